@@ -1,0 +1,1 @@
+//! Repetition, paired interleaved runs, medians, intervals and noise warnings.

@@ -1,0 +1,3 @@
+//! `meanwhile`: arguments in, text and exit code out.
+
+fn main() {}

@@ -1,3 +1,52 @@
 //! `meanwhile`: arguments in, text and exit code out.
 
-fn main() {}
+mod cipher_cmd;
+mod doctor;
+mod output;
+mod report_cmd;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use output::{Failure, Output};
+
+/// Finds where a program waits, and fills the wait with other work.
+#[derive(Debug, Parser)]
+#[command(name = "meanwhile", version, arg_required_else_help = true)]
+struct Cli {
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// One subcommand for each system, and what they share.
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Compile Usuba ciphers to sliced C, run them and test them.
+    Cipher(cipher_cmd::Args),
+    /// Show which external tools each system needs and which are there.
+    Doctor(doctor::Args),
+    /// Run every system on its bundled input and write report/index.html.
+    Report(report_cmd::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refused) => return output::usage(&refused),
+    };
+    let mut out = Output::new(cli.json);
+    let ended = dispatch(cli.command, &mut out);
+    out.finish(ended)
+}
+
+fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
+    match command {
+        Command::Cipher(args) => cipher_cmd::run(args, out),
+        Command::Doctor(args) => doctor::run(args, out),
+        Command::Report(args) => report_cmd::run(args, out),
+    }
+}

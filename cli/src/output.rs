@@ -1,0 +1,257 @@
+//! Door: the only place that prints: text or one JSON object to standard output, the rest to
+//! standard error; and the exit codes.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use report::Diagnostic;
+use serde_json::{Value, json};
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user's mistake; exit 1.
+    User(Vec<Diagnostic>),
+    /// The command did its work, printed it, and what it found is bad news; exit 1.
+    Reported,
+    /// A missing tool or a failed call; exit 2.
+    Environment {
+        /// What was run, as a command line or a sentence such as `read x.ua`.
+        ran: String,
+        /// What it said.
+        said: String,
+        /// What to do, only if we are sure.
+        help: Option<String>,
+    },
+}
+
+impl Failure {
+    /// A user's mistake that has no place in a file.
+    pub fn user(message: impl Into<String>, help: Option<&str>) -> Failure {
+        Failure::User(vec![Diagnostic {
+            message: message.into(),
+            spans: Vec::new(),
+            help: help.map(str::to_owned),
+        }])
+    }
+
+    /// A failed call: what was run and what it said.
+    pub fn environment(ran: impl Into<String>, said: impl ToString) -> Failure {
+        Failure::Environment {
+            ran: ran.into(),
+            said: said.to_string(),
+            help: None,
+        }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            Failure::User(_) | Failure::Reported => 1,
+            Failure::Environment { .. } => 2,
+        }
+    }
+}
+
+/// Where a command's results go.
+#[derive(Debug)]
+pub struct Output {
+    json: bool,
+    colour: bool,
+    colour_of_errors: bool,
+}
+
+impl Output {
+    /// Output for this process; `json` is the user's `--json`.
+    pub fn new(json: bool) -> Output {
+        let colour_wanted = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+            && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
+        Output {
+            json,
+            colour: colour_wanted && io::stdout().is_terminal(),
+            colour_of_errors: colour_wanted && io::stderr().is_terminal(),
+        }
+    }
+
+    /// True when the user asked for one JSON object instead of text.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// True when text on standard output may be coloured.
+    pub fn colour(&self) -> bool {
+        self.colour
+    }
+
+    /// Prints `text` and a line end to standard output; nothing under `--json`.
+    pub fn line(&mut self, text: &str) {
+        if !self.json {
+            to_stdout(&[text.as_bytes(), b"\n"]);
+        }
+    }
+
+    /// Prints `text` as it is to standard output; nothing under `--json`.
+    pub fn text(&mut self, text: &str) {
+        if !self.json {
+            to_stdout(&[text.as_bytes()]);
+        }
+    }
+
+    /// Prints the command's one JSON object; nothing without `--json`.
+    pub fn object(&mut self, value: &Value) {
+        if self.json {
+            to_stdout(&[value.to_string().as_bytes(), b"\n"]);
+        }
+    }
+
+    /// Prints a note about progress or circumstances to standard error, in both modes.
+    pub fn note(&mut self, text: &str) {
+        to_stderr(&format!("{text}\n"));
+    }
+
+    /// Prints a warning to standard error, in both modes.
+    pub fn warning(&mut self, text: &str) {
+        let word = paint("warning", "1;33", self.colour_of_errors);
+        to_stderr(&format!("{word}: {text}\n"));
+    }
+
+    /// A progress bar on standard error; hidden under `--json` and outside a terminal.
+    pub fn progress(&self, n_steps: u64) -> ProgressBar {
+        if self.json || !io::stderr().is_terminal() {
+            return ProgressBar::with_draw_target(Some(n_steps), ProgressDrawTarget::hidden());
+        }
+        let shape = if self.colour_of_errors {
+            "{bar:30.cyan} {pos}/{len} {elapsed} {wide_msg}"
+        } else {
+            "{bar:30} {pos}/{len} {elapsed} {wide_msg}"
+        };
+        let style = ProgressStyle::with_template(shape).expect("the template is a constant");
+        let bar = ProgressBar::new(n_steps).with_style(style);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        bar
+    }
+
+    /// Says why the command failed, if it did, and turns that into the exit code.
+    pub fn finish(&mut self, ended: Result<(), Failure>) -> ExitCode {
+        let Err(failure) = ended else {
+            return ExitCode::SUCCESS;
+        };
+        if self.json {
+            if let Some(object) = failure_object(&failure) {
+                self.object(&object);
+            }
+        } else {
+            to_stderr(&failure_text(&failure, self.colour_of_errors));
+        }
+        ExitCode::from(failure.exit_code())
+    }
+}
+
+/// Prints help or version, or says what is wrong with the arguments; 0 or 1.
+pub fn usage(refused: &clap::Error) -> ExitCode {
+    // The arguments could not be parsed, so `--json` is looked for by hand.
+    let json = std::env::args_os()
+        .take_while(|arg| arg != "--")
+        .any(|arg| arg == "--json");
+    let out = Output::new(json);
+    let asked_for = !refused.use_stderr();
+    let colour = if asked_for {
+        out.colour
+    } else {
+        out.colour_of_errors
+    };
+    let text = if colour {
+        refused.render().ansi().to_string()
+    } else {
+        refused.render().to_string()
+    };
+    if asked_for {
+        to_stdout(&[text.as_bytes()]);
+        return ExitCode::SUCCESS;
+    }
+    if json {
+        let plain = refused.render().to_string();
+        let message = plain.strip_prefix("error: ").unwrap_or(&plain).trim();
+        let failure = Failure::user(message, None);
+        return Output::new(true).finish(Err(failure));
+    }
+    to_stderr(&text);
+    ExitCode::from(1)
+}
+
+fn failure_text(failure: &Failure, colour: bool) -> String {
+    match failure {
+        Failure::Reported => String::new(),
+        Failure::User(diagnostics) => diagnostics
+            .iter()
+            .map(|it| plain_diagnostic(it))
+            .collect::<Vec<String>>()
+            .join("\n"),
+        Failure::Environment { ran, said, help } => {
+            let word = paint("error", "1;31", colour);
+            let mut text = format!("{word}: `{ran}` failed\n");
+            for line in said.trim().lines() {
+                text += &format!("  | {line}\n");
+            }
+            if let Some(help) = help {
+                text += &format!("  = help: {help}\n");
+            }
+            text
+        }
+    }
+}
+
+fn plain_diagnostic(diagnostic: &Diagnostic) -> String {
+    format!("error: {}\n", diagnostic.message)
+}
+
+fn failure_object(failure: &Failure) -> Option<Value> {
+    let errors = match failure {
+        Failure::Reported => return None,
+        Failure::User(diagnostics) => diagnostics
+            .iter()
+            .map(|it| json!({"file": null, "line": null, "column": null, "message": it.message, "help": it.help}))
+            .collect(),
+        Failure::Environment { ran, said, help } => vec![json!({
+            "file": null,
+            "line": null,
+            "column": null,
+            "message": format!("`{ran}` failed: {}", said.trim()),
+            "help": help,
+        })],
+    };
+    Some(json!({"ok": false, "errors": errors}))
+}
+
+fn paint(word: &str, sgr: &str, colour: bool) -> String {
+    if colour {
+        format!("\u{1b}[{sgr}m{word}\u{1b}[0m")
+    } else {
+        word.to_owned()
+    }
+}
+
+/// A reader that closes the pipe has seen enough: we end quietly. Any other error is said.
+fn to_stdout(parts: &[&[u8]]) {
+    let mut stdout = io::stdout().lock();
+    let written = parts
+        .iter()
+        .try_for_each(|part| stdout.write_all(part))
+        .and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            to_stderr(&format!(
+                "error: `write standard output` failed\n  | {error}\n"
+            ));
+            std::process::exit(2);
+        }
+    }
+}
+
+/// Nobody is left to tell when standard error is closed, so its errors are dropped.
+fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

@@ -30,11 +30,9 @@ pub enum Failure {
 impl Failure {
     /// A user's mistake that has no place in a file.
     pub fn user(message: impl Into<String>, help: Option<&str>) -> Failure {
-        Failure::User(vec![Diagnostic {
-            message: message.into(),
-            spans: Vec::new(),
-            help: help.map(str::to_owned),
-        }])
+        let mut diagnostic = Diagnostic::new(message);
+        diagnostic.help = help.map(str::to_owned);
+        Failure::User(vec![diagnostic])
     }
 
     /// A failed call: what was run and what it said.
@@ -172,7 +170,8 @@ pub fn usage(refused: &clap::Error) -> ExitCode {
     }
     if json {
         let plain = refused.render().to_string();
-        let message = plain.strip_prefix("error: ").unwrap_or(&plain).trim();
+        let message = plain.strip_prefix("error: ").unwrap_or(&plain);
+        let message = message.split("\n\n").next().unwrap_or(message).trim();
         let failure = Failure::user(message, None);
         return Output::new(true).finish(Err(failure));
     }
@@ -185,7 +184,7 @@ fn failure_text(failure: &Failure, colour: bool) -> String {
         Failure::Reported => String::new(),
         Failure::User(diagnostics) => diagnostics
             .iter()
-            .map(|it| plain_diagnostic(it))
+            .map(|it| it.render(colour))
             .collect::<Vec<String>>()
             .join("\n"),
         Failure::Environment { ran, said, help } => {
@@ -202,17 +201,10 @@ fn failure_text(failure: &Failure, colour: bool) -> String {
     }
 }
 
-fn plain_diagnostic(diagnostic: &Diagnostic) -> String {
-    format!("error: {}\n", diagnostic.message)
-}
-
 fn failure_object(failure: &Failure) -> Option<Value> {
     let errors = match failure {
         Failure::Reported => return None,
-        Failure::User(diagnostics) => diagnostics
-            .iter()
-            .map(|it| json!({"file": null, "line": null, "column": null, "message": it.message, "help": it.help}))
-            .collect(),
+        Failure::User(diagnostics) => diagnostics.iter().map(Diagnostic::to_json).collect(),
         Failure::Environment { ran, said, help } => vec![json!({
             "file": null,
             "line": null,

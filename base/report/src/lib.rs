@@ -1,5 +1,6 @@
 //! Spans and diagnostics, tables, charts, JSON evidence and the HTML page: builds text, prints nothing.
 
 pub mod diagnostic;
+mod snippet;
 
-pub use diagnostic::{Diagnostic, SourceFile, Span};
+pub use diagnostic::{Diagnostic, SourceFile, Span, did_you_mean};

@@ -20,10 +20,7 @@ pub struct SourceFile {
 impl SourceFile {
     /// A file that many spans can share.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<SourceFile> {
-        Arc::new(SourceFile {
-            name: name.into(),
-            text: text.into(),
-        })
+        Arc::new(SourceFile { name: name.into(), text: text.into() })
     }
 }
 
@@ -39,10 +36,7 @@ pub struct Span {
 impl Span {
     /// The bytes `range` of `file`.
     pub fn new(file: &Arc<SourceFile>, range: Range<usize>) -> Span {
-        Span {
-            file: Arc::clone(file),
-            range,
-        }
+        Span { file: Arc::clone(file), range }
     }
 
     /// The text the span covers; offsets outside the file or inside a character are moved to
@@ -78,11 +72,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A message without a place; add places with [`Diagnostic::at`].
     pub fn new(message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            message: message.into(),
-            spans: Vec::new(),
-            help: None,
-        }
+        Diagnostic { message: message.into(), spans: Vec::new(), help: None }
     }
 
     /// Adds a place; the first one added is the place the message is about.
@@ -138,10 +128,7 @@ impl fmt::Display for Diagnostic {
 /// Close means: equal but for case, or one slip (letter missing, added, changed, or two
 /// swapped) in a name of three letters, and one more for every further three letters up to
 /// three. The first of equals wins.
-pub fn did_you_mean<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let n_slips_max = (name.chars().count() / 3).min(3);
     candidates
         .into_iter()
@@ -193,9 +180,7 @@ mod tests {
         let text = "node f(a:u16)\n  returns (b:u16)\nlet\n  b = a ^ kk\ntel\n";
         let file = SourceFile::new("gift.ua", text);
         check(
-            Diagnostic::new("`kk` is not defined")
-                .at(span_of(&file, "kk"), "not defined")
-                .with_help("did you mean `k`?"),
+            Diagnostic::new("`kk` is not defined").at(span_of(&file, "kk"), "not defined").with_help("did you mean `k`?"),
             expect![[r#"
                 error: `kk` is not defined
                    ,-[gift.ua:4:11]
@@ -265,8 +250,7 @@ mod tests {
     fn end_of_file_tabs_and_carriage_returns() {
         let file = SourceFile::new("t.ua", "let\r\n\ta = b;\r\n\tc = d");
         check(
-            Diagnostic::new("`tel` is missing")
-                .at(Span::new(&file, file.text.len()..file.text.len()), "here"),
+            Diagnostic::new("`tel` is missing").at(Span::new(&file, file.text.len()..file.text.len()), "here"),
             expect![[r#"
                 error: `tel` is missing
                    ,-[t.ua:3:7]
@@ -299,9 +283,7 @@ mod tests {
     #[test]
     fn colour_draws_lines_and_escapes() {
         let file = SourceFile::new("a.ua", "x = y");
-        let text = Diagnostic::new("no")
-            .at(span_of(&file, "y"), "y")
-            .render(true);
+        let text = Diagnostic::new("no").at(span_of(&file, "y"), "y").render(true);
         assert!(text.starts_with("\u{1b}[1;31merror\u{1b}[0m: no\n"));
         assert!(text.contains('╭'));
     }
@@ -309,9 +291,7 @@ mod tests {
     #[test]
     fn escapes_in_a_file_do_not_reach_the_terminal() {
         let file = SourceFile::new("a.ua", "x = \u{1b}[2Jy\u{7}");
-        let text = Diagnostic::new("no \u{1b}[2J")
-            .at(span_of(&file, "y"), "y")
-            .render(false);
+        let text = Diagnostic::new("no \u{1b}[2J").at(span_of(&file, "y"), "y").render(false);
         assert!(!text.contains('\u{1b}'));
         assert!(!text.contains('\u{7}'));
     }
@@ -344,11 +324,9 @@ mod tests {
     fn json_has_the_fixed_keys() {
         let file = SourceFile::new("a.ua", "x\ny");
         let placed = Diagnostic::new("no").at(span_of(&file, "y"), "");
-        expect![[r#"{"file":"a.ua","line":2,"column":1,"message":"no","help":null}"#]]
-            .assert_eq(&placed.to_json().to_string());
+        expect![[r#"{"file":"a.ua","line":2,"column":1,"message":"no","help":null}"#]].assert_eq(&placed.to_json().to_string());
         let loose = Diagnostic::new("no").with_help("go");
-        expect![[r#"{"file":null,"line":null,"column":null,"message":"no","help":"go"}"#]]
-            .assert_eq(&loose.to_json().to_string());
+        expect![[r#"{"file":null,"line":null,"column":null,"message":"no","help":"go"}"#]].assert_eq(&loose.to_json().to_string());
     }
 
     #[test]

@@ -1,6 +1,16 @@
 //! Spans and diagnostics, tables, charts, JSON evidence and the HTML page: builds text, prints nothing.
 
 pub mod diagnostic;
+pub mod escape;
+pub mod evidence;
+pub mod kind;
+pub mod number;
+pub mod page;
 mod snippet;
+pub mod svg;
+pub mod table;
 
 pub use diagnostic::{Diagnostic, SourceFile, Span, did_you_mean};
+pub use evidence::Evidence;
+pub use kind::Kind;
+pub use table::{Cell, Table, Tone};

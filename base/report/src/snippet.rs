@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
-    SourceCode, SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
+    ThemeCharacters, ThemeStyles,
 };
 
 use crate::diagnostic::{Diagnostic, SourceFile};
@@ -23,11 +23,7 @@ const GAP_LINES: usize = 3;
 
 /// The message with its source lines, labels and help.
 pub(crate) fn render(diagnostic: &Diagnostic, colour: bool) -> String {
-    let (word, help_word) = if colour {
-        ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m")
-    } else {
-        ("error", "help")
-    };
+    let (word, help_word) = if colour { ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m") } else { ("error", "help") };
     let mut text = format!("{word}: {}\n", clean(&diagnostic.message, true));
     for piece in pieces(diagnostic) {
         text += &draw(&piece, colour);
@@ -60,25 +56,13 @@ fn pieces(diagnostic: &Diagnostic) -> Vec<Piece> {
         let (line, column) = span.line_column();
         // A span of several lines is drawn on its first.
         let covered = span.text().lines().next().unwrap_or("");
-        let label = Label {
-            line_idx: line - 1,
-            column_idx: column - 1,
-            n_chars: covered.chars().count(),
-            text: clean(text, true),
-        };
-        let home = pieces.iter_mut().find(|piece| {
-            piece.file == span.file
-                && piece
-                    .labels
-                    .iter()
-                    .any(|it| it.line_idx.abs_diff(label.line_idx) <= GAP_LINES)
-        });
+        let label = Label { line_idx: line - 1, column_idx: column - 1, n_chars: covered.chars().count(), text: clean(text, true) };
+        let home = pieces
+            .iter_mut()
+            .find(|piece| piece.file == span.file && piece.labels.iter().any(|it| it.line_idx.abs_diff(label.line_idx) <= GAP_LINES));
         match home {
             Some(piece) => piece.labels.push(label),
-            None => pieces.push(Piece {
-                file: Arc::clone(&span.file),
-                labels: vec![label],
-            }),
+            None => pieces.push(Piece { file: Arc::clone(&span.file), labels: vec![label] }),
         }
     }
     pieces
@@ -102,11 +86,7 @@ fn draw(piece: &Piece, colour: bool) -> String {
     let lines = piece.file.text.split('\n').skip(first_line).take(n_lines);
     let n_lines_of_file = piece.file.text.lines().count();
     for (line_idx, line) in (first_line..).zip(lines) {
-        let labels: Vec<&Label> = piece
-            .labels
-            .iter()
-            .filter(|it| it.line_idx == line_idx)
-            .collect();
+        let labels: Vec<&Label> = piece.labels.iter().filter(|it| it.line_idx == line_idx).collect();
         if labels.is_empty() && line_idx >= n_lines_of_file {
             break;
         }
@@ -114,21 +94,14 @@ fn draw(piece: &Piece, colour: bool) -> String {
     }
 
     let mut drawn = String::new();
-    handler(colour)
-        .render_report(&mut drawn, &view)
-        .expect("every label lies inside the view");
+    handler(colour).render_report(&mut drawn, &view).expect("every label lies inside the view");
     // The first line is the message, which `render` has written.
-    drawn
-        .split_once('\n')
-        .map_or(String::new(), |(_, rest)| rest.to_owned())
+    drawn.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned())
 }
 
 fn handler(colour: bool) -> GraphicalReportHandler {
     let theme = if colour {
-        GraphicalTheme {
-            characters: ThemeCharacters::unicode(),
-            styles: ThemeStyles::ansi(),
-        }
+        GraphicalTheme { characters: ThemeCharacters::unicode(), styles: ThemeStyles::ansi() }
     } else {
         GraphicalTheme::none()
     };
@@ -188,18 +161,14 @@ impl View {
             if column_idx > to {
                 return end;
             }
-            shown
-                .char_indices()
-                .nth(idx)
-                .map_or(shown_end, |(byte, _)| shown_start + byte)
+            shown.char_indices().nth(idx).map_or(shown_end, |(byte, _)| shown_start + byte)
         };
         for label in labels {
             let label_start = byte_of(label.column_idx);
             let label_end = byte_of(label.column_idx.saturating_add(label.n_chars));
             let text = (!label.text.is_empty()).then(|| label.text.clone());
             let n_bytes = label_end.saturating_sub(label_start);
-            self.labels
-                .push(LabeledSpan::new(text, label_start, n_bytes));
+            self.labels.push(LabeledSpan::new(text, label_start, n_bytes));
         }
     }
 }
@@ -223,27 +192,11 @@ impl miette::Diagnostic for View {
 }
 
 impl SourceCode for View {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        n_before: usize,
-        n_after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+    fn read_span<'a>(&'a self, span: &SourceSpan, n_before: usize, n_after: usize) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let found = self.text.read_span(span, n_before, n_after)?;
         // Without context miette asks for the place to name, with context for the lines.
-        let (line, column) = if n_before == 0 {
-            (self.line, self.column)
-        } else {
-            (found.line() + self.first_line, found.column())
-        };
-        Ok(Box::new(MietteSpanContents::new_named(
-            self.name.clone(),
-            found.data(),
-            *found.span(),
-            line,
-            column,
-            found.line_count(),
-        )))
+        let (line, column) = if n_before == 0 { (self.line, self.column) } else { (found.line() + self.first_line, found.column()) };
+        Ok(Box::new(MietteSpanContents::new_named(self.name.clone(), found.data(), *found.span(), line, column, found.line_count())))
     }
 }
 

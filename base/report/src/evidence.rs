@@ -1,0 +1,163 @@
+//! Door: evidence files: the rows of a measurement with machine, date, compilers and command.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::kind::Kind;
+
+/// The machine the numbers come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model name of the processor.
+    pub cpu: String,
+    /// Cores the operating system offers.
+    pub cores: usize,
+    /// Operating system and kernel release.
+    pub os: String,
+    /// True inside a virtual machine.
+    pub virtualised: bool,
+}
+
+/// Results with everything needed to judge or repeat them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What the numbers are.
+    pub kind: Kind,
+    /// Where they come from.
+    pub machine: Machine,
+    /// Day of the run, `YYYY-MM-DD`.
+    pub date: String,
+    /// Compilers with version, as each calls itself.
+    pub compilers: Vec<String>,
+    /// The command that gives these rows.
+    pub command: String,
+    /// One object per result; keys carry their unit.
+    pub rows: Vec<Map<String, Value>>,
+}
+
+/// Why an evidence file could not be used.
+#[derive(Debug)]
+pub struct EvidenceError {
+    /// The file.
+    pub path: PathBuf,
+    /// What was wrong with it.
+    pub said: String,
+}
+
+impl fmt::Display for EvidenceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.said)
+    }
+}
+
+impl std::error::Error for EvidenceError {}
+
+impl Evidence {
+    /// Reads evidence from JSON text.
+    pub fn from_json(text: &str) -> Result<Evidence, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// JSON text with one row a line, so that a changed row is a changed line.
+    pub fn to_json(&self) -> String {
+        let mut text = String::from("{\n");
+        let head = [
+            ("kind", Value::from(self.kind.to_string())),
+            ("machine", to_value(&self.machine)),
+            ("date", Value::from(self.date.as_str())),
+            ("compilers", to_value(&self.compilers)),
+            ("command", Value::from(self.command.as_str())),
+        ];
+        for (key, value) in head {
+            text += &format!("  \"{key}\": {value},\n");
+        }
+        text += "  \"rows\": [";
+        for (idx, row) in self.rows.iter().enumerate() {
+            let comma = if idx == 0 { "" } else { "," };
+            text += &format!("{comma}\n    {}", to_value(row));
+        }
+        text += if self.rows.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" };
+        text
+    }
+
+    /// Reads the file `path`.
+    pub fn load(path: &Path) -> Result<Evidence, EvidenceError> {
+        let said = |said: String| EvidenceError { path: path.to_owned(), said };
+        let text = std::fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
+        Evidence::from_json(&text).map_err(|error| said(error.to_string()))
+    }
+
+    /// Writes the file `path`, and its folder if it is missing.
+    pub fn store(&self, path: &Path) -> Result<(), EvidenceError> {
+        let written = match path.parent() {
+            Some(folder) => std::fs::create_dir_all(folder),
+            None => Ok(()),
+        }
+        .and_then(|()| std::fs::write(path, self.to_json()));
+        written.map_err(|error| EvidenceError { path: path.to_owned(), said: error.to_string() })
+    }
+}
+
+fn to_value<T: Serialize>(part: &T) -> Value {
+    serde_json::to_value(part).expect("strings, numbers and lists are always JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    fn sample() -> Evidence {
+        let row = |name: &str, cycles: f64| {
+            let Value::Object(row) = json!({"primitive": name, "cycles_per_byte": cycles}) else {
+                unreachable!("an object literal is an object");
+            };
+            row
+        };
+        Evidence {
+            kind: Kind::Measured,
+            machine: Machine { cpu: "Example \"9\"".to_owned(), cores: 2, os: "Linux 6.1".to_owned(), virtualised: true },
+            date: "2026-01-31".to_owned(),
+            compilers: vec!["gcc 12.2.0".to_owned()],
+            command: "meanwhile cipher bench".to_owned(),
+            rows: vec![row("ace", 7.5), row("gift", 8.25)],
+        }
+    }
+
+    #[test]
+    fn one_row_a_line() {
+        expect![[r#"
+            {
+              "kind": "measured",
+              "machine": {"cpu":"Example \"9\"","cores":2,"os":"Linux 6.1","virtualised":true},
+              "date": "2026-01-31",
+              "compilers": ["gcc 12.2.0"],
+              "command": "meanwhile cipher bench",
+              "rows": [
+                {"primitive":"ace","cycles_per_byte":7.5},
+                {"primitive":"gift","cycles_per_byte":8.25}
+              ]
+            }
+        "#]]
+        .assert_eq(&sample().to_json());
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut evidence = sample();
+        assert_eq!(Evidence::from_json(&evidence.to_json()).ok(), Some(evidence.clone()));
+        evidence.rows.clear();
+        assert_eq!(Evidence::from_json(&evidence.to_json()).ok(), Some(evidence));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = Evidence::load(Path::new("no/such/file.json")).expect_err("it is missing");
+        assert!(error.to_string().starts_with("no/such/file.json: "), "{error}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Bars in groups, lying down: one group a row of names, one bar a series.
+
+use super::canvas::{Anchor, Canvas, SMALL, TEXT, WIDTH, text_width, widest};
+use super::ticks::Scale;
+use crate::kind::Kind;
+use crate::number::{short, tick};
+
+/// One colour of bars.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// One value for each group; `None` draws no bar.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Values of several series side by side.
+#[derive(Debug, Clone)]
+pub struct BarChart {
+    /// What it shows.
+    pub title: String,
+    /// The unit of the values.
+    pub unit: String,
+    /// What the values are.
+    pub kind: Kind,
+    /// Names of the groups, from top to bottom.
+    pub groups: Vec<String>,
+    /// The series, each with as many values as there are groups.
+    pub series: Vec<Series>,
+    /// True for a logarithmic axis; bars then start at its left end.
+    pub log: bool,
+}
+
+impl BarChart {
+    /// The chart as SVG text.
+    pub fn svg(&self) -> String {
+        let (canvas, height) = self.draw();
+        canvas.finish(&self.title, height)
+    }
+
+    fn draw(&self) -> (Canvas, f64) {
+        let mut canvas = Canvas::default();
+        let names: Vec<&str> = self.series.iter().map(|it| it.name.as_str()).collect();
+        let top = canvas.head(&self.title, self.kind, &names);
+        let values = || self.series.iter().flat_map(|it| it.values.iter().flatten().copied());
+
+        let left = widest(self.groups.iter().map(String::as_str), TEXT, 150.0) + 8.0;
+        let value_width = values().map(|it| text_width(&short(it), SMALL)).fold(0.0, f64::max);
+        let width = WIDTH - left - value_width - 8.0;
+        let scale = Scale::holding(values(), self.log);
+        // A logarithmic bar has no natural start, so the smallest still gets some length.
+        let scale = if self.log { scale.with_margin(0.08) } else { scale };
+        let zero = scale.place(0.0).unwrap_or(0.0);
+
+        let thickness = if self.series.len() == 1 { 12.0 } else { 10.0 };
+        let pitch = thickness + 2.0;
+        let group_height = (pitch * self.series.len() as f64).max(16.0) + 8.0;
+        let bottom = top + group_height * self.groups.len() as f64;
+        ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
+
+        for (group_idx, group) in self.groups.iter().enumerate() {
+            let group_top = top + group_height * group_idx as f64;
+            let middle = group_top + group_height / 2.0;
+            canvas.text_within(left - 6.0, middle + 4.0, TEXT, Anchor::End, group, 150.0);
+            let bars_top = middle - pitch * self.series.len() as f64 / 2.0;
+            for (series_idx, series) in self.series.iter().enumerate() {
+                let Some(value) = series.values.get(group_idx).copied().flatten() else {
+                    continue;
+                };
+                let y = bars_top + pitch * series_idx as f64;
+                let Some(place) = scale.place(value) else {
+                    canvas.text(left + 3.0, y + thickness - 1.5, SMALL, Anchor::Start, "-");
+                    continue;
+                };
+                let (from, to) = (left + place.min(zero) * width, left + place.max(zero) * width);
+                let says = format!("{group}, {}: {} {}", series.name, short(value), self.unit);
+                canvas.bar(from, y, (to - from).max(0.5), thickness, series_idx, &says);
+                canvas.text(to + 3.0, y + thickness - 1.5, SMALL, Anchor::Start, &short(value));
+            }
+        }
+        (canvas, bottom + 34.0)
+    }
+}
+
+/// Ticks below a chart of rows, thin lines up through it, and the unit.
+pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64, bottom: f64, unit: &str) {
+    let mut free_from = f64::NEG_INFINITY;
+    for value in scale.ticks(5) {
+        let Some(place) = scale.place(value) else { continue };
+        let x = left + place * width;
+        canvas.rule(x, top, x, bottom, 0.15);
+        let text = tick(value);
+        let half = text_width(&text, SMALL) / 2.0;
+        if x - half >= free_from && x + half <= WIDTH {
+            canvas.text(x, bottom + 13.0, SMALL, Anchor::Middle, &text);
+            free_from = x + half + 6.0;
+        }
+    }
+    canvas.text_within(left + width, bottom + 28.0, SMALL, Anchor::End, unit, left + width);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::tests::assert_readable;
+    use super::*;
+
+    fn chart(n_groups: usize, n_series: usize, log: bool) -> BarChart {
+        let value = |group: usize, series: usize| match (group + series) % 7 {
+            6 => None,
+            5 if log => Some(0.0),
+            it => Some(0.37 * 9f64.powi(it as i32)),
+        };
+        BarChart {
+            title: "Cycles a byte of everything in every slicing and on every machine we have".to_owned(),
+            unit: "cycles/byte".to_owned(),
+            kind: Kind::Measured,
+            groups: (0..n_groups).map(|idx| "wide Name ".repeat(idx % 4 + 1)).collect(),
+            series: (0..n_series)
+                .map(|series| Series {
+                    name: format!("series <{series}>"),
+                    values: (0..n_groups).map(|group| value(group, series)).collect(),
+                })
+                .collect(),
+            log,
+        }
+    }
+
+    #[test]
+    fn texts_do_not_overlap() {
+        for n_groups in [0, 1, 22] {
+            for n_series in [1, 2, 8] {
+                for log in [false, true] {
+                    let (canvas, height) = chart(n_groups, n_series, log).draw();
+                    assert_readable(&canvas, height);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_escaped_and_the_chart_is_titled() {
+        let svg = chart(2, 2, false).svg();
+        assert!(svg.contains("series &lt;0&gt;") && !svg.contains("series <0>"));
+        assert!(svg.contains("<title>Cycles a byte"));
+        assert!(svg.contains("viewBox=\"0 0 480 "));
+    }
+}

@@ -1,0 +1,210 @@
+//! The sheet a chart is drawn on: texts of estimated width, lines, boxes, dots and a legend.
+
+use crate::escape::escape;
+use crate::kind::Kind;
+
+/// Width of every chart; heights differ.
+pub const WIDTH: f64 = 480.0;
+/// Size of ordinary text.
+pub const TEXT: f64 = 12.0;
+/// Size of ticks and values.
+pub const SMALL: f64 = 10.0;
+
+/// Colours of series on a page that sets no `--series-N`; told apart by the colour-blind too.
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9"];
+
+/// The fill or stroke of series `idx`.
+pub fn colour(idx: usize) -> String {
+    let which = idx % COLOURS.len();
+    format!("var(--series-{}, {})", which + 1, COLOURS[which])
+}
+
+/// Which end of a text its position means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Where a text was put, so that tests can see overlaps.
+#[derive(Debug, Clone)]
+pub struct TextBox {
+    pub text: String,
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+/// A growing drawing.
+#[derive(Debug, Default)]
+pub struct Canvas {
+    body: String,
+    pub texts: Vec<TextBox>,
+}
+
+impl Canvas {
+    /// Writes `text` with its baseline at `y`.
+    pub fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
+        let width = text_width(text, size);
+        let (left, name) = match anchor {
+            Anchor::Start => (x, "start"),
+            Anchor::Middle => (x - width / 2.0, "middle"),
+            Anchor::End => (x - width, "end"),
+        };
+        self.texts.push(TextBox { text: text.to_owned(), left, right: left + width, top: y - size * 0.8, bottom: y + size * 0.2 });
+        self.body += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{name}\">{}</text>\n", escape(text));
+    }
+
+    /// Writes `text`, shortened to `width_max`; the whole text appears under the pointer.
+    pub fn text_within(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str, width_max: f64) {
+        let shown = shorten(text, size, width_max);
+        if shown == text {
+            self.text(x, y, size, anchor, text);
+            return;
+        }
+        self.body += &format!("<g><title>{}</title>\n", escape(text));
+        self.text(x, y, size, anchor, &shown);
+        self.body += "</g>\n";
+    }
+
+    /// A thin line in the colour of the text; `strength` from 0 to 1.
+    pub fn rule(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, strength: f64) {
+        self.body += &format!(
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"currentColor\" stroke-opacity=\"{strength}\"/>\n"
+        );
+    }
+
+    /// A thick line in the colour of a series.
+    pub fn stroke(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, series_idx: usize) {
+        self.body += &format!(
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{}\" stroke-width=\"2\"/>\n",
+            colour(series_idx)
+        );
+    }
+
+    /// A filled box; `says` appears under the pointer.
+    pub fn bar(&mut self, x: f64, y: f64, width: f64, height: f64, series_idx: usize, says: &str) {
+        self.body += &format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{}\"><title>{}</title></rect>\n",
+            colour(series_idx),
+            escape(says)
+        );
+    }
+
+    /// A dot; `says` appears under the pointer.
+    pub fn dot(&mut self, x: f64, y: f64, radius: f64, series_idx: usize, says: &str) {
+        self.body += &format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\"><title>{}</title></circle>\n",
+            colour(series_idx),
+            escape(says)
+        );
+    }
+
+    /// A line through `points`; odd series are dashed, so that colour is not the only sign.
+    pub fn path(&mut self, points: &[(f64, f64)], series_idx: usize) {
+        let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let dashes = if series_idx % 2 == 1 { " stroke-dasharray=\"6 3\"" } else { "" };
+        self.body += &format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{dashes}/>\n",
+            points.join(" "),
+            colour(series_idx)
+        );
+    }
+
+    /// Title, kind and, for more than one name, a legend; returns the height used.
+    pub fn head(&mut self, title: &str, kind: Kind, names: &[&str]) -> f64 {
+        let kind = format!("[{kind}]");
+        let kind_width = text_width(&kind, SMALL) + 8.0;
+        self.text_within(0.0, 14.0, TEXT + 1.0, Anchor::Start, title, WIDTH - kind_width - 2.0);
+        self.text(WIDTH - 1.0, 14.0, SMALL, Anchor::End, &kind);
+        let mut y = 24.0;
+        if names.len() < 2 {
+            return y;
+        }
+        y += 10.0;
+        let mut x = 0.0;
+        for (idx, name) in names.iter().enumerate() {
+            let width = text_width(name, SMALL).min(WIDTH - 16.0) + 14.0;
+            if x > 0.0 && x + width > WIDTH {
+                x = 0.0;
+                y += 16.0;
+            }
+            self.bar(x, y - 8.0, 9.0, 9.0, idx, name);
+            self.text_within(x + 13.0, y, SMALL, Anchor::Start, name, WIDTH - 16.0);
+            x += width + 14.0;
+        }
+        y + 10.0
+    }
+
+    /// The finished chart, named `title` for screen readers.
+    pub fn finish(self, title: &str, height: f64) -> String {
+        let title = escape(title);
+        format!(
+            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
+             aria-label=\"{title}\" font-family=\"system-ui, sans-serif\" fill=\"currentColor\">\n<title>{title}</title>\n{}</svg>\n",
+            self.body
+        )
+    }
+}
+
+/// The widest of `texts`, but at most `width_max`.
+pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>, size: f64, width_max: f64) -> f64 {
+    let widest = texts.into_iter().map(|it| text_width(it, size)).fold(0.0, f64::max);
+    widest.min(width_max)
+}
+
+/// Width of `text`, on the safe side for the usual sans-serif faces.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().map(|it| char_width(it) * size).sum()
+}
+
+fn char_width(character: char) -> f64 {
+    match character {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' => 0.34,
+        ' ' | 'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.95,
+        'A'..='Z' => 0.72,
+        ' '..='~' => 0.6,
+        '\u{a0}'..='\u{2fff}' => 0.75,
+        _ => 1.05,
+    }
+}
+
+fn shorten(text: &str, size: f64, width_max: f64) -> String {
+    if text_width(text, size) <= width_max {
+        return text.to_owned();
+    }
+    let mut width = text_width("…", size);
+    let fits = |it: &char| {
+        width += char_width(*it) * size;
+        width <= width_max
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Panics when two texts overlap or one leaves the sheet.
+    pub fn assert_readable(canvas: &Canvas, height: f64) {
+        for (idx, a) in canvas.texts.iter().enumerate() {
+            assert!(a.left >= -0.5 && a.right <= WIDTH + 0.5, "leaves the sheet: {a:?}");
+            assert!(a.top >= 0.0 && a.bottom <= height, "leaves the sheet of height {height}: {a:?}");
+            for b in &canvas.texts[idx + 1..] {
+                let apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+                assert!(apart, "`{}` overlaps `{}`", a.text, b.text);
+            }
+        }
+    }
+
+    #[test]
+    fn long_texts_are_shortened() {
+        let shown = shorten("a very long name of a cipher", TEXT, 60.0);
+        assert!(shown.ends_with('…') && text_width(&shown, TEXT) <= 60.0, "{shown}");
+        assert_eq!(shorten("ace", TEXT, 60.0), "ace");
+    }
+}

@@ -1,0 +1,102 @@
+//! Ratios with their intervals: a dot, a line through the interval, and a line at 1.
+
+use super::bars;
+use super::canvas::{Anchor, Canvas, SMALL, TEXT, WIDTH, text_width, widest};
+use super::ticks::Scale;
+use crate::kind::Kind;
+
+/// One ratio with its 95 % interval.
+#[derive(Debug, Clone)]
+pub struct Ratio {
+    /// What was compared.
+    pub name: String,
+    /// The ratio, without unit.
+    pub ratio: f64,
+    /// Low end of the interval.
+    pub low: f64,
+    /// High end of the interval.
+    pub high: f64,
+}
+
+/// Ratios below each other on one logarithmic axis.
+#[derive(Debug, Clone)]
+pub struct RatioChart {
+    /// What it shows.
+    pub title: String,
+    /// What a ratio above 1 means, for the axis: `before / after, above 1 is faster`.
+    pub meaning: String,
+    /// What the ratios are.
+    pub kind: Kind,
+    /// From top to bottom.
+    pub rows: Vec<Ratio>,
+}
+
+impl RatioChart {
+    /// The chart as SVG text.
+    pub fn svg(&self) -> String {
+        let (canvas, height) = self.draw();
+        canvas.finish(&self.title, height)
+    }
+
+    fn draw(&self) -> (Canvas, f64) {
+        let mut canvas = Canvas::default();
+        let top = canvas.head(&self.title, self.kind, &[]);
+        let texts: Vec<String> = self.rows.iter().map(interval_text).collect();
+        let left = widest(self.rows.iter().map(|it| it.name.as_str()), TEXT, 150.0) + 12.0;
+        let right = texts.iter().map(|it| text_width(it, SMALL)).fold(0.0, f64::max) + 8.0;
+        let width = (WIDTH - left - right).max(60.0);
+        let ends = self.rows.iter().flat_map(|it| [it.ratio, it.low, it.high]);
+        let scale = Scale::holding(ends.chain([1.0]), true).with_margin(0.05);
+        let pitch = 20.0;
+        let bottom = top + pitch * self.rows.len() as f64;
+
+        bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.meaning);
+        if let Some(one) = scale.place(1.0) {
+            canvas.rule(left + one * width, top, left + one * width, bottom, 0.7);
+        }
+        for (row_idx, (row, text)) in self.rows.iter().zip(&texts).enumerate() {
+            let y = top + pitch * (row_idx as f64 + 0.5);
+            canvas.text_within(left - 10.0, y + 4.0, TEXT, Anchor::End, &row.name, 150.0);
+            canvas.text(WIDTH - 1.0, y + 3.5, SMALL, Anchor::End, text);
+            let x_of = |value: f64| scale.place(value).map(|place| left + place * width);
+            if let (Some(low), Some(high)) = (x_of(row.low), x_of(row.high)) {
+                canvas.stroke(low, y, high, y, 0);
+            }
+            if let Some(x) = x_of(row.ratio) {
+                canvas.dot(x, y, 4.0, 0, &format!("{}: {text}", row.name));
+            }
+        }
+        (canvas, bottom + 34.0)
+    }
+}
+
+fn interval_text(row: &Ratio) -> String {
+    if row.ratio.is_finite() { format!("{:.2} [{:.2}, {:.2}]", row.ratio, row.low, row.high) } else { "-".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::tests::assert_readable;
+    use super::*;
+
+    #[test]
+    fn texts_do_not_overlap() {
+        let row = |idx: usize, ratio: f64| Ratio {
+            name: "a long name of a configuration ".repeat(idx % 3 + 1),
+            ratio,
+            low: ratio * 0.9,
+            high: ratio * 1.2,
+        };
+        for ratios in [vec![], vec![1.0], vec![0.98, 1.01, 1.003], vec![0.01, 1.0, 250.0, f64::NAN]] {
+            let rows = ratios.iter().enumerate().map(|(idx, it)| row(idx, *it)).collect();
+            let chart = RatioChart {
+                title: "Unrolled against rolled".to_owned(),
+                meaning: "rolled / unrolled, above 1 unrolled is faster".to_owned(),
+                kind: Kind::Measured,
+                rows,
+            };
+            let (canvas, height) = chart.draw();
+            assert_readable(&canvas, height);
+        }
+    }
+}

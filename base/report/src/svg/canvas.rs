@@ -28,6 +28,7 @@ pub enum Anchor {
 }
 
 /// Where a text was put, so that tests can see overlaps.
+#[cfg(test)]
 #[derive(Debug, Clone)]
 pub struct TextBox {
     pub text: String,
@@ -41,20 +42,33 @@ pub struct TextBox {
 #[derive(Debug, Default)]
 pub struct Canvas {
     body: String,
+    #[cfg(test)]
     pub texts: Vec<TextBox>,
 }
 
 impl Canvas {
     /// Writes `text` with its baseline at `y`.
     pub fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
-        let width = text_width(text, size);
-        let (left, name) = match anchor {
-            Anchor::Start => (x, "start"),
-            Anchor::Middle => (x - width / 2.0, "middle"),
-            Anchor::End => (x - width, "end"),
+        let name = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
         };
-        self.texts.push(TextBox { text: text.to_owned(), left, right: left + width, top: y - size * 0.8, bottom: y + size * 0.2 });
+        #[cfg(test)]
+        self.note_place(x, y, size, anchor, text);
         self.body += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{name}\">{}</text>\n", escape(text));
+    }
+
+    #[cfg(test)]
+    fn note_place(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
+        let width = text_width(text, size);
+        let left = match anchor {
+            Anchor::Start => x,
+            Anchor::Middle => x - width / 2.0,
+            Anchor::End => x - width,
+        };
+        let (top, bottom) = (y - size * 0.8, y + size * 0.2);
+        self.texts.push(TextBox { text: text.to_owned(), left, right: left + width, top, bottom });
     }
 
     /// Writes `text`, shortened to `width_max`; the whole text appears under the pointer.

@@ -160,7 +160,7 @@ mod tests {
         }
         builder.edge(n_steps - 1, n_steps - 2, 1);
         builder.edge(1, 0, 1);
-        assert_eq!(builder.build().find_cycle(), Some(vec![0, 1]));
+        assert_eq!(builder.build().find_cycle(), Some(vec![n_steps - 2, n_steps - 1]));
     }
 
     #[test]

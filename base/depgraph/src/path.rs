@@ -1,6 +1,8 @@
 //! How early each step can start, how long it keeps the end waiting, and the longest chain.
 
-use crate::{DepGraph, Step};
+use std::cmp::Reverse;
+
+use crate::{DepGraph, Edge, Step};
 
 /// The longest chain of latencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,19 +52,14 @@ impl DepGraph {
     /// The longest chain of latencies; `None` if there is a cycle. Without steps it is empty.
     pub fn critical_path(&self) -> Option<CriticalPath> {
         let height_cycles = self.heights()?;
-        let first =
-            |candidates: &mut dyn Iterator<Item = (u64, Step)>| candidates.max_by_key(|&(height, step)| (height, std::cmp::Reverse(step)));
+        let height_of = |step: Step| height_cycles[step as usize];
         let mut steps = Vec::new();
-        let mut next = first(&mut (0..self.n_steps()).map(|step| (height_cycles[step as usize], step)));
-        let length_cycles = next.map_or(0, |(height, _)| height);
-        while let Some((height, step)) = next {
+        let mut next = (0..self.n_steps()).max_by_key(|&step| (height_of(step), Reverse(step)));
+        let length_cycles = next.map_or(0, height_of);
+        while let Some(step) = next {
             steps.push(step);
-            let on_path = self
-                .successors(step)
-                .iter()
-                .map(|edge| (height_cycles[edge.step as usize] + u64::from(edge.latency_cycles), edge.step))
-                .filter(|(through, _)| *through == height);
-            next = first(&mut on_path.map(|(_, after)| (0, after))).map(|(_, after)| (height_cycles[after as usize], after));
+            let on_path = |edge: &&Edge| height_of(edge.step) + u64::from(edge.latency_cycles) == height_of(step);
+            next = self.successors(step).iter().filter(on_path).map(|edge| edge.step).min();
         }
         Some(CriticalPath { length_cycles, steps })
     }

@@ -1,1 +1,13 @@
 //! Repetition, paired interleaved runs, medians, intervals and noise warnings.
+
+pub mod clock;
+pub mod machine;
+pub mod noise;
+pub mod pairs;
+pub mod stats;
+pub mod tool;
+
+pub use clock::Clock;
+pub use noise::Warning;
+pub use pairs::{Paired, Plan, Summary, run_pairs};
+pub use tool::{Ran, ToolError};

@@ -1,0 +1,138 @@
+//! Turns a network with complemented edges into gates, with as few `not`s as it finds.
+//!
+//! Each wire carries a node or its complement. Which of the two follows from the wires it
+//! reads: `and` of two complements is the complement of an `or`, `and` of one is `AndNot`,
+//! and `xor` passes complements on. So a `not` is due only at outputs that end up wrong,
+//! or earlier, where one `not` can set several of them right.
+
+use super::network::{Lit, Network, Op, is_flipped, node_of};
+use super::{Circuit, Gate, Wire};
+
+/// The gates of `net` that its outputs need.
+pub(super) fn emit(net: &Network) -> Circuit {
+    let live = net.live();
+    let turned = choose_nots(net, &live);
+    let plan = Plan::new(net, &live, &turned);
+    let mut out = Emitter { circuit: Circuit { n_inputs: net.n_inputs, gates: Vec::new(), outputs: Vec::new() } };
+    // Of each node: the wire that its readers use, and the wire before its `not`, if any.
+    let mut wires: Vec<(Wire, Option<Wire>)> = vec![(0, None); live.len()];
+    for node in 1..live.len() {
+        if !live[node] {
+            continue;
+        }
+        let plain = match node.checked_sub(net.first_gate()) {
+            None => node as Wire - 1,
+            Some(gate) => {
+                let gate = net.gates[gate];
+                let (a, b) = (wires[node_of(gate.a)].0, wires[node_of(gate.b)].0);
+                out.push(match (gate.op, plan.is_off(gate.a), plan.is_off(gate.b)) {
+                    (Op::Xor, ..) => Gate::Xor(a, b),
+                    (Op::And, false, false) => Gate::And(a, b),
+                    (Op::And, false, true) => Gate::AndNot(a, b),
+                    (Op::And, true, false) => Gate::AndNot(b, a),
+                    (Op::And, true, true) => Gate::Or(a, b),
+                })
+            }
+        };
+        wires[node] = match turned[node] {
+            true => (out.push(Gate::Not(plain)), Some(plain)),
+            false => (plain, None),
+        };
+    }
+    for &output in &net.outputs {
+        let wire = out.output(output, wires[node_of(output)], &plan);
+        out.circuit.outputs.push(wire);
+    }
+    out.circuit
+}
+
+/// How many `not`s [`emit`] will use.
+pub(super) fn n_nots(net: &Network) -> usize {
+    let live = net.live();
+    let turned = choose_nots(net, &live);
+    Plan::new(net, &live, &turned).n_nots
+}
+
+struct Emitter {
+    circuit: Circuit,
+}
+
+impl Emitter {
+    fn push(&mut self, gate: Gate) -> Wire {
+        if let Gate::Not(_) | Gate::Zero | Gate::One = gate
+            && let Some(at) = self.circuit.gates.iter().position(|&old| old == gate)
+        {
+            return self.circuit.n_inputs + at as Wire;
+        }
+        self.circuit.gates.push(gate);
+        self.circuit.n_inputs + self.circuit.gates.len() as Wire - 1
+    }
+
+    fn output(&mut self, lit: Lit, wires: (Wire, Option<Wire>), plan: &Plan) -> Wire {
+        match (node_of(lit), plan.is_off(lit), wires) {
+            (0, ..) => self.push(if is_flipped(lit) { Gate::One } else { Gate::Zero }),
+            (_, false, (wire, _)) | (_, true, (_, Some(wire))) => wire,
+            (_, true, (wire, None)) => self.push(Gate::Not(wire)),
+        }
+    }
+}
+
+/// What each wire carries once the `not`s are placed.
+struct Plan {
+    /// True where the wire of a node carries its complement.
+    carries_complement: Vec<bool>,
+    n_nots: usize,
+}
+
+impl Plan {
+    fn new(net: &Network, live: &[bool], turned: &[bool]) -> Plan {
+        let mut plan = Plan { carries_complement: vec![false; live.len()], n_nots: 0 };
+        for node in 1..live.len() {
+            if !live[node] {
+                continue;
+            }
+            let plain = node.checked_sub(net.first_gate()).is_some_and(|gate| {
+                let gate = net.gates[gate];
+                match gate.op {
+                    Op::And => plan.is_off(gate.a) && plan.is_off(gate.b),
+                    Op::Xor => plan.is_off(gate.a) != plan.is_off(gate.b),
+                }
+            });
+            plan.carries_complement[node] = plain != turned[node];
+            plan.n_nots += usize::from(turned[node]);
+        }
+        for (idx, &output) in net.outputs.iter().enumerate() {
+            let node = node_of(output);
+            let is_repeated = net.outputs[..idx].contains(&output);
+            if node != 0 && plan.is_off(output) && !turned[node] && !is_repeated {
+                plan.n_nots += 1;
+            }
+        }
+        plan
+    }
+
+    /// True if the wire of the literal's node carries the literal's complement.
+    fn is_off(&self, lit: Lit) -> bool {
+        self.carries_complement[node_of(lit)] != is_flipped(lit)
+    }
+}
+
+/// The nodes to be followed by a `not`: adds and removes single ones, then pairs, as long as
+/// that saves some.
+fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
+    let mut turned = vec![false; live.len()];
+    let mut n_nots = Plan::new(net, live, &turned).n_nots;
+    while n_nots > 1 {
+        let candidates: Vec<usize> = (1..live.len()).filter(|&node| live[node]).collect();
+        let saving = candidates.iter().find_map(|&node| {
+            turned[node] = !turned[node];
+            let now = Plan::new(net, live, &turned).n_nots;
+            turned[node] = !turned[node];
+            (now < n_nots).then_some((node, now))
+        });
+        let Some((node, now)) = saving else { break };
+        turned[node] = !turned[node];
+        n_nots = now;
+    }
+    turned
+}

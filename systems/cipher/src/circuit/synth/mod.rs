@@ -1,0 +1,151 @@
+//! The synthesiser: methods propose networks, a random walk shrinks them, the smallest wins.
+//!
+//! Up to [`N_INPUTS_SEARCHED`] inputs every function is held as a truth table and searched.
+//! Above, the decision diagram is taken as it is: correct, and large.
+
+mod anf;
+mod bdd;
+mod improve;
+mod leaf;
+mod pool;
+mod split;
+
+use super::network::{Builder, FALSE, Lit, Network, TRUE};
+use super::truth::{self, Truth};
+use super::{BitOrder, Circuit, Found, Gate, Origin, emit};
+
+/// The largest number of inputs for which circuits are searched.
+pub const N_INPUTS_SEARCHED: u32 = 8;
+/// The largest number of inputs that is accepted.
+pub const N_INPUTS_MAX: u32 = 16;
+
+/// How much work a synthesis may spend. Work is counted, never timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// A few milliseconds, for tests.
+    Quick,
+    /// Under a second for most tables: what the compiler uses.
+    Normal,
+    /// Minutes: how the circuits of our own in the library were found. The number varies the search.
+    Thorough(u64),
+}
+
+impl Effort {
+    fn n_tries(self) -> usize {
+        match self {
+            Effort::Quick => 1,
+            Effort::Normal => 3,
+            Effort::Thorough(_) => 20,
+        }
+    }
+
+    /// How many truth table words the walk may touch.
+    fn walk_words(self) -> u64 {
+        match self {
+            Effort::Quick => 1_000_000,
+            Effort::Normal => 300_000_000,
+            Effort::Thorough(_) => 20_000_000_000,
+        }
+    }
+
+    fn seed(self) -> u64 {
+        match self {
+            Effort::Quick | Effort::Normal => 0,
+            Effort::Thorough(seed) => seed,
+        }
+    }
+}
+
+/// Panics with the broken rule unless the table fits its numbers.
+pub(super) fn check_table(table: &[u64], n_inputs: u32, n_outputs: u32) {
+    assert!(n_inputs <= N_INPUTS_MAX, "a table of {n_inputs} input bits is too large for a circuit: the limit is {N_INPUTS_MAX}");
+    assert!(n_outputs <= 64, "a table has at most 64 output bits, not {n_outputs}");
+    let n_entries = table.len();
+    assert_eq!(n_entries, 1 << n_inputs, "{n_inputs} input bits need 2^{n_inputs} entries");
+    let fits = |&entry: &u64| n_outputs == 64 || entry >> n_outputs == 0;
+    assert!(table.iter().all(fits), "an entry has more than {n_outputs} bits");
+}
+
+/// The circuit of the decision diagram with the best order of variables: the baseline that
+/// [`synthesise`] starts from.
+pub fn bdd_baseline(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Circuit {
+    check_table(table, n_inputs, n_outputs);
+    let columns = truth::columns(table, n_outputs, order);
+    emit::emit(&bdd::network(n_inputs, &columns))
+}
+
+/// A circuit for `table` without a look into the library.
+pub fn synthesise(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder, effort: Effort) -> Found {
+    check_table(table, n_inputs, n_outputs);
+    let columns = truth::columns(table, n_outputs, order);
+    let (method, circuit) = match n_inputs {
+        0..=6 => search::<1>(n_inputs, &columns, effort),
+        7 => search::<2>(n_inputs, &columns, effort),
+        N_INPUTS_SEARCHED => search::<4>(n_inputs, &columns, effort),
+        _ => ("decision diagram", emit::emit(&bdd::network(n_inputs, &columns))),
+    };
+    Found { circuit, origin: Origin::Synthesised { method } }
+}
+
+/// A circuit for the same function, never larger: the walk starts from `circuit` itself.
+/// Circuits of more than [`N_INPUTS_SEARCHED`] inputs come back as they are.
+pub fn shrink(circuit: &Circuit, effort: Effort) -> Circuit {
+    let net = network_of(circuit);
+    let walk = improve::Walk { n_words: effort.walk_words(), seed: effort.seed() };
+    let smaller = match circuit.n_inputs {
+        0..=6 => improve::improve::<1>(&net, &walk),
+        7 => improve::improve::<2>(&net, &walk),
+        N_INPUTS_SEARCHED => improve::improve::<4>(&net, &walk),
+        _ => return circuit.clone(),
+    };
+    let smaller = emit::emit(&smaller);
+    if smaller.n_gates() < circuit.n_gates() { smaller } else { circuit.clone() }
+}
+
+fn network_of(circuit: &Circuit) -> Network {
+    let mut net = Builder::new(circuit.n_inputs);
+    let mut lits: Vec<Lit> = (0..circuit.n_inputs).map(|input| net.input(input)).collect();
+    for gate in &circuit.gates {
+        let at = |wire: u32| lits[wire as usize];
+        let lit = match *gate {
+            Gate::And(a, b) => net.and(at(a), at(b)),
+            Gate::Or(a, b) => net.or(at(a), at(b)),
+            Gate::Xor(a, b) => net.xor(at(a), at(b)),
+            Gate::AndNot(a, b) => net.and(at(a), at(b) ^ 1),
+            Gate::Not(a) => at(a) ^ 1,
+            Gate::Zero => FALSE,
+            Gate::One => TRUE,
+        };
+        lits.push(lit);
+    }
+    let outputs = circuit.outputs.iter().map(|&wire| lits[wire as usize]).collect();
+    net.finish(outputs)
+}
+
+/// The smallest circuit of all methods, each proposal improved in proportion to its promise.
+fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) -> (&'static str, Circuit) {
+    let targets: Vec<Truth<W>> = columns.iter().map(|column| truth::pack(column)).collect();
+    let mut candidates =
+        vec![("decision diagram", bdd::network(n_inputs, columns)), ("algebraic normal form", anf::network(n_inputs, columns))];
+    for seed in 0..effort.n_tries() as u64 {
+        let net = split::network(n_inputs, &targets, effort.seed().wrapping_mul(1000) + seed);
+        candidates.push(("split and join", net));
+    }
+    candidates.sort_by_key(|(_, net)| net.n_live());
+    let mut best: Option<(&'static str, Circuit)> = None;
+    let mut keep = |method, net: &Network| {
+        let circuit = emit::emit(net);
+        if best.as_ref().is_none_or(|(_, old)| circuit.n_gates() < old.n_gates()) {
+            best = Some((method, circuit));
+        }
+    };
+    let n_walks = candidates.len().min(3) as u64;
+    for (rank, (method, net)) in candidates.iter().enumerate() {
+        keep(method, net);
+        if (rank as u64) < n_walks {
+            let walk = improve::Walk { n_words: effort.walk_words() / n_walks, seed: effort.seed() + rank as u64 };
+            keep(method, &improve::improve::<W>(net, &walk));
+        }
+    }
+    best.expect("there is always the decision diagram")
+}

@@ -1,12 +1,208 @@
 //! `meanwhile doctor`: which external tools each system needs, and which are there.
 
+use measure::machine::{self, Feature, Machine};
+use report::{Cell, Table, Tone};
+use serde_json::json;
+
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Runs the command.
-pub fn run(_args: Args, _out: &mut Output) -> Result<(), Failure> {
+/// Where a missing tool comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// A Debian package.
+    Debian(&'static str),
+    /// A toolchain of rustup.
+    Rustup(&'static str),
+    /// A program on crates.io.
+    Cargo(&'static str),
+}
+
+/// One external tool.
+#[derive(Debug)]
+struct Tool {
+    /// The system or task that needs it.
+    system: &'static str,
+    /// Its name.
+    name: &'static str,
+    /// What it is needed for.
+    used_for: &'static str,
+    /// The command that makes it say its version.
+    asks: (&'static str, &'static [&'static str]),
+    /// Where it comes from.
+    from: From,
+}
+
+const VERSION: &[&str] = &["--version"];
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        system: "cipher",
+        name: "gcc",
+        used_for: "compiles and runs the emitted C",
+        asks: ("gcc", VERSION),
+        from: From::Debian("build-essential"),
+    },
+    Tool {
+        system: "cipher",
+        name: "clang-19",
+        used_for: "the second compiler",
+        asks: ("clang-19", VERSION),
+        from: From::Debian("clang-19"),
+    },
+    Tool {
+        system: "cipher",
+        name: "aarch64-linux-gnu-gcc",
+        used_for: "compiles Neon code",
+        asks: ("aarch64-linux-gnu-gcc", VERSION),
+        from: From::Debian("gcc-aarch64-linux-gnu"),
+    },
+    Tool {
+        system: "cipher",
+        name: "qemu-aarch64",
+        used_for: "runs Neon code",
+        asks: ("qemu-aarch64", VERSION),
+        from: From::Debian("qemu-user"),
+    },
+    Tool {
+        system: "cipher",
+        name: "valgrind",
+        used_for: "looks for branches on secrets",
+        asks: ("valgrind", VERSION),
+        from: From::Debian("valgrind"),
+    },
+    Tool {
+        system: "fuzz",
+        name: "rustc nightly",
+        used_for: "builds the fuzz targets",
+        asks: ("rustup", &["run", "nightly", "rustc", "--version"]),
+        from: From::Rustup("nightly"),
+    },
+    Tool {
+        system: "fuzz",
+        name: "cargo-fuzz",
+        used_for: "runs the fuzz targets",
+        asks: ("cargo-fuzz", VERSION),
+        from: From::Cargo("cargo-fuzz"),
+    },
+];
+
+/// Runs the command; a missing tool is an answer here, not a failure.
+pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
+    let machine = Machine::here();
+    let features = machine::features();
+    let versions: Vec<Option<String>> = TOOLS.iter().map(|tool| machine::version(tool.asks.0, tool.asks.1).ok()).collect();
+    let missing: Vec<&Tool> = TOOLS.iter().zip(&versions).filter(|(_, version)| version.is_none()).map(|it| it.0).collect();
+    let install = install_command(&missing);
+
+    out.line(&tool_table(&versions).terminal(None));
+    out.line(&machine_text(&machine, &features));
+    match &install {
+        Some(command) => out.line(&format!("to install the rest: {command}")),
+        None => out.line("nothing is missing"),
+    }
+    out.object(&json!({
+        "ok": missing.is_empty(),
+        "rows": TOOLS.iter().zip(&versions).map(|(tool, version)| json!({
+            "system": tool.system,
+            "tool": tool.name,
+            "used_for": tool.used_for,
+            "present": version.is_some(),
+            "version": version,
+            "install": install_command(&[tool]),
+        })).collect::<Vec<_>>(),
+        "machine": {
+            "cpu": machine.cpu,
+            "cores": machine.n_cores,
+            "virtualised": machine.virtualised,
+            "os": format!("{}, {}", machine.distribution, machine.kernel),
+        },
+        "features": features.iter().map(|it| json!({"name": it.name, "present": it.present})).collect::<Vec<_>>(),
+        "install": install,
+    }));
     Ok(())
+}
+
+fn tool_table(versions: &[Option<String>]) -> Table {
+    let mut table = Table::new("External tools", &["system", "tool", "version", "used for"]);
+    for (tool, version) in TOOLS.iter().zip(versions) {
+        let version = match version {
+            Some(line) => Cell::words(version_number(line)),
+            None => Cell::words("missing").tone(Tone::Bad),
+        };
+        table.push(vec![Cell::words(tool.system), Cell::words(tool.name), version, Cell::words(tool.used_for)]);
+    }
+    table
+}
+
+fn machine_text(machine: &Machine, features: &[Feature]) -> String {
+    let list = |present: bool| -> String {
+        let names: Vec<&str> = features.iter().filter(|it| it.present == present).map(|it| it.name).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(" ") }
+    };
+    let world = if machine.virtualised { ", virtual machine" } else { "" };
+    format!(
+        "machine: {}, {} cores{world}\nsystem: {}, {}\ncpu features present: {}\ncpu features absent: {}\n",
+        machine.cpu,
+        machine.n_cores,
+        machine.distribution,
+        machine.kernel,
+        list(true),
+        list(false)
+    )
+}
+
+/// One command that installs `tools`; `None` if there are none.
+fn install_command(tools: &[&Tool]) -> Option<String> {
+    let mut packages: Vec<&str> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for tool in tools {
+        match tool.from {
+            From::Debian(name) => packages.push(name),
+            From::Rustup(name) => others.push(format!("rustup toolchain install {name}")),
+            From::Cargo(name) => others.push(format!("cargo install --locked {name}")),
+        }
+    }
+    if !packages.is_empty() {
+        others.insert(0, format!("sudo apt-get install {}", packages.join(" ")));
+    }
+    (!others.is_empty()).then(|| others.join(" && "))
+}
+
+/// The first number with a dot in what a tool says about its version, or all of it.
+fn version_number(line: &str) -> &str {
+    let is_part = |it: char| it.is_ascii_digit() || it == '.';
+    let mut numbers = line.split(|it: char| !is_part(it)).map(|it| it.trim_matches('.'));
+    numbers.find(|it| it.contains('.')).unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_versions() {
+        let said = [
+            ("gcc (Debian 12.2.0-14+deb12u1) 12.2.0", "12.2.0"),
+            ("Debian clang version 19.1.7 (3~deb12u1)", "19.1.7"),
+            ("valgrind-3.19.0", "3.19.0"),
+            ("rustc 1.98.0-nightly (0123456789 2026-05-01)", "1.98.0"),
+            ("a tool without a number", "a tool without a number"),
+        ];
+        for (line, number) in said {
+            assert_eq!(version_number(line), number);
+        }
+    }
+
+    #[test]
+    fn one_command_installs_everything() {
+        let tools: Vec<&Tool> = TOOLS.iter().collect();
+        let command = install_command(&tools).expect("there are tools");
+        assert!(command.starts_with("sudo apt-get install build-essential clang-19 "), "{command}");
+        assert!(command.ends_with("rustup toolchain install nightly && cargo install --locked cargo-fuzz"), "{command}");
+        assert_eq!(install_command(&[]), None);
+    }
 }

@@ -37,11 +37,7 @@ impl Failure {
 
     /// A failed call: what was run and what it said.
     pub fn environment(ran: impl Into<String>, said: impl ToString) -> Failure {
-        Failure::Environment {
-            ran: ran.into(),
-            said: said.to_string(),
-            help: None,
-        }
+        Failure::Environment { ran: ran.into(), said: said.to_string(), help: None }
     }
 
     fn exit_code(&self) -> u8 {
@@ -63,13 +59,9 @@ pub struct Output {
 impl Output {
     /// Output for this process; `json` is the user's `--json`.
     pub fn new(json: bool) -> Output {
-        let colour_wanted = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
-            && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
-        Output {
-            json,
-            colour: colour_wanted && io::stdout().is_terminal(),
-            colour_of_errors: colour_wanted && io::stderr().is_terminal(),
-        }
+        let colour_wanted =
+            std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()) && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
+        Output { json, colour: colour_wanted && io::stdout().is_terminal(), colour_of_errors: colour_wanted && io::stderr().is_terminal() }
     }
 
     /// True when the user asked for one JSON object instead of text.
@@ -149,21 +141,11 @@ impl Output {
 /// Prints help or version, or says what is wrong with the arguments; 0 or 1.
 pub fn usage(refused: &clap::Error) -> ExitCode {
     // The arguments could not be parsed, so `--json` is looked for by hand.
-    let json = std::env::args_os()
-        .take_while(|arg| arg != "--")
-        .any(|arg| arg == "--json");
+    let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
     let out = Output::new(json);
     let asked_for = !refused.use_stderr();
-    let colour = if asked_for {
-        out.colour
-    } else {
-        out.colour_of_errors
-    };
-    let text = if colour {
-        refused.render().ansi().to_string()
-    } else {
-        refused.render().to_string()
-    };
+    let colour = if asked_for { out.colour } else { out.colour_of_errors };
+    let text = if colour { refused.render().ansi().to_string() } else { refused.render().to_string() };
     if asked_for {
         to_stdout(&[text.as_bytes()]);
         return ExitCode::SUCCESS;
@@ -182,11 +164,7 @@ pub fn usage(refused: &clap::Error) -> ExitCode {
 fn failure_text(failure: &Failure, colour: bool) -> String {
     match failure {
         Failure::Reported => String::new(),
-        Failure::User(diagnostics) => diagnostics
-            .iter()
-            .map(|it| it.render(colour))
-            .collect::<Vec<String>>()
-            .join("\n"),
+        Failure::User(diagnostics) => diagnostics.iter().map(|it| it.render(colour)).collect::<Vec<String>>().join("\n"),
         Failure::Environment { ran, said, help } => {
             let word = paint("error", "1;31", colour);
             let mut text = format!("{word}: `{ran}` failed\n");
@@ -217,27 +195,18 @@ fn failure_object(failure: &Failure) -> Option<Value> {
 }
 
 fn paint(word: &str, sgr: &str, colour: bool) -> String {
-    if colour {
-        format!("\u{1b}[{sgr}m{word}\u{1b}[0m")
-    } else {
-        word.to_owned()
-    }
+    if colour { format!("\u{1b}[{sgr}m{word}\u{1b}[0m") } else { word.to_owned() }
 }
 
 /// A reader that closes the pipe has seen enough: we end quietly. Any other error is said.
 fn to_stdout(parts: &[&[u8]]) {
     let mut stdout = io::stdout().lock();
-    let written = parts
-        .iter()
-        .try_for_each(|part| stdout.write_all(part))
-        .and_then(|()| stdout.flush());
+    let written = parts.iter().try_for_each(|part| stdout.write_all(part)).and_then(|()| stdout.flush());
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => {
-            to_stderr(&format!(
-                "error: `write standard output` failed\n  | {error}\n"
-            ));
+            to_stderr(&format!("error: `write standard output` failed\n  | {error}\n"));
             std::process::exit(2);
         }
     }

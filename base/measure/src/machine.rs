@@ -42,10 +42,10 @@ pub fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The first line of what `program --version` says.
-pub fn version(program: &str) -> Result<String, ToolError> {
+/// The first line that `program` with `args`, such as `--version`, writes.
+pub fn version(program: &str, args: &[&str]) -> Result<String, ToolError> {
     let mut command = Command::new(program);
-    command.arg("--version");
+    command.args(args);
     let ran = tool::run(&mut command, b"", Duration::from_secs(20))?.ok()?;
     let text = ran.text();
     let line = text.lines().map(str::trim).find(|it| !it.is_empty());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_missing_compiler_says_what_was_run() {
-        let error = version("no-such-compiler").expect_err("it is missing");
+        let error = version("no-such-compiler", &["--version"]).expect_err("it is missing");
         assert_eq!(error.ran, "no-such-compiler --version");
     }
 

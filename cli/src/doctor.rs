@@ -70,7 +70,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         system: "cipher",
         name: "valgrind",
-        used_for: "looks for branches on secrets",
+        used_for: "checks the emitted C",
         asks: ("valgrind", VERSION),
         from: From::Debian("valgrind"),
     },

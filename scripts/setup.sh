@@ -1,0 +1,81 @@
+#!/bin/sh
+# Installs what is missing: Debian packages (as root), parts of the Rust toolchain, crates.
+# Says what it is going to do first. Does nothing, without network, when nothing is missing.
+set -eu
+
+# build-essential comes first: without it nothing is built at all.
+packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user valgrind"
+programs="cc clang-19 aarch64-linux-gnu-gcc qemu-aarch64 valgrind"
+rust_minor=95
+
+refuse() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 2
+}
+
+install_packages() {
+    installed=$(dpkg-query --show --showformat '${Package} ${db:Status-Status}\n' $packages 2>/dev/null || true)
+    missing=""
+    for package in $packages; do
+        printf '%s\n' "$installed" | grep -qx "$package installed" || missing="$missing $package"
+    done
+    if [ -z "$missing" ]; then
+        return
+    fi
+    root=""
+    if [ "$(id -u)" != 0 ]; then
+        root="sudo"
+        command -v sudo >/dev/null ||
+            refuse "these Debian packages are missing:$missing" \
+                "you are not root and there is no sudo; run as root: apt-get install --no-install-recommends$missing"
+    fi
+    echo "setup: these Debian packages are missing and will be installed${root:+ with sudo}:$missing"
+    $root apt-get update
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $missing
+}
+
+check_programs() {
+    missing=""
+    for program in $programs; do
+        command -v "$program" >/dev/null || missing="$missing $program"
+    done
+    if [ -n "$missing" ]; then
+        refuse "these programs are missing:$missing" \
+            "this system has no apt-get; install them as your system does, Debian's packages are: $packages"
+    fi
+}
+
+check_rust() {
+    how="get it with rustup, see https://rustup.rs: \`rustup toolchain install stable\` if you have rustup"
+    command -v rustc >/dev/null && command -v cargo >/dev/null ||
+        refuse "there is no Rust here; 1.$rust_minor or newer is needed, and Debian's is too old" "$how"
+    version=$(rustc --version | cut -d ' ' -f 2)
+    minor=$(printf '%s' "$version" | cut -d . -f 2)
+    [ "$minor" -ge "$rust_minor" ] ||
+        refuse "$(command -v rustc) is Rust $version; 1.$rust_minor or newer is needed" "$how"
+    for part in clippy fmt; do
+        cargo "$part" --version >/dev/null 2>&1 && continue
+        component=$part
+        [ "$part" = fmt ] && component=rustfmt
+        command -v rustup >/dev/null || refuse "\`cargo $part\` is missing" "$how"
+        echo "setup: rustup adds the missing component $component"
+        rustup component add "$component"
+    done
+}
+
+fetch_crates() {
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    cargo fetch --quiet --offline --target "$host" 2>/dev/null && return
+    echo "setup: cargo fetches the crates named in Cargo.lock"
+    cargo fetch --target "$host"
+}
+
+cd "$(dirname "$0")/.."
+if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+    install_packages
+else
+    check_programs
+fi
+check_rust
+fetch_crates
+echo "setup: nothing is missing"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs all tests; those that this CPU or kernel cannot run add a line to $MEANWHILE_SKIPS,
+# and the lines are shown at the end.
+set -u
+
+cd "$(dirname "$0")/.."
+MEANWHILE_SKIPS=$(mktemp)
+export MEANWHILE_SKIPS
+trap 'rm -f "$MEANWHILE_SKIPS"' EXIT
+
+cargo test --workspace --no-fail-fast
+status=$?
+
+echo
+if [ -s "$MEANWHILE_SKIPS" ]; then
+    echo "skipped, because this CPU or kernel lacks it:"
+    sort -u "$MEANWHILE_SKIPS" | sed 's/^/  /'
+else
+    echo "nothing skipped"
+fi
+exit $status

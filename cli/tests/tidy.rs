@@ -1,0 +1,254 @@
+//! The house rules that a machine can check: who imports whom, first lines, doors, sizes, words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Folders that hold what was built, measured or cached, by name anywhere or by path.
+const NOT_SOURCE: &[&str] = &["target", ".git", ".cache", "report", "fuzz/corpus", "fuzz/artifacts", "fuzz/target"];
+
+/// Long files that are tables; everything else is split at [`LINES_MAX`] lines.
+const TABLES: &[&str] = &[];
+const LINES_MAX: usize = 800;
+
+/// What only a door may do; tests and examples aside.
+const DOOR_WORK: &[&str] = &[
+    "unsafe {",
+    "unsafe fn",
+    "allow(unsafe_code)",
+    "Command::new",
+    "process::exit",
+    "Instant::now",
+    "SystemTime::now",
+    "_rdtsc",
+    "fs::write",
+    "fs::create_dir",
+    "fs::remove_",
+    "fs::rename",
+    "fs::copy",
+    "File::create",
+    "OpenOptions",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("cli lies in the root folder").to_owned()
+}
+
+/// All text files of the project as (path from the root, text).
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(&root(), "", &mut found);
+    found.sort();
+    assert!(found.iter().any(|(path, _)| path == "cli/tests/tidy.rs"), "the walk misses this very file");
+    found
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder of the project is readable") {
+        let entry = entry.expect("a folder of the project is readable");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        let kind = entry.file_type().expect("a file has a type");
+        if kind.is_dir() {
+            // `report` is the output folder at the root, and a crate in `base`.
+            let skipped = NOT_SOURCE.contains(&path.as_str()) || ["target", ".git"].contains(&name.as_str());
+            if !skipped {
+                collect(&entry.path(), &format!("{path}/"), found);
+            }
+        } else if kind.is_file() {
+            // What is not UTF-8 is a test input or an image, not a text of ours.
+            if let Ok(text) = fs::read_to_string(entry.path()) {
+                found.push((path, text));
+            }
+        }
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn rust_sources() -> Vec<(String, String)> {
+    sources().into_iter().filter(|(path, _)| path.ends_with(".rs")).collect()
+}
+
+/// The part of a Rust file that ships: all before its tests.
+fn shipped(text: &str) -> &str {
+    let ends = ["#[cfg(test)]\nmod tests", "#[cfg(test)]\npub mod tests", "#[cfg(all(test, unix))]\nmod tests"];
+    let end = ends.iter().filter_map(|it| text.find(it)).min();
+    &text[..end.unwrap_or(text.len())]
+}
+
+fn is_test_or_example(path: &str) -> bool {
+    path.split('/').any(|part| ["tests", "examples", "benches"].contains(&part)) || path.ends_with("/tests.rs")
+}
+
+fn assert_none(what: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{what}:\n  {}", faults.join("\n  "));
+}
+
+/// The table in ARCHITECTURE.md, as importer to imported.
+fn import_table() -> BTreeMap<String, BTreeSet<String>> {
+    let text = read("ARCHITECTURE.md");
+    let rows: Vec<Vec<String>> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("| crate"))
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
+        .collect();
+    assert!(rows.len() > 2, "ARCHITECTURE.md has no import table");
+    let importers = rows.iter().skip(2);
+    importers
+        .map(|row| {
+            let marked = row.iter().zip(&rows[0]).skip(1).filter(|(mark, _)| *mark == "x");
+            (row[0].clone(), marked.map(|(_, name)| name.clone()).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn crates_import_what_the_table_says() {
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("Cargo.toml is TOML");
+    let members = workspace["workspace"]["members"].as_array().expect("the workspace has members").clone();
+    let manifests: Vec<toml::Table> = members
+        .iter()
+        .map(|member| {
+            let path = format!("{}/Cargo.toml", member.as_str().expect("a member is a path"));
+            read(&path).parse().unwrap_or_else(|error| panic!("{path}: {error}"))
+        })
+        .collect();
+    let name_of = |manifest: &toml::Table| manifest["package"]["name"].as_str().expect("a package has a name").to_owned();
+    let ours: BTreeSet<String> = manifests.iter().map(name_of).collect();
+    let imports: BTreeMap<String, BTreeSet<String>> = manifests
+        .iter()
+        .map(|manifest| {
+            let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+            let names = dependencies.into_iter().flat_map(|it| it.keys());
+            (name_of(manifest), names.filter(|name| ours.contains(*name)).cloned().collect())
+        })
+        .collect();
+    assert_eq!(imports, import_table(), "left: the Cargo files; right: the table in ARCHITECTURE.md");
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let text = read("Cargo.toml");
+    let theirs = text.lines().skip_while(|line| !line.starts_with("# Other people's")).skip(1);
+    let faults: Vec<String> =
+        theirs.take_while(|line| !line.trim().is_empty()).filter(|line| !line.contains(" # ")).map(str::to_owned).collect();
+    assert_none("no reason beside the dependency", &faults);
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let faults: Vec<String> = rust_sources().into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|(path, _)| path).collect();
+    assert_none("does not start with a `//!` sentence", &faults);
+}
+
+#[test]
+fn doors_are_named() {
+    let mut faults = Vec::new();
+    for (path, text) in rust_sources() {
+        if is_test_or_example(&path) || text.starts_with("//! Door:") {
+            continue;
+        }
+        let code: String = shipped(&text).lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let found: Vec<&str> = DOOR_WORK.iter().copied().filter(|work| code.contains(work)).collect();
+        if !found.is_empty() {
+            faults.push(format!("{path}: {}", found.join(", ")));
+        }
+    }
+    assert_none("touches the outside, but its first line does not begin with `//! Door:`", &faults);
+}
+
+#[test]
+fn files_are_not_too_long() {
+    let faults: Vec<String> = rust_sources()
+        .into_iter()
+        .filter(|(path, _)| !is_test_or_example(path) && !TABLES.contains(&path.as_str()))
+        .map(|(path, text)| (shipped(&text).lines().count(), path))
+        .filter(|(n_lines, _)| *n_lines > LINES_MAX)
+        .map(|(n_lines, path)| format!("{path}: {n_lines} lines"))
+        .collect();
+    assert_none("split it", &faults);
+}
+
+#[test]
+fn words_we_do_not_leave_behind() {
+    // Written in two parts, so that this file does not contain them.
+    let banned = [
+        ["TO", "DO"],
+        ["FIX", "ME"],
+        ["XX", "X"],
+        ["dbg", "!("],
+        ["todo", "!("],
+        ["unimplemented", "!("],
+        ["/ho", "me/"],
+        ["/wo", "rk/"],
+        ["/ro", "ot/"],
+        ["/Us", "ers/"],
+    ]
+    .map(|it| it.concat());
+    let mut faults = Vec::new();
+    for (path, text) in sources() {
+        if path == "Cargo.lock" {
+            continue;
+        }
+        for (idx, line) in text.lines().enumerate() {
+            for word in banned.iter().filter(|word| contains_word(line, word)) {
+                faults.push(format!("{path}:{}: {word}", idx + 1));
+            }
+        }
+    }
+    assert_none("does not belong in the tree", &faults);
+}
+
+/// True if `line` contains `word` that is not part of a longer word.
+fn contains_word(line: &str, word: &str) -> bool {
+    let is_letter = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let starts_as_word = is_letter(word.chars().next());
+    let ends_as_word = is_letter(word.chars().next_back());
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        !(starts_as_word && is_letter(before) || ends_as_word && is_letter(after))
+    })
+}
+
+#[test]
+fn the_style_page_fits_in_a_head() {
+    let n_lines = read("STYLE.md").lines().count();
+    assert!(n_lines <= 150, "STYLE.md has {n_lines} lines");
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut faults = Vec::new();
+    for (path, text) in sources().into_iter().filter(|(path, _)| path.ends_with(".md")) {
+        let folder = root().join(&path).parent().expect("a file has a folder").to_owned();
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..].split([')', '#']).next().unwrap_or("");
+            let is_file = !target.is_empty() && !target.contains("://");
+            if is_file && !folder.join(target).exists() {
+                faults.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    assert_none("a link to nothing", &faults);
+}
+
+#[test]
+fn doctor_and_setup_know_the_same_packages() {
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["doctor", "--json"]).output().expect("the binary runs");
+    let answer: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("doctor answers in JSON");
+    let rows = answer["rows"].as_array().expect("doctor lists the tools");
+    let commands = rows.iter().filter_map(|row| row["install"].as_str());
+    let packages: Vec<&str> = commands.filter_map(|it| it.strip_prefix("sudo apt-get install ")).collect();
+    assert!(!packages.is_empty());
+    let setup = read("scripts/setup.sh");
+    let line = setup.lines().find_map(|line| line.strip_prefix("packages=\"")).expect("setup.sh lists packages");
+    let known: Vec<&str> = line.trim_end_matches('"').split(' ').collect();
+    let faults: Vec<String> = packages.iter().filter(|it| !known.contains(it)).map(|&it| it.to_owned()).collect();
+    assert_none("doctor names a package that scripts/setup.sh does not install", &faults);
+}

@@ -1,6 +1,13 @@
-//! `meanwhile report`: every system on its bundled input, as tables and as one HTML page.
+//! Door: `meanwhile report`: every system on its bundled input, as tables and as one HTML page.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::machine::{self, Machine};
+use measure::noise;
+use report::page::{Block, Page, Section};
+use report::{Evidence, Table};
+use serde_json::{Value, json};
 
 use crate::output::{Failure, Output};
 
@@ -15,7 +22,106 @@ pub struct Args {
     pub out: PathBuf,
 }
 
+/// What one system has to show.
+#[derive(Debug)]
+pub struct SystemReport {
+    /// Its results in few rows; also the first thing in its section.
+    pub summary: Table,
+    /// Its section of the page, without the summary.
+    pub section: Section,
+    /// Its results for `--json`.
+    pub rows: Vec<Value>,
+}
+
+/// Folder of the results of full benchmarks.
+const EXPERIMENTS: &str = "experiments";
+
 /// Runs the command.
-pub fn run(_args: Args, _out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let machine = Machine::here();
+    let date = machine::today();
+    let busy = machine::load().and_then(|load| noise::busy(load, machine.n_cores));
+    let intro = intro(&machine, &date, args.quick);
+    let mut warnings: Vec<Block> = Vec::new();
+    if let Some(busy) = busy {
+        out.warning(&busy.to_string());
+        warnings.push(Block::Text(format!("Warning: {busy}.")));
+    }
+    let systems = run_systems(args.quick, out)?;
+    let experiments = experiments(Path::new(EXPERIMENTS))?;
+
+    let mut sections = Vec::new();
+    let mut rows = Vec::new();
+    for system in systems {
+        out.line(&system.summary.terminal(None));
+        rows.extend(system.rows);
+        let mut section = system.section;
+        section.blocks.insert(0, Block::Table(system.summary));
+        section.blocks.splice(0..0, warnings.iter().cloned());
+        sections.push(section);
+    }
+    sections.extend(experiments);
+    let page = Page { title: "meanwhile: report".to_owned(), intro, sections };
+    let path = store(&args.out, &page.html())?;
+    out.line(&format!("page: {}", path.display()));
+    out.object(&json!({
+        "ok": true,
+        "page": path.display().to_string(),
+        "machine": {"cpu": machine.cpu, "cores": machine.n_cores, "virtualised": machine.virtualised},
+        "date": date,
+        "rows": rows,
+    }));
     Ok(())
+}
+
+/// All systems, in the order of the page.
+fn run_systems(_quick: bool, _out: &mut Output) -> Result<Vec<SystemReport>, Failure> {
+    Ok(Vec::new())
+}
+
+fn intro(machine: &Machine, date: &str, quick: bool) -> String {
+    let world = if machine.virtualised { ", a virtual machine" } else { "" };
+    let length = if quick { " Short samples: see the committed results below for full ones." } else { "" };
+    format!("Measured on {date}: {}, {} cores{world}, {}, {}.{length}", machine.cpu, machine.n_cores, machine.distribution, machine.kernel)
+}
+
+/// A section for each folder of committed results that has any, by name.
+fn experiments(folder: &Path) -> Result<Vec<Section>, Failure> {
+    let mut sections = Vec::new();
+    for (name, path) in entries(folder)? {
+        let mut blocks = Vec::new();
+        for (file_name, file) in entries(&path)? {
+            let Some(title) = file_name.strip_suffix(".json") else { continue };
+            let evidence = Evidence::load(&file).map_err(|error| Failure::environment(format!("read {}", file.display()), error.said))?;
+            blocks.push(Block::Table(evidence.table(title)));
+        }
+        if !blocks.is_empty() {
+            sections.push(Section { title: format!("Experiment: {name}"), blocks });
+        }
+    }
+    Ok(sections)
+}
+
+/// Names and paths in `folder`, sorted; none if it is no folder.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failed = |error: std::io::Error| Failure::environment(format!("list {}", folder.display()), error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        found.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn store(folder: &Path, html: &str) -> Result<PathBuf, Failure> {
+    let path = folder.join("index.html");
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, html));
+    match written {
+        Ok(()) => Ok(path),
+        Err(error) => Err(Failure::environment(format!("write {}", path.display()), error)),
+    }
 }

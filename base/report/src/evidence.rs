@@ -205,7 +205,8 @@ mod tests {
              ace                    7.50   -
              gift                   8.25   1000
             Example "9", 2 cores, virtual machine, Linux 6.1; 2026-01-31; gcc 12.2.0; meanwhile cipher bench
-        "#]].assert_eq(&evidence.table("Speed").terminal(None));
+        "#]]
+        .assert_eq(&evidence.table("Speed").terminal(None));
     }
 
     #[test]

@@ -131,9 +131,14 @@ impl Canvas {
     pub fn head(&mut self, title: &str, kind: Kind, names: &[&str]) -> f64 {
         let kind = format!("[{kind}]");
         let kind_width = text_width(&kind, SMALL) + 8.0;
-        self.text_within(0.0, 14.0, TEXT + 1.0, Anchor::Start, title, WIDTH - kind_width - 2.0);
+        let [first, rest] = two_lines(title, TEXT + 1.0, WIDTH - kind_width - 2.0);
+        self.text_within(0.0, 14.0, TEXT + 1.0, Anchor::Start, &first, WIDTH - kind_width - 2.0);
         self.text(WIDTH - 1.0, 14.0, SMALL, Anchor::End, &kind);
         let mut y = 24.0;
+        if !rest.is_empty() {
+            self.text_within(0.0, 31.0, TEXT + 1.0, Anchor::Start, &rest, WIDTH - 2.0);
+            y = 41.0;
+        }
         if names.len() < 2 {
             return y;
         }
@@ -186,6 +191,22 @@ fn char_width(character: char) -> f64 {
     }
 }
 
+/// The words of `text` that fit into `width_max`, and the others.
+fn two_lines(text: &str, size: f64, width_max: f64) -> [String; 2] {
+    let mut lines = [String::new(), String::new()];
+    let mut line_idx = 0;
+    for word in text.split_whitespace() {
+        let longer = if lines[line_idx].is_empty() { word.to_owned() } else { format!("{} {word}", lines[line_idx]) };
+        if line_idx == 0 && !lines[0].is_empty() && text_width(&longer, size) > width_max {
+            line_idx = 1;
+            lines[1] = word.to_owned();
+        } else {
+            lines[line_idx] = longer;
+        }
+    }
+    lines
+}
+
 fn shorten(text: &str, size: f64, width_max: f64) -> String {
     if text_width(text, size) <= width_max {
         return text.to_owned();
@@ -213,6 +234,13 @@ pub mod tests {
                 assert!(apart, "`{}` overlaps `{}`", a.text, b.text);
             }
         }
+    }
+
+    #[test]
+    fn titles_take_two_lines() {
+        assert_eq!(two_lines("cycles a byte", TEXT, 400.0), ["cycles a byte", ""]);
+        assert_eq!(two_lines("cycles a byte", TEXT, 60.0), ["cycles a", "byte"]);
+        assert_eq!(two_lines("incomprehensibilities", TEXT, 60.0), ["incomprehensibilities", ""]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Scale {
     fn plain_ticks(&self, n_wanted: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / n_wanted as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|it| it * power).find(|it| *it >= rough * 0.999);
+        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|it| it * power).find(|it| *it >= rough * 0.75);
         let step = step.unwrap_or(10.0 * power);
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;

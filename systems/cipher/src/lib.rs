@@ -1,3 +1,10 @@
 //! Usuba in, sliced C out: the front end, the interpreter, the passes and the C back end.
 
 pub mod circuit;
+pub mod elaborate;
+pub mod interp;
+pub mod ir;
+pub mod layout;
+pub mod library;
+pub mod passes;
+pub mod syntax;

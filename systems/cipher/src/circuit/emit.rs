@@ -46,11 +46,15 @@ pub(super) fn emit(net: &Network) -> Circuit {
     out.circuit
 }
 
-/// How many `not`s [`emit`] will use.
-pub(super) fn n_nots(net: &Network) -> usize {
+/// How many `not`s [`emit`] will use, or `limit` if these are at least so many.
+pub(super) fn n_nots(net: &Network, limit: usize) -> usize {
     let live = net.live();
+    let late = Plan::new(net, &live, &vec![false; live.len()]).n_nots;
+    if late == 0 || limit <= 1 {
+        return late.min(limit);
+    }
     let turned = choose_nots(net, &live);
-    Plan::new(net, &live, &turned).n_nots
+    Plan::new(net, &live, &turned).n_nots.min(limit)
 }
 
 struct Emitter {

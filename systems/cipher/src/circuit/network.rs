@@ -110,6 +110,18 @@ impl Builder {
         self.net.n_inputs
     }
 
+    /// The gates from node `node` on.
+    pub fn gates_from(&self, node: usize) -> &[Node] {
+        &self.net.gates[node - self.net.first_gate()..]
+    }
+
+    /// Takes back the gates from node `n_nodes` on.
+    pub fn truncate(&mut self, n_nodes: usize) {
+        for gate in self.net.gates.drain(n_nodes - 1 - self.net.n_inputs as usize..) {
+            self.known.remove(&gate);
+        }
+    }
+
     pub fn input(&self, input: u32) -> Lit {
         (input + 1) << 1
     }

@@ -20,6 +20,9 @@ use crate::circuit::emit;
 use crate::circuit::network::{self, FALSE, Folded, Lit, Network, Node, Op, TRUE, is_flipped, node_of};
 use crate::circuit::truth::{self, Truth};
 
+use super::keys::KeyMap;
+use super::observe;
+
 /// How long to walk and which way.
 pub(super) struct Walk {
     /// How many truth table words may be touched, roughly.
@@ -35,7 +38,7 @@ pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
     while state.n_words < walk.n_words && !state.net.gates.is_empty() {
         state.step(best_cost);
         if state.has_moved && state.net.gates.len() < best_cost {
-            let now = cost(&state.net);
+            let now = state.net.gates.len() + emit::n_nots(&state.net, best_cost - state.net.gates.len());
             if now < best_cost {
                 best_cost = now;
                 best = state.net.clone();
@@ -46,7 +49,7 @@ pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
 }
 
 fn cost(net: &Network) -> usize {
-    net.n_live() + emit::n_nots(net)
+    net.n_live() + emit::n_nots(net, usize::MAX)
 }
 
 struct State<const W: usize> {
@@ -56,6 +59,7 @@ struct State<const W: usize> {
     rng: Rng,
     n_words: u64,
     has_moved: bool,
+    keys: Vec<u64>,
 }
 
 /// What to put in the place of a node; the flag complements it.
@@ -78,7 +82,7 @@ struct Spot<const W: usize> {
 
 impl<const W: usize> State<W> {
     fn new(net: &Network, seed: u64) -> State<W> {
-        let mut state = State { net: net.clone(), truths: Vec::new(), rng: Rng::with_seed(seed), n_words: 0, has_moved: false };
+        let mut state = State { net: net.clone(), truths: Vec::new(), rng: Rng::with_seed(seed), n_words: 0, has_moved: false, keys: Vec::new() };
         // Replacing nothing removes the dead gates.
         state.net = rebuild(&state.net, usize::MAX, Change::Lit(FALSE));
         state.simulate();
@@ -109,34 +113,13 @@ impl<const W: usize> State<W> {
     }
 
     fn simulate(&mut self) {
-        self.truths.clear();
-        self.truths.push([0; W]);
-        self.truths.extend((0..self.net.n_inputs).map(truth::of_input::<W>));
-        for gate in &self.net.gates {
-            let value = evaluate(gate, |node| &self.truths[node]);
-            self.truths.push(value);
-        }
+        self.truths = observe::simulate(&self.net);
     }
 
     fn observe(&self, node: usize) -> Spot<W> {
-        let mut turned = self.truths.clone();
-        turned[node] = truth::flip_if(&turned[node], true);
-        let mut reads_node = vec![false; turned.len()];
-        reads_node[node] = true;
-        for (gate, reader) in self.net.gates.iter().zip(self.net.first_gate()..).skip(node + 1 - self.net.first_gate()) {
-            if reads_node[node_of(gate.a)] || reads_node[node_of(gate.b)] {
-                reads_node[reader] = true;
-                turned[reader] = evaluate(gate, |node| &turned[node]);
-            }
-        }
-        let mut care = [0; W];
-        for output in self.net.outputs.iter().map(|&lit| node_of(lit)) {
-            for word in 0..W {
-                care[word] |= turned[output][word] ^ self.truths[output][word];
-            }
-        }
-        let free = (1..reads_node.len()).filter(|&other| !reads_node[other]).collect();
-        Spot { node, care, free }
+        let seen = observe::observe(&self.net, &self.truths, node);
+        let free = (1..self.truths.len()).filter(|&other| !seen.reads_node[other]).collect();
+        Spot { node, care: seen.care, free }
     }
 
     fn value(&self, lit: Lit) -> Truth<W> {
@@ -166,20 +149,30 @@ impl<const W: usize> State<W> {
 
     fn find_xor(&mut self, target: &Truth<W>, care: &Truth<W>, at: usize, free: &[usize]) -> Option<(Node, bool)> {
         let old = self.net.gates[at - self.net.first_gate()];
-        self.n_words += (free.len() * free.len() / 2) as u64;
-        for (idx, &a) in free.iter().enumerate() {
-            let rest: Truth<W> = std::array::from_fn(|word| (target[word] ^ self.truths[a][word]) & care[word]);
-            for &b in &free[..idx] {
-                let other = &self.truths[b];
-                let same = (0..W).all(|word| (rest[word] ^ other[word]) & care[word] == 0);
-                let opposite = !same && (0..W).all(|word| (rest[word] ^ !other[word]) & care[word] == 0);
-                if same || opposite {
-                    let node = Node { op: Op::Xor, a: (a.min(b) << 1) as Lit, b: (a.max(b) << 1) as Lit };
-                    if node != old {
-                        return Some((node, opposite));
-                    }
+        let first = care.iter().position(|&word| word != 0)?;
+        let lowest = care[first] & care[first].wrapping_neg();
+        // Of each function or its complement, whichever is 0 at the first point: a sum of
+        // words, so that the sum of two keys is the key of the sum.
+        let key_of = |truth: &Truth<W>| {
+            let flip = 0u64.wrapping_sub(u64::from(truth[first] & lowest != 0));
+            (0..W).fold(0, |key: u64, word| key.rotate_left(11) ^ (truth[word] ^ flip) & care[word])
+        };
+        let wanted = key_of(target);
+        self.keys.clear();
+        self.keys.extend(free.iter().map(|&node| key_of(&self.truths[node])));
+        self.n_words += (2 * W * free.len()) as u64;
+        let mut met = KeyMap::new(free.len());
+        for (idx, &key) in self.keys.iter().enumerate() {
+            if let Some(other) = met.get(key ^ wanted) {
+                let (a, b) = (free[idx], free[other as usize]);
+                let node = Node { op: Op::Xor, a: (a.min(b) << 1) as Lit, b: (a.max(b) << 1) as Lit };
+                let sum = truth::xor(&self.truths[a], &self.truths[b]);
+                let flip = (sum[first] ^ target[first]) & lowest != 0;
+                if node != old && truth::agree(&truth::flip_if(&sum, flip), target, care) {
+                    return Some((node, flip));
                 }
             }
+            met.insert(key, idx as u32);
         }
         None
     }
@@ -230,15 +223,6 @@ impl<const W: usize> State<W> {
 
 fn both(node: usize) -> [Lit; 2] {
     [(node << 1) as Lit, (node << 1) as Lit | 1]
-}
-
-fn evaluate<'a, const W: usize>(gate: &Node, truth_of: impl Fn(usize) -> &'a Truth<W>) -> Truth<W> {
-    let a = truth::flip_if(truth_of(node_of(gate.a)), is_flipped(gate.a));
-    let b = truth::flip_if(truth_of(node_of(gate.b)), is_flipped(gate.b));
-    match gate.op {
-        Op::And => truth::and(&a, &b),
-        Op::Xor => truth::xor(&a, &b),
-    }
 }
 
 /// The network with `change` in the place of `node`, without dead gates, in a valid order.

@@ -1,8 +1,8 @@
-//! Finds a function on at most 64 points as a combination of up to three gates over functions
+//! Finds a function on at most 64 points as a combination of up to four gates over functions
 //! that exist.
 //!
 //! ```text
-//! 0 gates: x    1: x & y, x ^ y    2: x ^ p, x & p    3: p ^ q        (p, q: one gate)
+//! 0 gates: x    1: x & y, x ^ y    2: x ^ p, x & p    3: p ^ q    4: x ^ p ^ q    (p, q: one gate)
 //! ```
 //!
 //! The sums `p ^ q` are met in the middle: with 200 functions there are 100 000 one-gate
@@ -10,12 +10,28 @@
 
 use crate::circuit::network::{Lit, Op};
 
+use super::keys::{KeyMap, Scratch};
+
 /// At most this many functions are combined.
-const N_KEYS_MAX: usize = 200;
+const N_KEYS_MAX: usize = 400;
 /// At most this many functions are tried as the outer operand of `x & p`.
 const N_COVERS_MAX: usize = 4;
-/// Sums are looked for on at most this many points; on more they hardly ever exist.
-const N_POINTS_SUM_MAX: u32 = 40;
+/// At most this many sums of three are looked up.
+const N_LONG_SUMS_MAX: usize = 1_000_000;
+/// Sums are looked for on at most this many points more than they usually reach.
+const N_POINTS_SUM_EXTRA: u32 = 3;
+
+/// On how many points `n_functions` functions should be combined: most points a gate, counting
+/// the two gates that join a leaf to the others.
+pub(super) fn reach(n_functions: usize) -> u32 {
+    let n_functions = n_functions.min(N_KEYS_MAX);
+    let n_terms = 5 * n_functions * n_functions / 2;
+    let n_sums = n_terms * n_terms / 2;
+    let n_long_sums = n_sums * (N_LONG_SUMS_MAX / n_terms.max(1)).min(n_functions);
+    let points = |n_functions: usize| n_functions.max(1).ilog2();
+    let (sum, long_sum) = (points(n_sums), points(n_long_sums));
+    if 6 * sum >= 5 * long_sum { sum } else { long_sum }
+}
 
 /// A way to make a function out of literals of the pool. A trailing flag complements the whole.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +40,7 @@ pub(super) enum Recipe {
     Gate(Term, bool),
     Outer(Op, Lit, Term, bool),
     Sum(Term, Term, bool),
+    LongSum(Lit, Term, Term, bool),
 }
 
 /// One gate, complemented if `flip`.
@@ -65,7 +82,7 @@ impl Leaf {
     }
 
     /// The cheapest recipe found for the function with values `target`.
-    pub fn solve(&self, target: u64) -> Option<Recipe> {
+    pub fn solve(&self, target: u64, scratch: &mut Scratch) -> Option<Recipe> {
         let (target, flip) = normal(target, self.full);
         if target == 0 {
             return Some(Recipe::Lit(Lit::from(flip)));
@@ -85,7 +102,7 @@ impl Leaf {
             }
             gate.is_some()
         });
-        gate.or(outer).or_else(|| self.solve_cover(target, flip)).or_else(|| self.solve_sum(target, flip))
+        gate.or(outer).or_else(|| self.solve_cover(target, flip)).or_else(|| self.solve_sum(target, flip, scratch))
     }
 
     /// `target = x & p` or its complement, for an `x` that covers it.
@@ -112,41 +129,73 @@ impl Leaf {
         None
     }
 
-    /// `target = p ^ q` or its complement.
-    fn solve_sum(&self, target: u64, flip: bool) -> Option<Recipe> {
-        if self.n_points > N_POINTS_SUM_MAX {
+    /// `target = p ^ q` or `x ^ p ^ q`, or the complement.
+    fn solve_sum(&self, target: u64, flip: bool, scratch: &mut Scratch) -> Option<Recipe> {
+        if self.n_points > reach(self.keys.len()) + N_POINTS_SUM_EXTRA {
             return None;
         }
-        let mut met = KeyMap::new(5 * self.keys.len() * self.keys.len() / 2);
-        let mut terms: Vec<Term> = Vec::new();
+        scratch.clear(self.n_terms());
         let mut found = None;
         self.each_term(|key, term| {
-            if let Some(other) = met.get(key ^ target) {
-                found = Some(Recipe::Sum(term(), terms[other as usize], flip));
+            if let Some(other) = scratch.get(key ^ target) {
+                found = Some(Recipe::Sum(term(), self.term(other), flip));
             } else {
-                met.insert(key, terms.len() as u32);
-                terms.push(term());
+                scratch.push(key);
             }
             found.is_some()
         });
-        found
+        if found.is_some() {
+            return found;
+        }
+        let n_outer = N_LONG_SUMS_MAX / self.n_terms().max(1);
+        for &(x, lit) in self.keys.iter().take(n_outer) {
+            for (term, &key) in scratch.keys.iter().enumerate() {
+                if let Some(other) = scratch.get(key ^ target ^ x) {
+                    return Some(Recipe::LongSum(lit, self.term(term), self.term(other), flip));
+                }
+            }
+        }
+        None
+    }
+
+    fn n_terms(&self) -> usize {
+        5 * self.keys.len() * self.keys.len().saturating_sub(1) / 2
+    }
+
+    /// The term that [`Leaf::each_term`] visits as number `number`.
+    fn term(&self, number: usize) -> Term {
+        let (pair, kind) = (number / 5, number % 5);
+        let mut idx = (2 * pair).isqrt();
+        while idx * (idx + 1) / 2 <= pair {
+            idx += 1;
+        }
+        while idx * (idx - 1) / 2 > pair {
+            idx -= 1;
+        }
+        term_of(kind, self.keys[idx].1, self.keys[pair - idx * (idx - 1) / 2].1)
     }
 
     /// Calls `visit` with each one-gate function, normal, until that returns true.
     fn each_term(&self, mut visit: impl FnMut(u64, &dyn Fn() -> Term) -> bool) {
         for (idx, &(x, a)) in self.keys.iter().enumerate() {
             for &(y, b) in &self.keys[..idx] {
-                let term = |op, a, b, flip| move || Term { op, a, b, flip };
-                if visit(x ^ y, &term(Op::Xor, a, b, false))
-                    || visit(x & y, &term(Op::And, a, b, false))
-                    || visit(x & !y, &term(Op::And, a, b ^ 1, false))
-                    || visit(!x & y, &term(Op::And, a ^ 1, b, false))
-                    || visit(x | y, &term(Op::And, a ^ 1, b ^ 1, true))
-                {
-                    return;
+                for (kind, key) in [x ^ y, x & y, x & !y, !x & y, x | y].into_iter().enumerate() {
+                    if visit(key, &|| term_of(kind, a, b)) {
+                        return;
+                    }
                 }
             }
         }
+    }
+}
+
+fn term_of(kind: usize, a: Lit, b: Lit) -> Term {
+    match kind {
+        0 => Term { op: Op::Xor, a, b, flip: false },
+        1 => Term { op: Op::And, a, b, flip: false },
+        2 => Term { op: Op::And, a, b: b ^ 1, flip: false },
+        3 => Term { op: Op::And, a: a ^ 1, b, flip: false },
+        _ => Term { op: Op::And, a: a ^ 1, b: b ^ 1, flip: true },
     }
 }
 
@@ -156,40 +205,5 @@ fn normal(values: u64, full: u64) -> (u64, bool) {
     match values & 1 {
         0 => (values & full, false),
         _ => (!values & full, true),
-    }
-}
-
-/// A map from nonzero keys to numbers, open addressing, never grown.
-struct KeyMap {
-    slots: Vec<(u64, u32)>,
-    shift: u32,
-}
-
-impl KeyMap {
-    fn new(n_keys_max: usize) -> KeyMap {
-        let n_slots = (2 * n_keys_max).next_power_of_two().max(2);
-        KeyMap { slots: vec![(0, 0); n_slots], shift: 64 - n_slots.trailing_zeros() }
-    }
-
-    /// The slot of `key`, or the free one where it belongs.
-    fn slot(&self, key: u64) -> usize {
-        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while self.slots[slot].0 != 0 && self.slots[slot].0 != key {
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-        slot
-    }
-
-    fn get(&self, key: u64) -> Option<u32> {
-        let (found, value) = self.slots[self.slot(key)];
-        (found != 0 && found == key).then_some(value)
-    }
-
-    /// The first value of a key stays; key 0 is not kept.
-    fn insert(&mut self, key: u64, value: u32) {
-        let slot = self.slot(key);
-        if self.slots[slot].0 == 0 {
-            self.slots[slot] = (key, value);
-        }
     }
 }

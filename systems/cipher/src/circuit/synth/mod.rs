@@ -6,7 +6,9 @@
 mod anf;
 mod bdd;
 mod improve;
+mod keys;
 mod leaf;
+mod observe;
 mod pool;
 mod split;
 
@@ -36,6 +38,15 @@ impl Effort {
             Effort::Quick => 1,
             Effort::Normal => 3,
             Effort::Thorough(_) => 20,
+        }
+    }
+
+    /// How many nodes are made anew.
+    fn n_remakes(self) -> usize {
+        match self {
+            Effort::Quick => 0,
+            Effort::Normal => 100,
+            Effort::Thorough(_) => 2_000,
         }
     }
 
@@ -128,7 +139,8 @@ fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) 
     let mut candidates =
         vec![("decision diagram", bdd::network(n_inputs, columns)), ("algebraic normal form", anf::network(n_inputs, columns))];
     for seed in 0..effort.n_tries() as u64 {
-        let net = split::network(n_inputs, &targets, effort.seed().wrapping_mul(1000) + seed);
+        let seed = effort.seed().wrapping_mul(1000) + seed;
+        let net = split::network(n_inputs, &targets, effort.n_remakes(), seed);
         candidates.push(("split and join", net));
     }
     candidates.sort_by_key(|(_, net)| net.n_live());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::circuit::network::{Builder, FALSE, Lit, Op, is_flipped, node_of};
+use crate::circuit::network::{Builder, FALSE, Lit, Node, Op, is_flipped, node_of};
 use crate::circuit::truth::{self, Truth};
 
 #[derive(Clone)]
@@ -55,5 +55,21 @@ impl<const W: usize> Pool<W> {
         let odd = of_node[0] & 1 == 1;
         self.by_truth.insert(truth::flip_if(&of_node, odd), lit & !1 | Lit::from(odd));
         lit
+    }
+
+    /// Takes back the gates that came after the first `n_nodes` nodes, the constant and the
+    /// inputs included.
+    pub fn truncate(&mut self, n_nodes: usize) {
+        for truth in self.truths.drain(n_nodes..) {
+            self.by_truth.remove(&truth::flip_if(&truth, truth[0] & 1 == 1));
+        }
+        self.net.truncate(n_nodes);
+    }
+
+    /// Puts gates back that [`Pool::truncate`] took.
+    pub fn extend(&mut self, gates: &[Node]) {
+        for gate in gates {
+            self.apply(gate.op, gate.a, gate.b);
+        }
     }
 }

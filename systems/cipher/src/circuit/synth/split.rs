@@ -13,15 +13,30 @@
 
 use fastrand::Rng;
 
-use crate::circuit::network::{Lit, Network, Op};
+use crate::circuit::network::{Lit, Network, Node, Op};
 use crate::circuit::truth::{self, Truth};
 
-use super::leaf::{Leaf, Recipe, Term};
+use super::keys::Scratch;
+use super::leaf::{self, Leaf, Recipe, Term};
 use super::pool::Pool;
 
-/// A network for `targets`; `seed` varies the order of outputs and of splits.
-pub(super) fn network<const W: usize>(n_inputs: u32, targets: &[Truth<W>], seed: u64) -> Network {
-    let mut split = Split { pool: Pool::new(n_inputs), rng: Rng::with_seed(seed), n_inputs };
+/// At most this many splits of one part are tried.
+const N_TRIES_MAX: usize = 4;
+
+/// A network for `targets`; `seed` varies the order of outputs and the splits.
+pub(super) fn network<const W: usize>(
+    n_inputs: u32,
+    targets: &[Truth<W>],
+    width: usize,
+    seed: u64,
+) -> Network {
+    let mut split = Split {
+        pool: Pool::new(n_inputs),
+        rng: Rng::with_seed(seed),
+        scratch: Scratch::new(),
+        n_inputs,
+        width,
+    };
     let mut order: Vec<usize> = (0..targets.len()).collect();
     split.rng.shuffle(&mut order);
     let mut outputs: Vec<Lit> = vec![0; targets.len()];
@@ -35,7 +50,9 @@ pub(super) fn network<const W: usize>(n_inputs: u32, targets: &[Truth<W>], seed:
 struct Split<const W: usize> {
     pool: Pool<W>,
     rng: Rng,
+    scratch: Scratch,
     n_inputs: u32,
+    width: usize,
 }
 
 impl<const W: usize> Split<W> {
@@ -52,7 +69,32 @@ impl<const W: usize> Split<W> {
         if let Some(lit) = self.make_at_once(target, care) {
             return lit;
         }
-        let select = self.choose_split(target, care);
+        // The parts are made as well as they can be, one after the other, so a few tries at
+        // each level do as much as very many at the top.
+        let n_nodes = self.pool.truths.len();
+        let n_tries = self.n_tries(care);
+        let mut best: Option<(Vec<Node>, Lit)> = None;
+        for _ in 0..n_tries {
+            let lit = self.make_split(target, care);
+            let gates = self.pool.net.gates_from(n_nodes);
+            if best.as_ref().is_none_or(|(old, _)| gates.len() < old.len()) {
+                best = Some((gates.to_vec(), lit));
+            }
+            self.pool.truncate(n_nodes);
+        }
+        let (gates, lit) = best.expect("there is at least one try");
+        self.pool.extend(&gates);
+        lit
+    }
+
+    /// How many splits of `care` are tried: fewer when there are many functions to search.
+    fn n_tries(&self, care: &Truth<W>) -> usize {
+        let _ = care;
+        (self.width / self.pool.truths.len()).clamp(1, N_TRIES_MAX)
+    }
+
+    fn make_split(&mut self, target: &Truth<W>, care: &Truth<W>) -> Lit {
+        let select = self.choose_split(care);
         let on = self.pool.truth(select);
         let low = self.make(target, &truth::and(care, &truth::flip_if(&on, true)));
         let change = truth::xor(target, &self.pool.truth(low));
@@ -62,11 +104,11 @@ impl<const W: usize> Split<W> {
     }
 
     fn make_at_once(&mut self, target: &Truth<W>, care: &Truth<W>) -> Option<Lit> {
-        let n_points: u32 = care.iter().map(|word| word.count_ones()).sum();
+        let n_points = count(care);
         if n_points <= 64 {
             let functions = self.restricted(care);
             let leaf = Leaf::new(n_points, functions.into_iter());
-            let recipe = leaf.solve(compress(target, care))?;
+            let recipe = leaf.solve(compress(target, care), &mut self.scratch)?;
             return Some(self.follow(&recipe));
         }
         let agrees = |lit: Lit| truth::agree(&self.pool.truth(lit), target, care);
@@ -94,19 +136,36 @@ impl<const W: usize> Split<W> {
                 let (p, q) = (gate(p), gate(q));
                 self.pool.apply(Op::Xor, p, q) ^ Lit::from(*flip)
             }
+            Recipe::LongSum(x, p, q, flip) => {
+                let (p, q) = (gate(p), gate(q));
+                let sum = self.pool.apply(Op::Xor, p, q);
+                self.pool.apply(Op::Xor, *x, sum) ^ Lit::from(*flip)
+            }
         }
     }
 
-    /// An input, possibly complemented, that divides `care`.
-    fn choose_split(&mut self, _target: &Truth<W>, care: &Truth<W>) -> Lit {
-        let divides = |input: &u32| {
-            let part = truth::and(care, &truth::of_input(*input));
-            !truth::is_zero(&part) && part != *care
+    /// A function, possibly complemented, that divides `care` into parts of as few leaves as
+    /// possible: a random one of these.
+    fn choose_split(&mut self, care: &Truth<W>) -> Lit {
+        let n_points = count(care);
+        let reach = leaf::reach(self.pool.truths.len());
+        let n_leaves = |truth: &Truth<W>| {
+            let n_on = count(&truth::and(care, truth));
+            let divides = n_on != 0 && n_on != n_points;
+            divides.then(|| n_on.div_ceil(reach) + (n_points - n_on).div_ceil(reach))
         };
-        let inputs: Vec<u32> = (0..self.n_inputs).filter(divides).collect();
-        let input = inputs[self.rng.usize(..inputs.len())];
-        self.pool.net.input(input) ^ Lit::from(self.rng.bool())
+        let costs: Vec<Option<u32>> = self.pool.truths.iter().map(n_leaves).collect();
+        let fewest = costs.iter().flatten().min();
+        let best: Vec<usize> = (0..costs.len())
+            .filter(|&node| costs[node].is_some() && costs[node].as_ref() == fewest)
+            .collect();
+        let node = best[self.rng.usize(..best.len())];
+        (node << 1) as Lit | Lit::from(self.rng.bool())
     }
+}
+
+fn count<const W: usize>(care: &Truth<W>) -> u32 {
+    care.iter().map(|word| word.count_ones()).sum()
 }
 
 /// The values at the points of `care`, moved together.

@@ -1,0 +1,126 @@
+//! The bundled primitives: their Usuba files, the meaning of their bytes, their published vectors.
+//!
+//! `ciphers/index.toml` lists them; everything is part of the binary.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::layout::Layout;
+
+/// One primitive of `ciphers/index.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Primitive {
+    /// As in `meanwhile cipher list`.
+    pub name: String,
+    /// Block cipher, permutation, ...
+    pub kind: String,
+    /// The defining publication.
+    pub source: String,
+    /// File under `ciphers/`.
+    pub file: String,
+    /// The node that works on one block.
+    pub entry: String,
+    /// The node that makes round keys; its results are the parameters of `entry` that `params` does not name.
+    pub schedule: Option<String>,
+    /// How fields become parameters of `schedule`, by parameter.
+    #[serde(default)]
+    pub schedule_params: BTreeMap<String, Field>,
+    /// How fields become parameters of `entry`, by parameter.
+    pub params: BTreeMap<String, Field>,
+    /// Layout of the output string.
+    pub output: String,
+    /// A field that may be given by others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
+    #[serde(default)]
+    pub compose: BTreeMap<String, Vec<String>>,
+}
+
+/// A field of a case and the layout of its bytes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// `key`, `tweak`, `nonce`, `counter`, `sigma` or `input`.
+    pub field: String,
+    /// See [`Layout`].
+    pub layout: String,
+}
+
+impl Field {
+    /// The layout; the bundled ones are right.
+    pub fn layout(&self) -> Layout {
+        Layout::parse(&self.layout).expect("a test parses every bundled layout")
+    }
+}
+
+/// One published or checked vector.
+#[derive(Debug, Clone)]
+pub struct Vector {
+    /// Fields in hex (the counter in decimal).
+    pub fields: BTreeMap<String, String>,
+    /// The output in hex.
+    pub output: String,
+}
+
+#[derive(Deserialize)]
+struct Index {
+    primitive: Vec<Primitive>,
+}
+
+/// All primitives in the order of the index.
+pub fn primitives() -> &'static [Primitive] {
+    static ALL: OnceLock<Vec<Primitive>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let index: Index = toml::from_str(file("index.toml").expect("bundled")).expect("a test parses the bundled index");
+        index.primitive
+    })
+}
+
+/// The primitive of this name.
+pub fn primitive(name: &str) -> Option<&'static Primitive> {
+    primitives().iter().find(|p| p.name == name)
+}
+
+/// A file of `ciphers/`.
+pub fn file(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|f| f.0 == name).map(|f| f.1)
+}
+
+impl Primitive {
+    /// Its Usuba text.
+    pub fn text(&self) -> &'static str {
+        file(&self.file).expect("a test looks up every bundled file")
+    }
+
+    /// Its vectors.
+    pub fn vectors(&self) -> Vec<Vector> {
+        const FIELDS: [&str; 6] = ["key", "tweak", "nonce", "counter", "sigma", "input"];
+        let text = file(&format!("{}.json", self.name)).expect("every primitive has vectors");
+        let json: serde_json::Value = serde_json::from_str(text).expect("a test parses every bundled file");
+        let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
+        let vector = |v: &serde_json::Value| Vector {
+            fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
+            output: string(&v["output"]),
+        };
+        json["vectors"].as_array().expect("vectors is a list").iter().map(vector).collect()
+    }
+
+    /// The fields that a case must have.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields: Vec<&str> = self.schedule_params.values().chain(self.params.values()).map(|f| &*f.field).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../ciphers/", $name)))),*];
+    };
+}
+
+files! {
+    "index.toml", "rectangle.ua", "rectangle-80.json", "rectangle-128.json",
+}

@@ -1,0 +1,88 @@
+//! Spreads the bits of a word over the elements of a register; shifts become shuffles.
+//!
+//! ```text
+//! t = rotl(1) x    --->    t = shuffle([1, 2, 3, 0]) x        for words of 4 bits
+//! t = shl(1) x     --->    t = shuffle([1, 2, 3, -]) x        - is a zero
+//! ```
+//!
+//! Needs:   one word size of 2, 4, 8, 16, 32 or 64 bits in the whole program.
+//! Keeps:   the interface.
+//! Costs:   one byte shuffle for each shift, up to 16 bits a word; more above.
+//! Source:  "Usuba: high-throughput and constant-time ciphers", Mercadier and Dagand, PLDI 2019.
+
+use std::rc::Rc;
+
+use crate::ir::{Body, Node, Op, Program, Stmt};
+use crate::syntax::Loc;
+
+/// Marks an element of a shuffle that becomes zero.
+pub const ZERO: u8 = 255;
+
+/// Why a program has no horizontal form.
+#[derive(Debug, Clone)]
+pub enum Refused {
+    /// Words of two sizes.
+    Sizes(u32, u32),
+    /// A size that no register is divided into.
+    Size(u32),
+    /// Arithmetic, or a pack.
+    Op(Op, Loc),
+}
+
+/// Rewrites every shift; returns the word size.
+pub fn hslice(program: &mut Program) -> Result<u32, Refused> {
+    let mut m = None;
+    for node in &program.nodes {
+        for var in &node.vars {
+            match m {
+                None => m = Some(var.ty.m),
+                Some(m) if m != var.ty.m => return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m))),
+                Some(_) => {}
+            }
+        }
+    }
+    let m = m.unwrap_or(1);
+    if ![2, 4, 8, 16, 32, 64].contains(&m) {
+        return Err(Refused::Size(m));
+    }
+    program.nodes.iter_mut().try_for_each(|node| hslice_node(node, m))?;
+    Ok(m)
+}
+
+fn hslice_node(node: &mut Node, m: u32) -> Result<(), Refused> {
+    match &mut node.body {
+        Body::Stmts(stmts) => hslice_stmts(stmts, m),
+        Body::Perm(_) | Body::Table(_) => Ok(()),
+    }
+}
+
+fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
+    for stmt in stmts {
+        match stmt {
+            Stmt::Eq(eq) => {
+                let from = |j: u32| -> Option<u32> {
+                    match &eq.op {
+                        Op::Shl(n) => Some(j + n).filter(|k| *k < m),
+                        Op::Shr(n) => j.checked_sub(*n),
+                        Op::Sar(n) => Some(j.saturating_sub(*n)),
+                        Op::Rotl(n) => Some((j + n) % m),
+                        Op::Bitmask(n) => Some(m - 1 - n),
+                        _ => None,
+                    }
+                };
+                match &eq.op {
+                    Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Bitmask(_) => {
+                        let pattern: Rc<[u8]> = (0..m).map(|j| from(j).map_or(ZERO, |k| k as u8)).collect();
+                        eq.op = Op::Shuffle(pattern);
+                    }
+                    Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack => return Err(Refused::Op(eq.op.clone(), eq.loc)),
+                    Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
+                }
+            }
+            Stmt::Call(_) => {}
+            Stmt::Loop(it) => hslice_stmts(&mut it.body, m)?,
+            Stmt::Unrolled(_) => panic!("`loops` comes before `hslice`"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! The passes, one file each; `pipeline` calls them in order.
+
+pub mod arrays;
+pub mod bitslice;
+pub mod carry;
+pub mod copy_propagation;
+pub mod cse;
+pub mod dead_code;
+pub mod fold_constants;
+pub mod hslice;
+pub mod inline;
+pub mod loops;
+pub mod order;
+pub mod perms;
+pub mod tables;
+pub mod ternary;
+pub mod vslice;

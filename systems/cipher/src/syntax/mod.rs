@@ -1,0 +1,8 @@
+//! The text of a program: files and includes, tokens, the syntax tree.
+
+pub mod ast;
+mod lexer;
+pub mod parser;
+mod source;
+
+pub use source::{Loc, Sources, load, load_text};

@@ -7,4 +7,5 @@ pub mod ir;
 pub mod layout;
 pub mod library;
 pub mod passes;
+pub mod run_text;
 pub mod syntax;

@@ -2,10 +2,14 @@
 
 pub mod circuit;
 pub mod elaborate;
+pub mod emit_c;
 pub mod interp;
 pub mod ir;
 pub mod layout;
 pub mod library;
+pub mod native;
 pub mod passes;
+pub mod pipeline;
 pub mod run_text;
 pub mod syntax;
+pub mod unit;

@@ -82,7 +82,8 @@ struct Spot<const W: usize> {
 
 impl<const W: usize> State<W> {
     fn new(net: &Network, seed: u64) -> State<W> {
-        let mut state = State { net: net.clone(), truths: Vec::new(), rng: Rng::with_seed(seed), n_words: 0, has_moved: false, keys: Vec::new() };
+        let mut state =
+            State { net: net.clone(), truths: Vec::new(), rng: Rng::with_seed(seed), n_words: 0, has_moved: false, keys: Vec::new() };
         // Replacing nothing removes the dead gates.
         state.net = rebuild(&state.net, usize::MAX, Change::Lit(FALSE));
         state.simulate();

@@ -24,46 +24,42 @@ pub const N_INPUTS_MAX: u32 = 16;
 /// How much work a synthesis may spend. Work is counted, never timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// A few milliseconds, for tests.
+    /// Milliseconds, for tests.
     Quick,
-    /// Under a second for most tables: what the compiler uses.
+    /// About a second: what the compiler uses.
     Normal,
     /// Minutes: how the circuits of our own in the library were found. The number varies the search.
     Thorough(u64),
 }
 
+/// What an effort means for tables of one size.
+struct Budget {
+    tries: split::Tries,
+    /// How many networks [`split`] proposes.
+    n_splits: u64,
+    /// How many of the smallest proposals are walked from.
+    n_walks: usize,
+    /// How many truth table words each walk may touch, roughly.
+    n_words: u64,
+    seed: u64,
+}
+
 impl Effort {
-    fn n_tries(self) -> usize {
-        match self {
-            Effort::Quick => 1,
-            Effort::Normal => 3,
-            Effort::Thorough(_) => 20,
-        }
-    }
-
-    /// How many nodes are made anew.
-    fn n_remakes(self) -> usize {
-        match self {
-            Effort::Quick => 0,
-            Effort::Normal => 100,
-            Effort::Thorough(_) => 2_000,
-        }
-    }
-
-    /// How many truth table words the walk may touch.
-    fn walk_words(self) -> u64 {
-        match self {
-            Effort::Quick => 1_000_000,
-            Effort::Normal => 300_000_000,
-            Effort::Thorough(_) => 20_000_000_000,
-        }
-    }
-
-    fn seed(self) -> u64 {
-        match self {
+    fn budget(self, n_inputs: u32) -> Budget {
+        let (n_functions, n_max, n_splits, n_walks, n_words) = match (self, n_inputs) {
+            (Effort::Quick, _) => (0, 1, 1, 1, 300_000),
+            (Effort::Normal, 0..=5) => (1000, 8, 4, 3, 30_000_000),
+            (Effort::Normal, 6) => (600, 6, 2, 2, 30_000_000),
+            (Effort::Normal, 7) => (300, 4, 1, 1, 30_000_000),
+            (Effort::Normal, _) => (200, 4, 1, 1, 30_000_000),
+            (Effort::Thorough(_), 0..=6) => (1000, 8, 8, 2, 2_000_000_000),
+            (Effort::Thorough(_), _) => (400, 4, 2, 1, 1_000_000_000),
+        };
+        let seed = match self {
             Effort::Quick | Effort::Normal => 0,
             Effort::Thorough(seed) => seed,
-        }
+        };
+        Budget { tries: split::Tries { n_functions, n_max }, n_splits, n_walks, n_words, seed }
     }
 }
 
@@ -101,13 +97,16 @@ pub fn synthesise(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder,
 /// A circuit for the same function, never larger: the walk starts from `circuit` itself.
 /// Circuits of more than [`N_INPUTS_SEARCHED`] inputs come back as they are.
 pub fn shrink(circuit: &Circuit, effort: Effort) -> Circuit {
+    if circuit.n_inputs > N_INPUTS_SEARCHED {
+        return circuit.clone();
+    }
     let net = network_of(circuit);
-    let walk = improve::Walk { n_words: effort.walk_words(), seed: effort.seed() };
+    let budget = effort.budget(circuit.n_inputs);
+    let walk = improve::Walk { n_words: budget.n_words, seed: budget.seed };
     let smaller = match circuit.n_inputs {
         0..=6 => improve::improve::<1>(&net, &walk),
         7 => improve::improve::<2>(&net, &walk),
-        N_INPUTS_SEARCHED => improve::improve::<4>(&net, &walk),
-        _ => return circuit.clone(),
+        _ => improve::improve::<4>(&net, &walk),
     };
     let smaller = emit::emit(&smaller);
     if smaller.n_gates() < circuit.n_gates() { smaller } else { circuit.clone() }
@@ -138,10 +137,10 @@ fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) 
     let targets: Vec<Truth<W>> = columns.iter().map(|column| truth::pack(column)).collect();
     let mut candidates =
         vec![("decision diagram", bdd::network(n_inputs, columns)), ("algebraic normal form", anf::network(n_inputs, columns))];
-    for seed in 0..effort.n_tries() as u64 {
-        let seed = effort.seed().wrapping_mul(1000) + seed;
-        let net = split::network(n_inputs, &targets, effort.n_remakes(), seed);
-        candidates.push(("split and join", net));
+    let budget = effort.budget(n_inputs);
+    for split in 0..budget.n_splits {
+        let seed = budget.seed.wrapping_mul(1000) + split;
+        candidates.push(("split and join", split::network(n_inputs, &targets, budget.tries, seed)));
     }
     candidates.sort_by_key(|(_, net)| net.n_live());
     let mut best: Option<(&'static str, Circuit)> = None;
@@ -151,11 +150,10 @@ fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) 
             best = Some((method, circuit));
         }
     };
-    let n_walks = candidates.len().min(3) as u64;
     for (rank, (method, net)) in candidates.iter().enumerate() {
         keep(method, net);
-        if (rank as u64) < n_walks {
-            let walk = improve::Walk { n_words: effort.walk_words() / n_walks, seed: effort.seed() + rank as u64 };
+        if rank < budget.n_walks {
+            let walk = improve::Walk { n_words: budget.n_words, seed: budget.seed + rank as u64 };
             keep(method, &improve::improve::<W>(net, &walk));
         }
     }

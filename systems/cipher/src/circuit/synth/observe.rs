@@ -24,11 +24,7 @@ pub(super) fn simulate<const W: usize>(net: &Network) -> Vec<Truth<W>> {
 }
 
 /// Complements `node` and compares the outputs.
-pub(super) fn observe<const W: usize>(
-    net: &Network,
-    truths: &[Truth<W>],
-    node: usize,
-) -> Seen<W> {
+pub(super) fn observe<const W: usize>(net: &Network, truths: &[Truth<W>], node: usize) -> Seen<W> {
     let mut turned = truths.to_vec();
     turned[node] = truth::flip_if(&turned[node], true);
     let mut reads_node = vec![false; turned.len()];

@@ -20,23 +20,18 @@ use super::keys::Scratch;
 use super::leaf::{self, Leaf, Recipe, Term};
 use super::pool::Pool;
 
-/// At most this many splits of one part are tried.
-const N_TRIES_MAX: usize = 4;
+/// How often each part is split anew. Parts have parts, so the work grows with a power of it.
+#[derive(Clone, Copy)]
+pub(super) struct Tries {
+    /// The tries times the functions that each has to search.
+    pub n_functions: usize,
+    /// At most this many, however few the functions.
+    pub n_max: usize,
+}
 
 /// A network for `targets`; `seed` varies the order of outputs and the splits.
-pub(super) fn network<const W: usize>(
-    n_inputs: u32,
-    targets: &[Truth<W>],
-    width: usize,
-    seed: u64,
-) -> Network {
-    let mut split = Split {
-        pool: Pool::new(n_inputs),
-        rng: Rng::with_seed(seed),
-        scratch: Scratch::new(),
-        n_inputs,
-        width,
-    };
+pub(super) fn network<const W: usize>(n_inputs: u32, targets: &[Truth<W>], tries: Tries, seed: u64) -> Network {
+    let mut split = Split { pool: Pool::new(n_inputs), rng: Rng::with_seed(seed), scratch: Scratch::new(), n_inputs, tries };
     let mut order: Vec<usize> = (0..targets.len()).collect();
     split.rng.shuffle(&mut order);
     let mut outputs: Vec<Lit> = vec![0; targets.len()];
@@ -52,7 +47,7 @@ struct Split<const W: usize> {
     rng: Rng,
     scratch: Scratch,
     n_inputs: u32,
-    width: usize,
+    tries: Tries,
 }
 
 impl<const W: usize> Split<W> {
@@ -72,7 +67,7 @@ impl<const W: usize> Split<W> {
         // The parts are made as well as they can be, one after the other, so a few tries at
         // each level do as much as very many at the top.
         let n_nodes = self.pool.truths.len();
-        let n_tries = self.n_tries(care);
+        let n_tries = (self.tries.n_functions / n_nodes).clamp(1, self.tries.n_max);
         let mut best: Option<(Vec<Node>, Lit)> = None;
         for _ in 0..n_tries {
             let lit = self.make_split(target, care);
@@ -85,12 +80,6 @@ impl<const W: usize> Split<W> {
         let (gates, lit) = best.expect("there is at least one try");
         self.pool.extend(&gates);
         lit
-    }
-
-    /// How many splits of `care` are tried: fewer when there are many functions to search.
-    fn n_tries(&self, care: &Truth<W>) -> usize {
-        let _ = care;
-        (self.width / self.pool.truths.len()).clamp(1, N_TRIES_MAX)
     }
 
     fn make_split(&mut self, target: &Truth<W>, care: &Truth<W>) -> Lit {
@@ -156,9 +145,7 @@ impl<const W: usize> Split<W> {
         };
         let costs: Vec<Option<u32>> = self.pool.truths.iter().map(n_leaves).collect();
         let fewest = costs.iter().flatten().min();
-        let best: Vec<usize> = (0..costs.len())
-            .filter(|&node| costs[node].is_some() && costs[node].as_ref() == fewest)
-            .collect();
+        let best: Vec<usize> = (0..costs.len()).filter(|&node| costs[node].is_some() && costs[node].as_ref() == fewest).collect();
         let node = best[self.rng.usize(..best.len())];
         (node << 1) as Lit | Lit::from(self.rng.bool())
     }

@@ -1,0 +1,166 @@
+//! The targets: register width, compiler flags, and how a register is written in C.
+
+use crate::pipeline::Slicing;
+
+/// A target of the C back end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub enum Arch {
+    /// 64-bit general registers.
+    #[serde(rename = "x86-64")]
+    X86_64,
+    /// 128-bit registers, SSSE3 for byte shuffles.
+    #[serde(rename = "sse")]
+    Sse,
+    /// 256-bit registers, 16 of them.
+    #[serde(rename = "avx2")]
+    Avx2,
+    /// 512-bit registers, 32 of them, ternary logic.
+    #[serde(rename = "avx512")]
+    Avx512,
+    /// 128-bit registers of AArch64.
+    #[serde(rename = "neon")]
+    Neon,
+}
+
+impl Arch {
+    /// All targets.
+    pub const ALL: [Arch; 5] = [Arch::X86_64, Arch::Sse, Arch::Avx2, Arch::Avx512, Arch::Neon];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arch::X86_64 => "x86-64",
+            Arch::Sse => "sse",
+            Arch::Avx2 => "avx2",
+            Arch::Avx512 => "avx512",
+            Arch::Neon => "neon",
+        }
+    }
+
+    /// The target of this name.
+    pub fn from_name(name: &str) -> Option<Arch> {
+        Arch::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// Bits of the registers used for bitsliced and horizontal code.
+    pub fn register_bits(self) -> u32 {
+        match self {
+            Arch::X86_64 => 64,
+            Arch::Sse | Arch::Neon => 128,
+            Arch::Avx2 => 256,
+            Arch::Avx512 => 512,
+        }
+    }
+
+    /// Flags that both compilers take; `avx2` keeps to 16 registers and no ternary logic.
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Arch::X86_64 => &["-m64", "-mno-avx", "-mno-sse3"],
+            Arch::Sse => &["-m64", "-mssse3", "-mno-avx"],
+            Arch::Avx2 => &["-m64", "-mavx2", "-mno-avx512f"],
+            Arch::Avx512 => &["-m64", "-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mprefer-vector-width=512"],
+            Arch::Neon => &[],
+        }
+    }
+
+    /// What the processor must have to run the code, as in `/proc/cpuinfo`.
+    pub fn needs(self) -> &'static [&'static str] {
+        match self {
+            Arch::X86_64 | Arch::Neon => &[],
+            Arch::Sse => &["ssse3"],
+            Arch::Avx2 => &["avx2"],
+            Arch::Avx512 => &["avx512f", "avx512bw", "avx512vl", "avx512dq"],
+        }
+    }
+
+    /// The target has functions of three words.
+    pub fn has_ternary(self) -> bool {
+        self == Arch::Avx512
+    }
+
+    fn is_vector(self) -> bool {
+        self != Arch::X86_64
+    }
+}
+
+/// How registers look for one target, slicing and word size.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// The target.
+    pub arch: Arch,
+    /// The slicing.
+    pub slicing: Slicing,
+    /// Bits of a word: 1 bitsliced, the lane vertically, the word horizontally.
+    pub word_bits: u32,
+}
+
+impl Shape {
+    /// Bits of a register in this code; vertical code for general registers has one word in each.
+    pub fn register_bits(&self) -> u32 {
+        if self.slicing == Slicing::Vertical && !self.arch.is_vector() { self.word_bits } else { self.arch.register_bits() }
+    }
+
+    /// Blocks that a register holds.
+    pub fn blocks(&self) -> u32 {
+        self.register_bits() / self.word_bits
+    }
+
+    /// Registers are vectors of C lanes.
+    pub fn is_vector(&self) -> bool {
+        self.arch.is_vector()
+    }
+
+    /// Bits of one C lane: what `+` and `<<` work on.
+    pub fn lane_bits(&self) -> u32 {
+        if self.slicing == Slicing::Vertical { self.word_bits } else { 64 }
+    }
+
+    /// Bits of the part of a register over which a horizontal word is spread.
+    pub fn spread_bits(&self) -> u32 {
+        self.arch.register_bits().min(128)
+    }
+
+    /// Bits of one element of a horizontal word.
+    pub fn element_bits(&self) -> u32 {
+        self.spread_bits() / self.word_bits
+    }
+
+    /// The lines before the first function: includes, types, constants.
+    pub fn prelude(&self) -> String {
+        let mut out = String::from("#include <stdint.h>\n#include <stddef.h>\n#include <string.h>\n");
+        let bits = self.register_bits();
+        let lane = self.lane_bits();
+        out += match self.arch {
+            Arch::X86_64 => "",
+            Arch::Sse | Arch::Avx2 | Arch::Avx512 => "#include <immintrin.h>\n",
+            Arch::Neon => "#include <arm_neon.h>\n",
+        };
+        out += &format!("\n/* {} blocks at a time: {bits}-bit registers, {}. */\n", self.blocks(), self.description());
+        out += &format!("typedef uint{lane}_t lane;\n");
+        if self.is_vector() {
+            out += &format!("typedef lane reg __attribute__((vector_size({}), may_alias));\n", bits / 8);
+            out += &format!("typedef int{lane}_t sreg __attribute__((vector_size({})));\n", bits / 8);
+            out += &format!("typedef uint64_t reg64 __attribute__((vector_size({}), may_alias));\n", bits / 8);
+            out += "#define SPLAT(x) ((reg){0} + (lane)(x))\n#define ZERO ((reg){0})\n#define ONES (~(reg){0})\n";
+        } else {
+            out += "typedef lane reg;\n";
+            out += &format!("typedef int{lane}_t sreg;\n");
+            out += "#define SPLAT(x) ((reg)(x))\n#define ZERO ((reg)0)\n#define ONES ((reg)~(reg)0)\n";
+        }
+        out += &format!("#define BLOCKS {}\n", self.blocks());
+        if self.arch == Arch::Avx512 {
+            out += "#define TERNARY(a, b, c, f) ((reg)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), (f)))\n";
+        }
+        out
+    }
+
+    fn description(&self) -> String {
+        match self.slicing {
+            Slicing::Bit => "every bit in a register of its own".into(),
+            Slicing::Vertical => format!("a {}-bit word in each lane", self.word_bits),
+            Slicing::Horizontal => {
+                format!("bit i of a {}-bit word, from the most significant, in element i of {} bits", self.word_bits, self.element_bits())
+            }
+        }
+    }
+}

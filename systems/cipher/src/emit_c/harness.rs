@@ -1,0 +1,112 @@
+//! The `main` of the programs that tests and benchmarks run.
+
+use std::fmt::Write;
+
+use super::arch::{Arch, Shape};
+use super::{Unit, call};
+
+/// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
+/// fields of each case, and writes the outputs; `bench ROUNDS CALLS` prints the least cycles of a
+/// call of the entry, without the moves between bytes and registers.
+pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
+    let (case, output) = (unit.case_bytes(), unit.output_bytes());
+    let mut out = String::from("\n/* Test program. */\n#include <stdio.h>\n#include <stdlib.h>\n");
+    for field in &unit.fields {
+        let _ = writeln!(out, "static reg in_{}[{}];", field.name, field.n_registers(shape));
+    }
+    for field in &unit.outputs {
+        let _ = writeln!(out, "static reg out_{}[{}];", field.name, field.n_registers(shape));
+    }
+    if unit.n_schedule > 0 {
+        let _ = writeln!(out, "static reg keys_[{}];", unit.n_schedule);
+    }
+    let field = |f: usize| format!("in_{}", unit.fields[f].name);
+    let results: Vec<String> = if unit.outputs.len() == unit.entry.dims.len() - unit.entry.params.len() {
+        unit.outputs.iter().map(|f| format!("out_{}", f.name)).collect()
+    } else {
+        vec![format!("out_{}", unit.outputs[0].name)]
+    };
+    let schedule_line = unit.schedule.as_ref().map_or(String::new(), |schedule| {
+        let results: Vec<String> = schedule_results(schedule, shape);
+        format!("    {}\n", call(schedule, names, field, "", &results))
+    });
+    let entry = call(&unit.entry, names, field, "keys_", &results);
+    out += "\nstatic __attribute__((noinline)) void prepare(void)\n{\n";
+    out += &schedule_line;
+    let _ = write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
+    let (mut loads, mut stores, mut at) = (String::new(), String::new(), 0);
+    for f in &unit.fields {
+        let _ = writeln!(loads, "        load_{0}(in_{0}, cases + done * {case} + {at}, {case}, now);", f.name);
+        at += f.layout.n_bytes;
+    }
+    let mut at = 0;
+    for f in &unit.outputs {
+        let _ = writeln!(stores, "        store_{0}(out_{0}, results + done * {output} + {at}, {output}, now);", f.name);
+        at += f.layout.n_bytes;
+    }
+    let _ = write!(
+        out,
+        "
+static int run_cases(void)
+{{
+    uint64_t n;
+    if (fread(&n, 8, 1, stdin) != 1)
+        return 1;
+    uint8_t *cases = malloc(n * {case} + 1), *results = calloc(n + 1, {output} + 1);
+    if (!cases || !results || fread(cases, {case}, n, stdin) != n)
+        return 1;
+    for (size_t done = 0; done < n; done += BLOCKS) {{
+        size_t now = n - done < BLOCKS ? n - done : BLOCKS;
+{loads}        prepare();
+        run();
+{stores}    }}
+    return fwrite(results, {output}, n, stdout) != n;
+}}
+"
+    );
+    out += &bench(shape);
+    out
+}
+
+/// One pointer for each result of the schedule.
+fn schedule_results(schedule: &super::Stage, _: Shape) -> Vec<String> {
+    let mut at = 0u32;
+    schedule.dims[schedule.params.len()..]
+        .iter()
+        .map(|dims| {
+            let text = format!("keys_ + {at}");
+            at += dims.iter().product::<u32>();
+            text
+        })
+        .collect()
+}
+
+fn bench(shape: Shape) -> String {
+    if shape.arch == Arch::Neon {
+        return "\nint main(void)\n{\n    return run_cases();\n}\n".into();
+    }
+    let include = if shape.arch == Arch::X86_64 { "#include <x86intrin.h>\n" } else { "" };
+    format!(
+        "
+{include}int main(int argc, char **argv)
+{{
+    if (argc != 4 || strcmp(argv[1], \"bench\"))
+        return run_cases();
+    int rounds = atoi(argv[2]), calls = atoi(argv[3]);
+    uint64_t best = UINT64_MAX;
+    prepare();
+    for (int r = 0; r < rounds; r++) {{
+        uint64_t start = __rdtsc();
+        for (int c = 0; c < calls; c++) {{
+            run();
+            __asm__ volatile(\"\" ::: \"memory\");
+        }}
+        uint64_t ticks = __rdtsc() - start;
+        best = ticks < best ? ticks : best;
+    }}
+    printf(\"%.3f\\n\", (double)best / calls);
+    return 0;
+}}
+"
+    )
+}

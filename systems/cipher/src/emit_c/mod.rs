@@ -1,0 +1,322 @@
+//! The C back end: one self-contained file, its header, and the small program that tests run.
+
+mod arch;
+mod bytes;
+mod code;
+mod expr;
+mod harness;
+
+use std::fmt::Write;
+
+use crate::ir::NodeId;
+use crate::pipeline::{Compiled, Slicing};
+
+pub use arch::{Arch, Shape};
+pub use bytes::Field;
+pub use code::identifier;
+
+/// A node that the C file makes callable.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// The node.
+    pub node: NodeId,
+    /// Its name in the source.
+    pub name: String,
+    /// Where each parameter comes from, in order.
+    pub params: Vec<Source>,
+    /// Dimensions of each parameter, then of each result, in words, with the bits of a word last when
+    /// bitsliced.
+    pub dims: Vec<Vec<u32>>,
+}
+
+/// Where a parameter comes from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// Bytes of the user, an index into [`Unit::fields`].
+    Field(usize),
+    /// Results of the schedule from this register on.
+    Schedule(usize),
+}
+
+/// Everything the C file offers.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// The prefix of the byte interface, such as `aes128`; `None` for a user's file.
+    pub name: Option<String>,
+    /// What the file is, for its first comment.
+    pub title: String,
+    /// The node that makes round keys.
+    pub schedule: Option<Stage>,
+    /// The node that works on a block.
+    pub entry: Stage,
+    /// Byte strings that go in; the one named `input` differs from block to block.
+    pub fields: Vec<Field>,
+    /// Byte strings that come out, one for each result or one for all.
+    pub outputs: Vec<Field>,
+    /// Registers that the schedule gives.
+    pub n_schedule: usize,
+}
+
+impl Unit {
+    /// Bytes of one case: all fields in order.
+    pub fn case_bytes(&self) -> usize {
+        self.fields.iter().map(|f| f.layout.n_bytes).sum()
+    }
+
+    /// Bytes of the results of one case.
+    pub fn output_bytes(&self) -> usize {
+        self.outputs.iter().map(|f| f.layout.n_bytes).sum()
+    }
+
+    /// Registers in the round-key structure: the schedule's, then fields other than `input` that the
+    /// entry takes itself, with where each starts.
+    fn key_registers(&self, shape: Shape) -> (Vec<(usize, usize)>, usize) {
+        let mut at = self.n_schedule;
+        let mut starts = Vec::new();
+        for source in &self.entry.params {
+            if let Source::Field(idx) = source
+                && self.fields[*idx].name != "input"
+            {
+                starts.push((*idx, at));
+                at += self.fields[*idx].n_registers(shape);
+            }
+        }
+        (starts, at)
+    }
+}
+
+/// What to print.
+#[derive(Debug, Clone, Copy)]
+pub struct EmitOptions {
+    /// The target.
+    pub arch: Arch,
+    /// `#line` directives.
+    pub with_lines: bool,
+    /// The `main` that runs cases and measures.
+    pub with_harness: bool,
+}
+
+/// How registers look in this program on this target.
+pub fn shape(compiled: &Compiled, arch: Arch) -> Shape {
+    Shape { arch, slicing: compiled.slicing, word_bits: compiled.lane_bits }
+}
+
+/// The C file.
+pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String {
+    let shape = shape(compiled, options.arch);
+    let mut out = format!("/* {}\n   Made by meanwhile; {} */\n", unit.title, compile_line(shape));
+    out += &shape.prelude();
+    let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines).functions();
+    out += &functions;
+    out += "\n/* Sliced interface: every array element is a register. */\n";
+    for stage in unit.schedule.iter().chain([&unit.entry]) {
+        out += &wrapper(stage, compiled, &names);
+    }
+    if unit.name.is_some() || options.with_harness {
+        out += &bytes::common(shape);
+        for field in &unit.fields {
+            out += &bytes::load_and_store(field, shape, true, false);
+        }
+        for field in &unit.outputs {
+            out += &bytes::load_and_store(field, shape, false, true);
+        }
+    }
+    if let Some(name) = &unit.name {
+        out += &byte_interface(name, unit, compiled, shape, &names);
+    }
+    if options.with_harness {
+        out += &harness::main(unit, shape, &names);
+    }
+    out
+}
+
+fn compile_line(shape: Shape) -> String {
+    let flags = shape.arch.flags().join(" ");
+    if flags.is_empty() { format!("for {}.", shape.arch.name()) } else { format!("for {}: compile with {flags}", shape.arch.name()) }
+}
+
+/// The function with the original's interface: arrays of registers in, arrays of registers out.
+fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String]) -> String {
+    let node = &compiled.program.nodes[stage.node.idx()];
+    let mut params = Vec::new();
+    let mut args = Vec::new();
+    for ((var, dims), is_result) in
+        node.params.iter().chain(&node.results).zip(&stage.dims).zip((0..).map(|i| i >= node.params.len()))
+    {
+        let name = format!("{}__", code::identifier(&node.vars[var.idx()].name));
+        let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
+        match (brackets.is_empty(), is_result) {
+            (true, false) => {
+                params.push(format!("reg {name}"));
+                args.push(format!("&{name}"));
+            }
+            (true, true) => {
+                params.push(format!("reg *{name}"));
+                args.push(name);
+            }
+            (false, is_result) => {
+                params.push(format!("reg {name}{brackets}"));
+                args.push(format!("({}reg *){name}", if is_result { "" } else { "const " }));
+            }
+        }
+    }
+    format!(
+        "void {}__({})\n{{\n    {}({});\n}}\n",
+        code::identifier(&stage.name),
+        params.join(", "),
+        names[stage.node.idx()],
+        args.join(", ")
+    )
+}
+
+/// C text of a call of a stage, given where its fields and the schedule's results lie.
+fn call(stage: &Stage, names: &[String], field: impl Fn(usize) -> String, schedule: &str, results: &[String]) -> String {
+    let mut args: Vec<String> = stage
+        .params
+        .iter()
+        .map(|source| match source {
+            Source::Field(idx) => field(*idx),
+            Source::Schedule(at) => format!("{schedule} + {at}"),
+        })
+        .collect();
+    args.extend(results.iter().cloned());
+    format!("{}({});", names[stage.node.idx()], args.join(", "))
+}
+
+fn result_args(stage: &Stage, compiled: &Compiled, base: &str) -> Vec<String> {
+    let node = &compiled.program.nodes[stage.node.idx()];
+    let mut at = 0;
+    node.results
+        .iter()
+        .map(|var| {
+            let text = format!("{base} + {at}");
+            at += node.vars[var.idx()].len;
+            text
+        })
+        .collect()
+}
+
+fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String]) -> String {
+    let (starts, n_keys) = unit.key_registers(shape);
+    let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
+    let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
+    let n_input = unit.fields[input].n_registers(shape);
+    let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
+    let mut out = String::from("\n/* Byte interface. */\n");
+    if n_keys > 0 {
+        let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
+        let fields: Vec<usize> = key_fields(unit);
+        let params: Vec<String> = fields.iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
+        let _ = writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
+        if let Some(schedule) = &unit.schedule {
+            for source in &schedule.params {
+                if let Source::Field(f) = source {
+                    let field = &unit.fields[*f];
+                    let _ = writeln!(out, "    reg {0}_[{1}];\n    load_{0}({0}_, {0}, 0, BLOCKS);", field.name, field.n_registers(shape));
+                }
+            }
+            let results = result_args(schedule, compiled, "keys->r");
+            let _ = writeln!(out, "    {}", call(schedule, names, |f| format!("{}_", unit.fields[f].name), "", &results));
+        }
+        for (f, at) in &starts {
+            let _ = writeln!(out, "    load_{0}(keys->r + {at}, {0}, 0, BLOCKS);", unit.fields[*f].name);
+        }
+        out += "}\n\n";
+    }
+    let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
+    let start = |f: usize| starts.iter().find(|s| s.0 == f).map_or("in_".to_string(), |s| format!("keys->r + {}", s.1));
+    let results = result_args(&unit.entry, compiled, "out_");
+    let entry = call(&unit.entry, names, |f| if f == input { "in_".into() } else { start(f) }, "keys->r", &results);
+    let _ = write!(
+        out,
+        "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)
+{{
+    reg in_[{n_input}], out_[{n_output}];
+    for (size_t done = 0; done < n; done += BLOCKS) {{
+        size_t now = n - done < BLOCKS ? n - done : BLOCKS;
+        load_input(in_, in + done * {n_in}, {n_in}, now);
+        {entry}
+        store_output(out_, out + done * {n_out}, {n_out}, now);
+    }}
+}}
+"
+    );
+    out
+}
+
+/// Fields that the expansion takes: the schedule's, then the entry's own.
+fn key_fields(unit: &Unit) -> Vec<usize> {
+    let mut fields: Vec<usize> = Vec::new();
+    for source in unit.schedule.iter().flat_map(|s| &s.params).chain(&unit.entry.params) {
+        if let Source::Field(f) = source
+            && unit.fields[*f].name != "input"
+            && !fields.contains(f)
+        {
+            fields.push(*f);
+        }
+    }
+    fields
+}
+
+/// The header with the prototypes of the byte interface, or of the sliced one for a user's file.
+pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
+    let shape = shape(compiled, arch);
+    let guard = format!("{}_H", unit.name.clone().unwrap_or_else(|| code::identifier(&unit.entry.name)).to_uppercase());
+    let mut out = format!("/* {}\n   Made by meanwhile; {} */\n#ifndef {guard}\n#define {guard}\n\n", unit.title, compile_line(shape));
+    out += "#include <stdint.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    match &unit.name {
+        Some(name) => out += &byte_prototypes(name, unit, compiled, shape),
+        None => {
+            let lane = shape.lane_bits();
+            let vector = if shape.is_vector() { format!(" __attribute__((vector_size({}), may_alias))", shape.register_bits() / 8) } else { String::new() };
+            let _ = writeln!(out, "/* {} blocks at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks());
+            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()]);
+            let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
+        }
+    }
+    out += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+    out
+}
+
+fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -> String {
+    let (starts, n_keys) = unit.key_registers(shape);
+    let bytes = shape.register_bits() as usize / 8;
+    let mut out = String::new();
+    if n_keys > 0 {
+        let _ = writeln!(out, "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key.");
+        if let Some(schedule) = &unit.schedule {
+            let node = &compiled.program.nodes[schedule.node.idx()];
+            let mut at = 0;
+            for (var, dims) in node.results.iter().zip(&schedule.dims[node.params.len()..]) {
+                let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
+                let n = node.vars[var.idx()].len;
+                let _ = writeln!(out, "   Registers {at} to {}: {}{brackets} of node {}, last index fastest.", at + n - 1, node.vars[var.idx()].name, schedule.name);
+                at += n;
+            }
+        }
+        for (f, at) in &starts {
+            let n = unit.fields[*f].n_registers(shape);
+            let _ = writeln!(out, "   Registers {at} to {}: the field {}.", at + n - 1, unit.fields[*f].name);
+        }
+        if shape.slicing == Slicing::Bit {
+            let _ = writeln!(out, "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b.");
+        }
+        out += "*/\n";
+        let size = (n_keys * bytes).next_multiple_of(64);
+        let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
+        let params: Vec<String> =
+            key_fields(unit).iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
+        let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
+    }
+    let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
+    let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+    let _ = writeln!(
+        out,
+        "/* Works on n blocks of {} bytes, giving {} bytes each; {} at a time are fastest. */",
+        input.layout.n_bytes,
+        unit.output_bytes(),
+        shape.blocks()
+    );
+    let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
+    out
+}

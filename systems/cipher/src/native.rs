@@ -1,0 +1,163 @@
+//! Door: compiles emitted C with the system's compilers and runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+use sha2::{Digest, Sha256};
+
+use crate::emit_c::Arch;
+
+/// A C compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cc {
+    /// GNU C.
+    Gcc,
+    /// Clang 19, or the one called `clang`.
+    Clang,
+}
+
+/// A C compiler gets this long for one file.
+const COMPILE_LIMIT: Duration = Duration::from_secs(900);
+/// The emitted program gets this long for one run.
+const RUN_LIMIT: Duration = Duration::from_secs(120);
+
+impl Cc {
+    /// Both compilers.
+    pub const ALL: [Cc; 2] = [Cc::Gcc, Cc::Clang];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cc::Gcc => "gcc",
+            Cc::Clang => "clang",
+        }
+    }
+
+    /// The compiler of this name.
+    pub fn from_name(name: &str) -> Option<Cc> {
+        Cc::ALL.into_iter().find(|c| c.name() == name)
+    }
+
+    /// Program and flags that choose the target.
+    fn command(self, arch: Arch) -> Command {
+        let mut command = match (self, arch) {
+            (Cc::Gcc, Arch::Neon) => Command::new("aarch64-linux-gnu-gcc"),
+            (Cc::Gcc, _) => Command::new("gcc"),
+            (Cc::Clang, _) => Command::new(clang()),
+        };
+        if arch == Arch::Neon {
+            command.arg("-static");
+            if self == Cc::Clang {
+                command.arg("--target=aarch64-linux-gnu");
+            }
+        }
+        command.args(arch.flags());
+        command
+    }
+
+    /// The first line of the compiler's own description.
+    pub fn version(self) -> Result<String, ToolError> {
+        static VERSIONS: [OnceLock<String>; 2] = [OnceLock::new(), OnceLock::new()];
+        let slot = &VERSIONS[self as usize];
+        if let Some(version) = slot.get() {
+            return Ok(version.clone());
+        }
+        let program = if self == Cc::Gcc { "gcc" } else { clang() };
+        let version = measure::machine::version(program, &["--version"])?;
+        Ok(slot.get_or_init(|| version).clone())
+    }
+}
+
+fn clang() -> &'static str {
+    static NAME: OnceLock<&'static str> = OnceLock::new();
+    NAME.get_or_init(|| if tool::find("clang-19").is_some() { "clang-19" } else { "clang" })
+}
+
+/// The processor feature that this machine lacks to run code for `arch`, if any.
+pub fn missing_feature(arch: Arch) -> Option<&'static str> {
+    let features = measure::machine::features();
+    arch.needs().iter().copied().find(|need| features.iter().any(|f| f.name == *need && !f.present))
+}
+
+/// Where compiled programs are kept: `$MEANWHILE_CACHE`, else the user's cache folder.
+pub fn cache_dir() -> PathBuf {
+    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(|v| PathBuf::from(v).join(rest));
+    under("MEANWHILE_CACHE", "")
+        .or_else(|| under("XDG_CACHE_HOME", "meanwhile"))
+        .or_else(|| under("HOME", ".cache/meanwhile"))
+        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile"))
+}
+
+fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
+    ToolError { ran: format!("{what} {}", path.display()), said: err.to_string() }
+}
+
+/// Writes a file for the user; what was there before is replaced only by the whole new text.
+pub fn write(path: &Path, text: &str) -> Result<(), ToolError> {
+    let temporary = path.with_extension(format!("{}.part", std::process::id()));
+    std::fs::write(&temporary, text).map_err(|err| io_error("write", &temporary, &err))?;
+    std::fs::rename(&temporary, path).map_err(|err| {
+        let _ = std::fs::remove_file(&temporary);
+        io_error("write", path, &err)
+    })
+}
+
+/// Compiles `source`, with its `main`, at `opt` (such as `-O1`); a program made from the same text by the
+/// same compiler with the same flags is reused.
+pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, ToolError> {
+    let mut command = cc.command(arch);
+    command.args(["-std=gnu11", "-w", opt]);
+    let mut hash = Sha256::new();
+    for part in [cc.version()?.as_str(), &tool::command_line(&command), source] {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let dir = cache_dir();
+    let name: String = hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect();
+    let program = dir.join(&name);
+    if program.exists() {
+        return Ok(program);
+    }
+    std::fs::create_dir_all(&dir).map_err(|err| io_error("create", &dir, &err))?;
+    let scratch = tempfile::tempdir_in(&dir).map_err(|err| io_error("create a folder in", &dir, &err))?;
+    let (text, made) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
+    std::fs::write(&text, source).map_err(|err| io_error("write", &text, &err))?;
+    command.arg("-o").arg(&made).arg(&text);
+    tool::run(&mut command, &[], COMPILE_LIMIT)?.ok()?;
+    std::fs::rename(&made, &program).map_err(|err| io_error("keep", &program, &err))?;
+    Ok(program)
+}
+
+fn emulated(program: &Path, arch: Arch) -> Command {
+    if arch == Arch::Neon {
+        let mut command = Command::new("qemu-aarch64");
+        command.arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
+}
+
+/// Runs cases (all their fields in a row) through a built program; returns the outputs in a row.
+pub fn run_cases(program: &Path, arch: Arch, cases: &[Vec<u8>], output_bytes: usize) -> Result<Vec<Vec<u8>>, ToolError> {
+    let mut input = (cases.len() as u64).to_le_bytes().to_vec();
+    cases.iter().for_each(|case| input.extend_from_slice(case));
+    let ran = tool::run(&mut emulated(program, arch), &input, RUN_LIMIT)?.ok()?;
+    if ran.stdout.len() != cases.len() * output_bytes {
+        let said = format!("it wrote {} bytes for {} cases of {output_bytes}", ran.stdout.len(), cases.len());
+        return Err(ToolError { ran: ran.command, said });
+    }
+    Ok(ran.stdout.chunks(output_bytes.max(1)).map(<[u8]>::to_vec).collect())
+}
+
+/// The least time-stamp cycles of one call in `rounds` rounds of `calls` calls.
+pub fn bench(program: &Path, rounds: u32, calls: u32) -> Result<f64, ToolError> {
+    let mut command = Command::new(program);
+    command.args(["bench", &rounds.to_string(), &calls.to_string()]);
+    let ran = tool::run(&mut command, &[], RUN_LIMIT)?.ok()?;
+    ran.text().trim().parse().map_err(|_| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
+}

@@ -1,0 +1,383 @@
+//! From the syntax tree to the program that the C back end prints: one function, one line a pass.
+
+use std::rc::Rc;
+
+use report::Diagnostic;
+
+use crate::circuit::Found;
+use crate::elaborate::elaborate;
+use crate::ir::{self, Body, Node, NodeId, Program, Stmt, Unrolled};
+use crate::passes::inline::{Inline, Thresholds};
+use crate::passes::{arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice};
+use crate::syntax::ast;
+
+/// How the bits of words lie in registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+pub enum Slicing {
+    /// Every bit in a register of its own.
+    #[serde(rename = "b")]
+    Bit,
+    /// A word in a lane.
+    #[serde(rename = "v")]
+    Vertical,
+    /// The bits of a word in different elements.
+    #[serde(rename = "h")]
+    Horizontal,
+}
+
+impl Slicing {
+    /// `b`, `v` or `h`.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Slicing::Bit => "b",
+            Slicing::Vertical => "v",
+            Slicing::Horizontal => "h",
+        }
+    }
+
+    fn dir(self) -> ir::Dir {
+        match self {
+            Slicing::Bit => ir::Dir::B,
+            Slicing::Vertical => ir::Dir::V,
+            Slicing::Horizontal => ir::Dir::H,
+        }
+    }
+}
+
+/// Which loops are written out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unroll {
+    /// Those that stay small enough for the instruction cache.
+    Auto,
+    /// All.
+    Yes,
+    /// Only those that cannot be kept.
+    No,
+}
+
+/// What the passes are asked to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How words lie in registers.
+    pub slicing: Slicing,
+    /// Bits of the size variable.
+    pub word: Option<u32>,
+    /// Which nodes are inlined.
+    pub inline: Inline,
+    /// Bounds of the inlining heuristic.
+    pub thresholds: Thresholds,
+    /// Which loops are written out.
+    pub unroll: Unroll,
+    /// Whether nodes that work on each bit by itself are called once for each bit.
+    pub specialise: bool,
+    /// Whether the target computes any function of three words at once.
+    pub ternary: bool,
+    /// Keep the text of the program after this pass.
+    pub dump_after: Option<String>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Straight or rolled code over registers.
+    pub program: Program,
+    /// The slicing used: a program of single bits is always bitsliced.
+    pub slicing: Slicing,
+    /// Bits of a word in a register: 1 bitsliced, the lane's width vertically, the word's horizontally.
+    pub lane_bits: u32,
+    /// Remarks for the author, each with its place.
+    pub warnings: Vec<Diagnostic>,
+    /// The circuits used for tables, by node.
+    pub circuits: Vec<(Rc<str>, Rc<Found>)>,
+    /// The text that `dump_after` asked for.
+    pub dump: Option<String>,
+}
+
+/// Names that `dump_after` knows, in order.
+pub const PASSES: [&str; 12] =
+    ["elaborate", "loops", "perms", "tables", "slice", "carry", "arrays", "simplify", "inline", "carry_again", "simplify_again", "ternary"];
+
+/// Equations above which a program is refused before it is bitsliced.
+const EQUATIONS_MAX: usize = 3_000_000;
+/// Equations up to which `Unroll::Auto` writes a loop out: about what 32 KiB of instructions hold.
+const UNROLLED_MAX: u64 = 8_000;
+
+/// Compiles the nodes named `entries`.
+pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut slicing = options.slicing;
+    let word = if slicing == Slicing::Bit { Some(1) } else { options.word };
+    let elaborated = elaborate(ast, entries, slicing.dir(), word)?;
+    let mut program = elaborated.program;
+    let mut run = Run { options, warnings: elaborated.warnings, circuits: Vec::new(), dump: None };
+    if all_bits(&program) {
+        slicing = Slicing::Bit;
+    }
+    run.check_directions(&program, slicing)?;
+    run.dump("elaborate", &program);
+
+    run.loops(&mut program, slicing);
+    run.after("loops", &program);
+    each(&mut program, perms::perms);
+    run.after("perms", &program);
+    run.tables(&mut program);
+    run.after("tables", &program);
+    let lane_bits = run.slice(&mut program, slicing)?;
+    run.tables(&mut program);
+    run.no_lookups(&program)?;
+    run.after("slice", &program);
+    each(&mut program, carry::carry);
+    run.after("carry", &program);
+    each(&mut program, arrays::arrays);
+    run.after("arrays", &program);
+    each(&mut program, simplify);
+    run.after("simplify", &program);
+    inline::inline(&mut program, options.inline, options.thresholds).map_err(|inline::TooLarge| too_large("inlining"))?;
+    run.after("inline", &program);
+    each(&mut program, carry::carry);
+    run.after("carry_again", &program);
+    each(&mut program, simplify);
+    run.after("simplify_again", &program);
+    if options.ternary {
+        each(&mut program, ternary::ternary);
+        each(&mut program, dead_code::dead_code);
+    }
+    each(&mut program, arrays::arrays);
+    run.after("ternary", &program);
+    Ok(Compiled { program, slicing, lane_bits, warnings: run.warnings, circuits: run.circuits, dump: run.dump })
+}
+
+/// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
+pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<Slicing> {
+    let works = |slicing: &Slicing| {
+        let word = if *slicing == Slicing::Bit { Some(1) } else { word.or(Some(16)) };
+        let Ok(elaborated) = elaborate(ast, entries, slicing.dir(), word) else { return false };
+        let mut program = elaborated.program;
+        if all_bits(&program) && *slicing != Slicing::Bit {
+            return false;
+        }
+        let options = Options { slicing: *slicing, unroll: Unroll::No, ..Options::default() };
+        let mut run = Run { options: &options, warnings: vec![], circuits: vec![], dump: None };
+        if run.check_directions(&program, *slicing).is_err() {
+            return false;
+        }
+        run.loops(&mut program, *slicing);
+        each(&mut program, perms::perms);
+        // Lookups over the bits of a word have a circuit only when bitsliced.
+        let has_lookup = program.nodes.iter().any(|n| matches!(&n.body, Body::Table(t) if n.words(&n.params).len() != t.n_inputs as usize));
+        (*slicing == Slicing::Bit || !has_lookup) && run.slice(&mut program, *slicing).is_ok()
+    };
+    [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().filter(works).collect()
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            slicing: Slicing::Bit,
+            word: None,
+            inline: Inline::Auto,
+            thresholds: Thresholds::default(),
+            unroll: Unroll::Auto,
+            specialise: true,
+            ternary: false,
+            dump_after: None,
+        }
+    }
+}
+
+fn all_bits(program: &Program) -> bool {
+    program.nodes.iter().flat_map(|n| &n.vars).all(|v| v.ty.m == 1)
+}
+
+fn each(program: &mut Program, pass: impl Fn(&mut Node)) {
+    program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass);
+}
+
+/// Folding, copies and common expressions until little changes; then what is left unused goes.
+fn simplify(node: &mut Node) {
+    for _ in 0..3 {
+        copy_propagation::copy_propagation(node);
+        fold_constants::fold_constants(node);
+        cse::cse(node);
+    }
+    copy_propagation::copy_propagation(node);
+    dead_code::dead_code(node);
+    arrays::arrays(node);
+}
+
+fn too_large(what: &str) -> Vec<Diagnostic> {
+    let message = format!("the program has more than {EQUATIONS_MAX} equations after {what}");
+    vec![Diagnostic { message, spans: vec![], help: Some("keep loops with --unroll no, or calls with --inline none".into()) }]
+}
+
+struct Run<'a> {
+    options: &'a Options,
+    warnings: Vec<Diagnostic>,
+    circuits: Vec<(Rc<str>, Rc<Found>)>,
+    dump: Option<String>,
+}
+
+impl Run<'_> {
+    fn dump(&mut self, pass: &str, program: &Program) {
+        if self.options.dump_after.as_deref() == Some(pass) {
+            self.dump = Some(program.to_string());
+        }
+    }
+
+    fn after(&mut self, pass: &str, program: &Program) {
+        if cfg!(debug_assertions) {
+            ir::verify::verify(program, pass);
+        }
+        self.dump(pass, program);
+    }
+
+    /// Words of a fixed direction fit only that slicing.
+    fn check_directions(&self, program: &Program, slicing: Slicing) -> Result<(), Vec<Diagnostic>> {
+        for node in &program.nodes {
+            for var in &node.vars {
+                let fits = match var.ty.dir {
+                    ir::Dir::H => slicing == Slicing::Horizontal,
+                    ir::Dir::V => slicing == Slicing::Vertical,
+                    ir::Dir::B => slicing == Slicing::Bit,
+                    ir::Dir::Slice(_) => false,
+                    ir::Dir::Any => true,
+                };
+                if !fits && var.ty.m > 1 {
+                    let message = format!("`{}` of `{}` is {}, which --slicing {} does not have", var.name, node.name, var.ty, slicing.letter());
+                    let help = match var.ty.dir {
+                        ir::Dir::Slice(_) => "no back end has generalised m-slicing; write the type without a direction".to_string(),
+                        _ => "write the type without a direction, or choose its slicing".to_string(),
+                    };
+                    return Err(vec![Diagnostic { message, spans: vec![], help: Some(help) }]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn loops(&mut self, program: &mut Program, slicing: Slicing) {
+        let costs = costs(program, slicing);
+        let (unroll, warnings) = (self.options.unroll, &mut self.warnings);
+        for node in &mut program.nodes {
+            let sizes: Vec<u64> = node.vars.iter().map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 }).collect();
+            let keep = |it: &Unrolled| match (unroll, it.unroll) {
+                (Unroll::Yes, Some(false)) | (Unroll::No, None | Some(false)) | (Unroll::Auto, Some(false)) => true,
+                (Unroll::Yes, _) | (Unroll::No | Unroll::Auto, Some(true)) => false,
+                (Unroll::Auto, None) => it.iterations.iter().map(|body| cost(body, &sizes, &costs)).sum::<u64>() > UNROLLED_MAX,
+            };
+            for note in loops::loops(node, &keep) {
+                if note.reason == loops::Reason::OneIteration {
+                    continue;
+                }
+                let message = format!("the loop over `{}` was unrolled: {}", note.name, note.reason.text());
+                if !warnings.iter().any(|w| w.message == message) {
+                    warnings.push(program.sources.error(note.loc, message, "this loop"));
+                }
+            }
+        }
+    }
+
+    fn tables(&mut self, program: &mut Program) {
+        let mut cache = tables::Cache::new();
+        for node in &mut program.nodes {
+            if let Some(found) = tables::tables(node, &mut cache) {
+                self.circuits.push((node.name.clone(), found));
+            }
+        }
+    }
+
+    fn slice(&mut self, program: &mut Program, slicing: Slicing) -> Result<u32, Vec<Diagnostic>> {
+        let refused = |loc: crate::syntax::Loc, op: &ir::Op, why: &str, help: &str| {
+            let mut error = program.sources.error(loc, format!("`{op}` has no {why} form"), "here");
+            error.help = Some(help.into());
+            vec![error]
+        };
+        match slicing {
+            Slicing::Bit => {
+                let n: usize = program.nodes.iter().map(bitsliced_size).sum();
+                if n > EQUATIONS_MAX {
+                    return Err(too_large("bitslicing"));
+                }
+                let sources = program.sources.clone();
+                bitslice::bitslice(program, self.options.specialise).map_err(|no| {
+                    let mut error = sources.error(no.loc, format!("`{}` has no bitsliced form", no.op), "only + and - do");
+                    error.help = Some("compile with --slicing v".into());
+                    vec![error]
+                })?;
+                Ok(1)
+            }
+            Slicing::Vertical => {
+                let sources = program.sources.clone();
+                vslice::vslice(program).map_err(|no| {
+                    let mut error = sources.error(no.loc, format!("`{}` does not run in constant time on any processor", no.op), "here");
+                    error.help = Some("divide by powers of two with a shift".into());
+                    vec![error]
+                })
+            }
+            Slicing::Horizontal => {
+                let sizes = |message: String| vec![Diagnostic { message, spans: vec![], help: Some("compile with --slicing b or v".into()) }];
+                let sources = program.sources.clone();
+                let _ = refused;
+                hslice::hslice(program).map_err(|no| match no {
+                    hslice::Refused::Sizes(a, b) => sizes(format!("horizontal slicing needs one word size, this program has {a} and {b} bits")),
+                    hslice::Refused::Size(m) => sizes(format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}")),
+                    hslice::Refused::Op(op, loc) => {
+                        let mut error = sources.error(loc, format!("`{op}` has no horizontal form"), "here");
+                        error.help = Some("compile with --slicing v".into());
+                        vec![error]
+                    }
+                })
+            }
+        }
+    }
+
+    fn no_lookups(&self, program: &Program) -> Result<(), Vec<Diagnostic>> {
+        let Some(node) = program.nodes.iter().find(|n| matches!(n.body, Body::Table(_))) else { return Ok(()) };
+        let message = format!("table `{}` looks up the bits of one word, which is not constant time", node.name);
+        let help = "bitslice with --slicing b, or declare its input with one word for each bit, as in `v4`";
+        Err(vec![Diagnostic { message, spans: vec![], help: Some(help.into()) }])
+    }
+}
+
+fn bitsliced_size(node: &Node) -> usize {
+    let Body::Stmts(stmts) = &node.body else { return 0 };
+    let widest = node.vars.iter().map(|v| v.ty.m).max().unwrap_or(1) as usize;
+    ir::visit::n_equations(stmts).saturating_mul(widest)
+}
+
+/// Equations that each node runs, calls counted with what they run.
+fn costs(program: &Program, slicing: Slicing) -> Vec<u64> {
+    let mut costs: Vec<u64> = Vec::new();
+    for node in &program.nodes {
+        let sizes: Vec<u64> = node.vars.iter().map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 }).collect();
+        let words = |vars: &[ir::VarId]| vars.iter().map(|v| u64::from(node.vars[v.idx()].len)).sum::<u64>();
+        let m = node.params.first().map_or(1, |v| sizes[v.idx()]);
+        costs.push(match &node.body {
+            Body::Stmts(stmts) => cost(stmts, &sizes, &costs),
+            Body::Perm(_) => 0,
+            // A circuit has some gates for each input and output; exact counts do not matter here.
+            Body::Table(_) => (words(&node.params) * words(&node.results)).saturating_mul(m),
+        });
+    }
+    costs
+}
+
+fn cost(stmts: &[Stmt], sizes: &[u64], costs: &[u64]) -> u64 {
+    let mut sum = 0u64;
+    for stmt in stmts {
+        let one = match stmt {
+            Stmt::Eq(eq) if eq.op == ir::Op::Copy => 0,
+            Stmt::Eq(eq) => sizes[eq.dst.var.idx()],
+            Stmt::Call(call) => costs.get(call.node.idx()).copied().unwrap_or(0),
+            Stmt::Loop(it) => cost(&it.body, sizes, costs).saturating_mul(it.n.into()),
+            Stmt::Unrolled(it) => it.iterations.iter().map(|body| cost(body, sizes, costs)).fold(0, u64::saturating_add),
+        };
+        sum = sum.saturating_add(one);
+    }
+    sum
+}
+
+/// Positions of the entries in the program, by name as asked.
+pub fn entry_nodes(compiled: &Compiled) -> Vec<NodeId> {
+    compiled.program.entries.clone()
+}

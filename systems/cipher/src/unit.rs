@@ -1,0 +1,191 @@
+//! A primitive or a user's file, ready to compile: its tree, its entry, and where its bytes go.
+
+use std::path::{Path, PathBuf};
+
+use report::Diagnostic;
+
+use crate::elaborate;
+use crate::emit_c::{Field, Source, Stage, Unit};
+use crate::ir::NodeId;
+use crate::layout::Layout;
+use crate::library::{self, Primitive};
+use crate::pipeline::{self, Compiled, Options, Slicing};
+use crate::syntax::ast::{Program, Size, Type};
+use crate::syntax::{load, load_text};
+
+/// What the commands work on.
+#[derive(Debug)]
+pub struct Subject {
+    /// The checked tree.
+    pub ast: Program,
+    /// The node that works on a block.
+    pub entry: String,
+    /// The bundled primitive, unless it is a user's file.
+    pub primitive: Option<&'static Primitive>,
+    /// Remarks of the checker.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Subject {
+    /// The bundled primitive of this name, if there is one.
+    pub fn bundled(name: &str) -> Option<Result<Subject, Vec<Diagnostic>>> {
+        let primitive = library::primitive(name)?;
+        Some(load_text(&primitive.file, primitive.text(), &[]).and_then(|ast| {
+            let warnings = elaborate::check(&ast)?;
+            Ok(Subject { ast, entry: primitive.entry.clone(), primitive: Some(primitive), warnings })
+        }))
+    }
+
+    /// A user's file; `entry` is the last node unless named.
+    pub fn file(path: &Path, include_dirs: &[PathBuf], entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+        let ast = load(path, include_dirs)?;
+        Subject::checked(ast, entry)
+    }
+
+    /// A text in memory, as if it were a file of this name.
+    pub fn text(name: &str, text: &str, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+        Subject::checked(load_text(name, text, &[])?, entry)
+    }
+
+    fn checked(ast: Program, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+        let warnings = elaborate::check(&ast)?;
+        let last = ast.defs.last().expect("a program that loads has definitions").name.name.to_string();
+        let entry = match entry {
+            None => last,
+            Some(name) if ast.defs.iter().any(|d| &*d.name.name == name) => name.to_string(),
+            Some(name) => {
+                let help = report::did_you_mean(name, ast.defs.iter().map(|d| &*d.name.name)).map(|n| format!("did you mean `{n}`?"));
+                return Err(vec![Diagnostic { message: format!("there is no node `{name}`"), spans: vec![], help }]);
+            }
+        };
+        Ok(Subject { ast, entry, primitive: None, warnings })
+    }
+
+    /// The name for tables and messages.
+    pub fn name(&self) -> &str {
+        self.primitive.map_or(&self.entry, |p| &p.name)
+    }
+
+    /// The nodes that C code calls: the entry, then the key schedule.
+    pub fn entries(&self) -> Vec<&str> {
+        let schedule = self.primitive.and_then(|p| p.schedule.as_deref());
+        std::iter::once(self.entry.as_str()).chain(schedule).collect()
+    }
+
+    /// The slicings that the types allow.
+    pub fn slicings(&self, word: Option<u32>) -> Vec<Slicing> {
+        pipeline::slicings(&self.ast, &self.entries(), word)
+    }
+
+    /// Runs the passes.
+    pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+        pipeline::compile(&self.ast, &self.entries(), options)
+    }
+
+    /// What the C file of `compiled` offers; `word` as it was compiled.
+    pub fn unit(&self, compiled: &Compiled, word: Option<u32>) -> Unit {
+        let bits = |node: &str| -> Vec<Decl> { decls(&self.ast, node, compiled.slicing, word) };
+        let entry_decls = bits(&self.entry);
+        let mut fields = Vec::new();
+        let (schedule, n_schedule) = match self.primitive.and_then(|p| p.schedule.as_ref().map(|s| (p, s))) {
+            None => (None, 0),
+            Some((primitive, name)) => {
+                let decls = bits(name);
+                let params = decls.iter().filter(|d| !d.is_result).map(|d| {
+                    let field = &primitive.schedule_params[&d.name];
+                    Source::Field(field_index(&mut fields, &field.field, field.layout(), d))
+                });
+                let params = params.collect();
+                let n = decls.iter().filter(|d| d.is_result).map(|d| d.dims.iter().product::<u32>() as usize).sum();
+                let dims = decls.iter().map(|d| d.dims.clone()).collect();
+                (Some(Stage { node: compiled.program.entries[1], name: name.clone(), params, dims }), n)
+            }
+        };
+        let mut at = 0;
+        let mut params = Vec::new();
+        for decl in entry_decls.iter().filter(|d| !d.is_result) {
+            let source = match self.primitive {
+                None => Source::Field(field_index(&mut fields, &decl.name, Layout::plain(decl.n_words * decl.m as usize), decl)),
+                Some(primitive) => match primitive.params.get(&decl.name) {
+                    Some(field) => Source::Field(field_index(&mut fields, &field.field, field.layout(), decl)),
+                    None => {
+                        let start = at;
+                        at += decl.dims.iter().product::<u32>() as usize;
+                        Source::Schedule(start)
+                    }
+                },
+            };
+            params.push(source);
+        }
+        let outputs = entry_decls.iter().filter(|d| d.is_result).map(|d| {
+            let (name, layout) = match self.primitive {
+                Some(p) => ("output".to_string(), Layout::parse(&p.output).expect("a test parses every bundled layout")),
+                None => (d.name.clone(), Layout::plain(d.n_words * d.m as usize)),
+            };
+            Field { name: crate::emit_c::identifier(&name), layout, n_words: d.n_words, word_bits: d.m }
+        });
+        let outputs = outputs.collect();
+        let dims = entry_decls.iter().map(|d| d.dims.clone()).collect();
+        let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
+        let name = self.primitive.map(|p| c_prefix(&p.name));
+        let title = self.primitive.map_or_else(|| self.entry.clone(), |p| format!("{}: {} ({})", p.name, p.kind, p.source));
+        Unit { name, title, schedule, entry, fields, outputs, n_schedule }
+    }
+
+    fn entry_node(&self, compiled: &Compiled) -> NodeId {
+        compiled.program.entries[0]
+    }
+}
+
+/// A parameter or result of a node.
+struct Decl {
+    name: String,
+    m: u32,
+    n_words: usize,
+    /// In registers.
+    dims: Vec<u32>,
+    is_result: bool,
+}
+
+fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<Decl> {
+    let def = ast.defs.iter().rfind(|d| &*d.name.name == node).expect("entries were looked up");
+    let all = def.params.iter().map(|d| (d, false)).chain(def.returns.iter().map(|d| (d, true)));
+    all.map(|(decl, is_result)| {
+        let Type::Words { m, dims, .. } = &decl.ty else { panic!("entries have no nat parameters") };
+        let m = match m {
+            Size::Fixed(m) => *m,
+            Size::Var(_) if slicing == Slicing::Bit => 1,
+            Size::Var(_) => word.expect("the size variable was given when the program was compiled"),
+        };
+        let mut dims = dims.clone();
+        if slicing == Slicing::Bit && m > 1 {
+            dims.push(m);
+        }
+        Decl { name: decl.name.name.to_string(), m, n_words: decl.ty.n_atoms() as usize, dims, is_result }
+    })
+    .collect()
+}
+
+fn field_index(fields: &mut Vec<Field>, name: &str, layout: Layout, decl: &Decl) -> usize {
+    let name = crate::emit_c::identifier(name);
+    if let Some(at) = fields.iter().position(|f| f.name == name) {
+        assert_eq!(fields[at].layout, layout, "field `{name}` has one layout");
+        return at;
+    }
+    fields.push(Field { name, layout, n_words: decl.n_words, word_bits: decl.m });
+    fields.len() - 1
+}
+
+/// `aes-128` becomes `aes128`, `skinny-128-256` becomes `skinny128_256`.
+pub fn c_prefix(name: &str) -> String {
+    let mut out = String::new();
+    for part in name.split('-') {
+        let digits = part.starts_with(|c: char| c.is_ascii_digit());
+        let glued = digits && out.ends_with(|c: char| c.is_ascii_alphabetic());
+        if !out.is_empty() && !glued {
+            out.push('_');
+        }
+        out += part;
+    }
+    out
+}

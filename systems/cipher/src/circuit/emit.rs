@@ -140,3 +140,28 @@ fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
     }
     turned
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::circuit::network::Builder;
+
+    use super::*;
+
+    #[test]
+    fn complements_inside_are_free() {
+        let mut net = Builder::new(2);
+        let (a, b) = (net.input(0), net.input(1));
+        let nor = net.and(a ^ 1, b ^ 1);
+        let circuit = emit(&net.finish(vec![nor ^ 1]));
+        assert_eq!(circuit.gates, [Gate::Or(0, 1)]);
+    }
+
+    #[test]
+    fn one_not_serves_two_outputs() {
+        let mut net = Builder::new(4);
+        let x: Vec<Lit> = (0..4).map(|input| net.input(input)).collect();
+        let shared = net.xor(x[0], x[1]);
+        let outputs = vec![net.xor(shared, x[2]) ^ 1, net.xor(shared, x[3]) ^ 1];
+        assert_eq!(emit(&net.finish(outputs)).n_gates(), 4);
+    }
+}

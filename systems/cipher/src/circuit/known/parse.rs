@@ -49,3 +49,27 @@ pub(super) fn circuit(text: &'static str, n_inputs: u32, n_outputs: u32) -> Circ
     circuit.outputs = (0..n_outputs).map(|idx| wires[&format!("y{idx}")]).collect();
     circuit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_step() {
+        let read = circuit("t = x0 & !x1; u = t | x1; y0 = u ^ x0; y1 = !t; y2 = x1 & u; y3 = t", 2, 4);
+        let gates = [Gate::AndNot(0, 1), Gate::Or(2, 1), Gate::Xor(3, 0), Gate::Not(2), Gate::And(1, 3)];
+        assert_eq!(read, Circuit { n_inputs: 2, gates: gates.to_vec(), outputs: vec![4, 5, 6, 2] });
+    }
+
+    #[test]
+    #[should_panic(expected = "`u` is not defined before `y0 = x0 ^ u`")]
+    fn a_step_that_reads_ahead_is_refused() {
+        circuit("y0 = x0 ^ u; u = !x0", 1, 1);
+    }
+
+    #[test]
+    fn entries_have_equal_width() {
+        assert_eq!(table("0a 1f", 5), [0x0a, 0x1f]);
+        assert_eq!(table("0a1f", 4), [0, 10, 1, 15]);
+    }
+}

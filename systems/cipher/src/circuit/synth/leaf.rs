@@ -207,3 +207,21 @@ fn normal(values: u64, full: u64) -> (u64, bool) {
         _ => (!values & full, true),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_numbered_as_they_are_visited() {
+        let leaf = Leaf::new(8, (0..7u32).map(|idx| (u64::from(3 * idx * idx + 2), idx << 1)));
+        let mut number = 0;
+        leaf.each_term(|_, term| {
+            let (seen, again) = (term(), leaf.term(number));
+            assert_eq!((seen.op, seen.a, seen.b, seen.flip), (again.op, again.a, again.b, again.flip));
+            number += 1;
+            false
+        });
+        assert_eq!(number, leaf.n_terms());
+    }
+}

@@ -1,5 +1,6 @@
 //! Usuba in, sliced C out: the front end, the interpreter, the passes and the C back end.
 
+pub mod cases;
 pub mod circuit;
 pub mod elaborate;
 pub mod emit_c;
@@ -10,6 +11,8 @@ pub mod library;
 pub mod native;
 pub mod passes;
 pub mod pipeline;
+pub mod recipe;
 pub mod run_text;
+pub mod suite;
 pub mod syntax;
 pub mod unit;

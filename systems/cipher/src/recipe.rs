@@ -1,0 +1,74 @@
+//! One way to make C of a subject: every option in one place, and the two steps that follow from it.
+
+use std::path::PathBuf;
+
+use measure::tool::ToolError;
+use report::Diagnostic;
+
+use crate::emit_c::{self, Arch, EmitOptions, Unit};
+use crate::native::{self, Cc};
+use crate::pipeline::{Compiled, Options, Slicing, Unroll};
+use crate::unit::Subject;
+
+/// Options of the passes, the target and the C compiler.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// Options of the passes; `ternary` follows from the target.
+    pub options: Options,
+    /// The target.
+    pub arch: Arch,
+    /// The C compiler.
+    pub cc: Cc,
+    /// Its optimisation flag, such as `-O3`.
+    pub opt: &'static str,
+}
+
+/// A subject compiled by a recipe.
+#[derive(Debug)]
+pub struct Made {
+    /// The program behind the text.
+    pub compiled: Compiled,
+    /// What the text offers.
+    pub unit: Unit,
+}
+
+impl Recipe {
+    /// A slicing on a target, everything else as usual.
+    pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
+        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt }
+    }
+
+    /// Runs the passes.
+    pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
+        let options = Options { ternary: self.arch.has_ternary(), ..self.options.clone() };
+        let compiled = subject.compile(&options)?;
+        let unit = subject.unit(&compiled, options.word);
+        Ok(Made { compiled, unit })
+    }
+
+    /// The C text; with a harness it is a program.
+    pub fn source(&self, made: &Made, with_harness: bool, with_lines: bool) -> String {
+        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness })
+    }
+
+    /// Compiles the C text with its harness.
+    pub fn build(&self, made: &Made) -> Result<PathBuf, ToolError> {
+        native::build(&self.source(made, true, false), self.arch, self.cc, self.opt)
+    }
+}
+
+impl Made {
+    /// Equations of all nodes: the size of the C text.
+    pub fn n_equations(&self) -> usize {
+        let stmts = |node: &crate::ir::Node| match &node.body {
+            crate::ir::Body::Stmts(stmts) => crate::ir::visit::n_equations(stmts),
+            _ => 0,
+        };
+        self.compiled.program.nodes.iter().map(stmts).sum()
+    }
+
+    /// Bytes of output that one call of the entry makes.
+    pub fn bytes_per_call(&self, arch: Arch) -> usize {
+        self.unit.output_bytes() * emit_c::shape(&self.compiled, arch).blocks() as usize
+    }
+}

@@ -1,0 +1,162 @@
+//! The known-answer tests: which combinations are run, and one of them.
+
+use measure::tool::ToolError;
+use serde::Serialize;
+
+use crate::cases::{case_bytes, compose};
+use crate::emit_c::{Arch, shape};
+use crate::library::{Primitive, primitives};
+use crate::native::{self, Cc};
+use crate::pipeline::{Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::run_text::to_hex;
+use crate::unit::Subject;
+
+/// Equations above which a C compiler is only asked for -O0: more takes it minutes and gigabytes.
+const OPTIMISED_MAX: usize = 12_000;
+
+/// One combination.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// Name of the primitive.
+    pub primitive: String,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The target.
+    pub arch: Arch,
+    /// The C compiler.
+    pub cc: Cc,
+    /// The scheduler.
+    pub schedule: &'static str,
+    /// Which loops are written out.
+    pub unroll: Unroll,
+    /// The C compiler's optimisation flag; large programs get -O0 in its place.
+    pub opt: &'static str,
+}
+
+/// How a combination ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every vector, in every slice.
+    Passed,
+    /// What went wrong.
+    Failed(String),
+    /// The processor lacks this feature.
+    Skipped(&'static str),
+}
+
+/// Which combinations are wanted; `None` is no restriction.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Names of primitives; empty for all.
+    pub names: Vec<String>,
+    /// One slicing.
+    pub slicing: Option<Slicing>,
+    /// One target.
+    pub arch: Option<Arch>,
+    /// One compiler.
+    pub cc: Option<Cc>,
+    /// One choice about loops.
+    pub unroll: Option<Unroll>,
+}
+
+impl Filter {
+    fn takes(&self, row: &Row) -> bool {
+        (self.names.is_empty() || self.names.contains(&row.primitive))
+            && self.slicing.is_none_or(|s| s == row.slicing)
+            && self.arch.is_none_or(|a| a == row.arch)
+            && self.cc.is_none_or(|c| c == row.cc)
+            && self.unroll.is_none_or(|u| u == row.unroll)
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.slicing.is_some() || self.arch.is_some() || self.cc.is_some() || self.unroll.is_some()
+    }
+}
+
+fn slicings(primitive: &Primitive) -> Vec<Slicing> {
+    let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+    subject.slicings(None)
+}
+
+/// Every primitive in each of its slicings and on each target at least once, both compilers in
+/// turn; with a filter on anything but names, all combinations that it leaves.
+pub fn covering(filter: &Filter) -> Vec<Row> {
+    if filter.is_narrow() {
+        return matrix(filter).into_iter().filter(|row| row.opt == "-O1").collect();
+    }
+    let mut rows = Vec::new();
+    for (n, primitive) in primitives().iter().enumerate() {
+        let slicings = slicings(primitive);
+        for (k, arch) in Arch::ALL.into_iter().enumerate() {
+            // Bitsliced code is the largest and the same everywhere, so it goes to two targets.
+            let slicing = slicings[(k + n) % slicings.len()];
+            let unroll = if slicing == Slicing::Bit { Unroll::No } else { [Unroll::Auto, Unroll::No][(k + n) % 2] };
+            rows.push(row(primitive, slicing, arch, Cc::ALL[(k + n) % 2], unroll, "-O1"));
+        }
+        let covered: Vec<Slicing> = rows.iter().filter(|r| r.primitive == primitive.name).map(|r| r.slicing).collect();
+        for slicing in slicings.into_iter().filter(|s| !covered.contains(s)) {
+            rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
+        }
+    }
+    rows.retain(|row| filter.takes(row));
+    rows
+}
+
+/// Every combination, and one at -O3 for each primitive.
+pub fn matrix(filter: &Filter) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for primitive in primitives().iter().filter(|p| filter.names.is_empty() || filter.names.contains(&p.name)) {
+        let slicings = slicings(primitive);
+        for slicing in &slicings {
+            for arch in Arch::ALL {
+                for cc in Cc::ALL {
+                    for unroll in [Unroll::No, Unroll::Yes] {
+                        rows.push(row(primitive, *slicing, arch, cc, unroll, "-O1"));
+                    }
+                }
+            }
+        }
+        let last = slicings[slicings.len() - 1];
+        rows.push(row(primitive, last, Arch::Avx2, Cc::Gcc, Unroll::No, "-O3"));
+    }
+    rows.retain(|row| filter.takes(row));
+    rows
+}
+
+fn row(primitive: &Primitive, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
+    Row { primitive: primitive.name.clone(), slicing, arch, cc, schedule: "none", unroll, opt }
+}
+
+/// Compiles one combination and runs every vector through it, several times over so that every
+/// slice and a last partial group are used.
+pub fn test(row: &Row) -> Result<Outcome, ToolError> {
+    if let Some(feature) = native::missing_feature(row.arch) {
+        return Ok(Outcome::Skipped(feature));
+    }
+    let subject = Subject::bundled(&row.primitive).expect("rows name bundled primitives").expect("bundled programs are right");
+    let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
+    let made = match recipe.make(&subject) {
+        Ok(made) => made,
+        Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),
+    };
+    if made.n_equations() > OPTIMISED_MAX {
+        recipe.opt = "-O0";
+    }
+    let program = recipe.build(&made)?;
+    let primitive = subject.primitive.expect("the subject is bundled");
+    let vectors = primitive.vectors();
+    let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();
+    let mut cases = Vec::new();
+    for vector in vectors.iter().cycle().take(n_cases) {
+        let fields = compose(primitive, vector.fields.clone()).expect("bundled vectors are complete");
+        cases.push(case_bytes(&subject, &made.unit, None, &fields).expect("bundled vectors fit"));
+    }
+    let outputs = native::run_cases(&program, row.arch, &cases, made.unit.output_bytes())?;
+    for (case, (output, vector)) in outputs.iter().zip(vectors.iter().cycle()).enumerate() {
+        if to_hex(output) != vector.output {
+            return Ok(Outcome::Failed(format!("vector {} in slice {case} gives {}", 1 + case % vectors.len(), to_hex(output))));
+        }
+    }
+    Ok(Outcome::Passed)
+}

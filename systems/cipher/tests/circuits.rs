@@ -99,7 +99,7 @@ fn outputs_may_outnumber_inputs() {
 #[test]
 fn large_tables_fall_back_to_the_diagram() {
     let mut rng = Rng::with_seed(SEEDS[3]);
-    for n_inputs in [9, 12] {
+    for n_inputs in [9, 12, 16] {
         let table: Vec<u64> = (0..1 << n_inputs).map(|_| rng.u64(..16)).collect();
         for order in BOTH {
             let found = circuit_for(&table, n_inputs, 4, order);

@@ -121,12 +121,14 @@ impl Plan {
     }
 }
 
-/// The nodes to be followed by a `not`: adds and removes single ones, then pairs, as long as
-/// that saves some.
+/// In networks of more nodes each output that needs a `not` gets its own.
+const N_NODES_SEARCHED_MAX: usize = 2_000;
+
+/// The nodes to be followed by a `not`: adds and removes single ones as long as that saves some.
 fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
     let mut turned = vec![false; live.len()];
     let mut n_nots = Plan::new(net, live, &turned).n_nots;
-    while n_nots > 1 {
+    while n_nots > 1 && live.len() <= N_NODES_SEARCHED_MAX {
         let candidates: Vec<usize> = (1..live.len()).filter(|&node| live[node]).collect();
         let saving = candidates.iter().find_map(|&node| {
             turned[node] = !turned[node];

@@ -3,10 +3,10 @@
 use super::{BitOrder, Entry};
 
 pub(super) const ENTRIES: &[Entry] = &[
-    // Each of the eight `x ^ nor(a, b)` is taken as the complement of `x ^ (a | b)`.
+    // The definition has eight times `x ^ nor(a, b)`.
     Entry {
         name: "SKINNY-128",
-        source: "Beierle et al., CRYPTO 2016",
+        source: "Beierle et al., CRYPTO 2016, 24 gates, shrunk by our walk",
         order: BitOrder::MsbFirst,
         table: "654c6a424b63436b55755a7a53735b7b358c3a818933803b9525982a9023992b \
             e5cce8c1c9e0c0e9d5f5d8f8d0f0d9f9a51ca8121ba013a905b50ab803b00bb9 \
@@ -18,11 +18,10 @@ pub(super) const ENTRIES: &[Entry] = &[
             a218ae161fa717af01b20ebe07b70fbfe2caeec6cfe7c7efd2f2defed7f7dfff",
         n_inputs: 8,
         n_outputs: 8,
-        circuit: "o0 = x0 | x1; e0 = x3 ^ o0; c0 = !e0; o1 = x4 | x5; e1 = x7 ^ o1; c1 = !e1; o2 = x5 |
-            x6; e2 = x1 ^ o2; c2 = !e2; o3 = c0 | c1; e3 = x2 ^ o3; c3 = !e3; o4 = c1 | x4; e4 = x6
-            ^ o4; c4 = !e4; o5 = c2 | c3; e5 = x0 ^ o5; c5 = !e5; o6 = c3 | c0; e6 = x4 ^ o6; c6 =
-            !e6; o7 = c4 | c5; e7 = x5 ^ o7; c7 = !e7; y0 = c3; y1 = c0; y2 = c1; y3 = c6; y4 = c4;
-            y5 = c2; y6 = c5; y7 = c7",
+        circuit: "t0 = x0 | x1; t1 = x3 ^ t0; t2 = x4 | x5; t3 = x7 ^ t2; t4 = t1 & t3; y0 = x2 ^ t4; t6 =
+            t1 & !y0; y3 = x4 ^ t6; t8 = t3 & !x4; y4 = x6 ^ t8; t10 = x5 | x6; t11 = x1 ^ t10; t12
+            = t11 & !y0; y6 = x0 ^ t12; t14 = y4 | y6; t15 = x5 ^ t14; y1 = !t1; y2 = !t3; y5 =
+            !t11; y7 = !t15",
         is_legacy_lsb_first: false,
     },
 ];

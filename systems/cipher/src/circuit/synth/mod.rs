@@ -24,7 +24,7 @@ pub const N_INPUTS_MAX: u32 = 16;
 /// How much work a synthesis may spend. Work is counted, never timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// Milliseconds, for tests.
+    /// Milliseconds to a fifth of a second, for tests.
     Quick,
     /// About a second: what the compiler uses.
     Normal,

@@ -69,7 +69,8 @@ pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, Stri
             text += &match (part_name, size) {
                 ("hex", digits) => digits.to_string(),
                 (_, "le32") => {
-                    let number: u32 = fields[part_name].parse().map_err(|_| format!("`{part_name}` must be a decimal number below 2^32"))?;
+                    let number: u32 =
+                        fields[part_name].parse().map_err(|_| format!("`{part_name}` must be a decimal number below 2^32"))?;
                     to_hex(&number.to_le_bytes())
                 }
                 (_, size) => {
@@ -132,7 +133,8 @@ fn port_words(port: &Port, fields: &Fields) -> Result<Vec<u64>, String> {
         .into_iter()
         .map(|word| {
             let digits = word.strip_prefix("0x").unwrap_or(word);
-            let value = u64::from_str_radix(digits, 16).map_err(|_| format!("`{word}` in `{}` is no hexadecimal number of at most 64 bits", port.name))?;
+            let value = u64::from_str_radix(digits, 16)
+                .map_err(|_| format!("`{word}` in `{}` is no hexadecimal number of at most 64 bits", port.name))?;
             if port.m < 64 && value >> port.m != 0 {
                 return Err(format!("`{word}` does not fit the {} bits of a word of `{}`", port.m, port.name));
             }

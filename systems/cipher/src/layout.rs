@@ -57,10 +57,7 @@ impl Layout {
         for (name, reversed) in order {
             let at = axes.iter().position(|a| a.0 == name).expect("the axes are the same on both sides");
             let (size, stride) = (axes[at].1, axes[at + 1..].iter().map(|a| a.1).product::<u32>());
-            strings = strings
-                .iter()
-                .flat_map(|s| (0..size).map(move |i| s + stride * if reversed { size - 1 - i } else { i }))
-                .collect();
+            strings = strings.iter().flat_map(|s| (0..size).map(move |i| s + stride * if reversed { size - 1 - i } else { i })).collect();
         }
         let position = strings.into_iter().map(|s| if lsb { s / 8 * 8 + 7 - s % 8 } else { s }).collect();
         Ok(Layout { position, n_bytes: n_bits.div_ceil(8) as usize, pad10, lsb })

@@ -13,6 +13,7 @@ pub mod passes;
 pub mod pipeline;
 pub mod recipe;
 pub mod run_text;
+pub mod speed;
 pub mod suite;
 pub mod syntax;
 pub mod unit;

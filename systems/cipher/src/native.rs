@@ -161,3 +161,10 @@ pub fn bench(program: &Path, rounds: u32, calls: u32) -> Result<f64, ToolError> 
     let ran = tool::run(&mut command, &[], RUN_LIMIT)?.ok()?;
     ran.text().trim().parse().map_err(|_| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
 }
+
+/// Adds text to the end of a file.
+pub fn append(path: &Path, text: &str) -> Result<(), ToolError> {
+    use std::io::Write;
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|err| io_error("append to", path, &err))
+}

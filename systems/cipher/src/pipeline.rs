@@ -6,9 +6,11 @@ use report::Diagnostic;
 
 use crate::circuit::Found;
 use crate::elaborate::elaborate;
-use crate::ir::{self, Body, Node, NodeId, Program, Stmt, Unrolled};
+use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
 use crate::passes::inline::{Inline, Thresholds};
-use crate::passes::{arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice};
+use crate::passes::{
+    arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice,
+};
 use crate::syntax::ast;
 
 /// How the bits of words lie in registers.
@@ -243,7 +245,8 @@ impl Run<'_> {
                     ir::Dir::Any => true,
                 };
                 if !fits && var.ty.m > 1 {
-                    let message = format!("`{}` of `{}` is {}, which --slicing {} does not have", var.name, node.name, var.ty, slicing.letter());
+                    let message =
+                        format!("`{}` of `{}` is {}, which --slicing {} does not have", var.name, node.name, var.ty, slicing.letter());
                     let help = match var.ty.dir {
                         ir::Dir::Slice(_) => "no back end has generalised m-slicing; write the type without a direction".to_string(),
                         _ => "write the type without a direction, or choose its slicing".to_string(),
@@ -287,11 +290,6 @@ impl Run<'_> {
     }
 
     fn slice(&mut self, program: &mut Program, slicing: Slicing) -> Result<u32, Vec<Diagnostic>> {
-        let refused = |loc: crate::syntax::Loc, op: &ir::Op, why: &str, help: &str| {
-            let mut error = program.sources.error(loc, format!("`{op}` has no {why} form"), "here");
-            error.help = Some(help.into());
-            vec![error]
-        };
         match slicing {
             Slicing::Bit => {
                 let n: usize = program.nodes.iter().map(bitsliced_size).sum();
@@ -315,11 +313,13 @@ impl Run<'_> {
                 })
             }
             Slicing::Horizontal => {
-                let sizes = |message: String| vec![Diagnostic { message, spans: vec![], help: Some("compile with --slicing b or v".into()) }];
+                let sizes =
+                    |message: String| vec![Diagnostic { message, spans: vec![], help: Some("compile with --slicing b or v".into()) }];
                 let sources = program.sources.clone();
-                let _ = refused;
                 hslice::hslice(program).map_err(|no| match no {
-                    hslice::Refused::Sizes(a, b) => sizes(format!("horizontal slicing needs one word size, this program has {a} and {b} bits")),
+                    hslice::Refused::Sizes(a, b) => {
+                        sizes(format!("horizontal slicing needs one word size, this program has {a} and {b} bits"))
+                    }
                     hslice::Refused::Size(m) => sizes(format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}")),
                     hslice::Refused::Op(op, loc) => {
                         let mut error = sources.error(loc, format!("`{op}` has no horizontal form"), "here");
@@ -375,9 +375,4 @@ fn cost(stmts: &[Stmt], sizes: &[u64], costs: &[u64]) -> u64 {
         sum = sum.saturating_add(one);
     }
     sum
-}
-
-/// Positions of the entries in the program, by name as asked.
-pub fn entry_nodes(compiled: &Compiled) -> Vec<NodeId> {
-    compiled.program.entries.clone()
 }

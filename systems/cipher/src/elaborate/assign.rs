@@ -103,9 +103,11 @@ impl Builder<'_, '_> {
             AExprKind::Int(int) => Some(*int),
             AExprKind::Name(name) => match self.scope.get(name) {
                 Some(Binding::Nat(value)) => Some(*value),
-                Some(Binding::Var(_)) => {
-                    self.elab.error(expr.loc, format!("`{name}` is not known when the program is compiled"), "a number, a loop index or a nat parameter is needed")
-                }
+                Some(Binding::Var(_)) => self.elab.error(
+                    expr.loc,
+                    format!("`{name}` is not known when the program is compiled"),
+                    "a number, a loop index or a nat parameter is needed",
+                ),
                 None => self.unknown(expr.loc, name),
             },
             AExprKind::Bin(op, a, b) => {
@@ -176,7 +178,8 @@ impl Builder<'_, '_> {
         if (0..i64::from(dim)).contains(&value) {
             return Some(value as usize);
         }
-        let message = format!("index {value} is out of range: this dimension of `{}` has {dim} elements, 0 to {}", access.name.name, dim - 1);
+        let message =
+            format!("index {value} is out of range: this dimension of `{}` has {dim} elements, 0 to {}", access.name.name, dim - 1);
         self.elab.error(loc, message, "here")
     }
 

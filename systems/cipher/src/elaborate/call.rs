@@ -81,7 +81,11 @@ impl Builder<'_, '_> {
         for param in &def.params {
             if param.ty == Type::Nat {
                 if !ready.is_empty() {
-                    return self.elab.error(loc, format!("the argument before the nat parameter `{}` is too long", param.name.name), "in this call");
+                    return self.elab.error(
+                        loc,
+                        format!("the argument before the nat parameter `{}` is too long", param.name.name),
+                        "in this call",
+                    );
                 }
                 let Some(arg) = args.next() else { return self.too_few(def, loc) };
                 let value = self.number_of(arg)?;
@@ -99,7 +103,13 @@ impl Builder<'_, '_> {
             let want = instance.word_ty(&param.ty);
             if words.iter().any(|w| join(w.ty, want).is_none()) {
                 let have: Vec<Ty> = words.iter().map(|w| w.ty).collect();
-                let message = format!("`{}` takes {} for `{}`, this is {}", def.name.name, describe(&vec![want; n]), param.name.name, describe(&have));
+                let message = format!(
+                    "`{}` takes {} for `{}`, this is {}",
+                    def.name.name,
+                    describe(&vec![want; n]),
+                    param.name.name,
+                    describe(&have)
+                );
                 let mut error = self.elab.ast.sources.error(loc, message.clone(), "in this call");
                 error.spans.push((self.elab.ast.sources.span(param.name.loc), "declared here".into()));
                 if self.elab.seen.insert((loc, message)) {
@@ -152,7 +162,12 @@ impl Builder<'_, '_> {
             ("refresh", _) => self.elab.error(name.loc, "refresh takes one variable", "in this call"),
             ("rand" | "print", _) => {
                 let message = format!("`{}` has no meaning in a compiled cipher", name.name);
-                self.elab.error_help(name.loc, message, "here", "pass random words as a parameter; use `meanwhile cipher run` to see values")
+                self.elab.error_help(
+                    name.loc,
+                    message,
+                    "here",
+                    "pass random words as a parameter; use `meanwhile cipher run` to see values",
+                )
             }
             _ => {
                 let help = {

@@ -51,11 +51,16 @@ impl Builder<'_, '_> {
                 let words = self.binary(op, left, right, expected, expr.loc)?;
                 if words.iter().any(|w| w.ty.dir == Dir::H) {
                     let help = "declare the words u<V>, or compile with --slicing v";
-                    return self.elab.error_help(expr.loc, "horizontally sliced words have no arithmetic", "their bits lie in different elements", help);
+                    return self.elab.error_help(
+                        expr.loc,
+                        "horizontally sliced words have no arithmetic",
+                        "their bits lie in different elements",
+                        help,
+                    );
                 }
                 Some(words)
             }
-            ExprKind::Shift(op, inner, amount) => self.shift(*op, inner, amount, expected, expr.loc),
+            ExprKind::Shift(op, inner, amount) => self.shift(*op, inner, amount, expected),
             ExprKind::Shuffle(access, pattern) => {
                 let words = self.read_access(access)?;
                 self.shuffle(words, pattern, expr.loc)
@@ -134,10 +139,16 @@ impl Builder<'_, '_> {
     /// An untyped constant: one word, or a string of bits with the most significant first.
     fn constant(&mut self, value: &BigUint, expected: Option<&[Ty]>, loc: Loc) -> Option<Vec<Atom>> {
         let Some(tys) = expected else {
-            return self.elab.error_help(loc, format!("the type of the constant `{value}` is open"), "here", format!("write it with a type, as in `{value}:u32`"));
+            return self.elab.error_help(
+                loc,
+                format!("the type of the constant `{value}` is open"),
+                "here",
+                format!("write it with a type, as in `{value}:u32`"),
+            );
         };
         if tys.len() != 1 && tys.iter().any(|ty| ty.m != 1) {
-            let help = format!("write a tuple with a constant for each word, such as ({})", vec![value.to_string(); tys.len().min(4)].join(", "));
+            let help =
+                format!("write a tuple with a constant for each word, such as ({})", vec![value.to_string(); tys.len().min(4)].join(", "));
             return self.elab.error_help(loc, format!("one constant cannot stand for {}", describe(tys)), "a constant is one word", help);
         }
         self.split_constant(value, tys, loc)
@@ -147,7 +158,11 @@ impl Builder<'_, '_> {
     fn split_constant(&mut self, value: &BigUint, tys: &[Ty], loc: Loc) -> Option<Vec<Atom>> {
         let bits: u64 = tys.iter().map(|ty| if ty.m >= RIGID { 64 } else { u64::from(ty.m) }).sum();
         if value.bits() > bits {
-            return self.elab.error(loc, format!("the constant {value:#x} does not fit in {bits} bits"), format!("the type here is {}", describe(tys)));
+            return self.elab.error(
+                loc,
+                format!("the constant {value:#x} does not fit in {bits} bits"),
+                format!("the type here is {}", describe(tys)),
+            );
         }
         let mut left = bits;
         let mut words = Vec::with_capacity(tys.len());
@@ -171,10 +186,14 @@ impl Builder<'_, '_> {
         let known: usize = values.iter().flatten().map(Vec::len).sum();
         // Constants share what the expected type leaves over.
         let left = expected.map_or(n_open, |tys| tys.len().saturating_sub(known));
-        if n_open > 0 && expected.is_some() && left % n_open != 0 {
-            return self.elab.error(loc, format!("this tuple does not fill {}", describe(expected.unwrap_or(&[]))), "give its constants a type");
+        if n_open > 0 && expected.is_some() && !left.is_multiple_of(n_open) {
+            return self.elab.error(
+                loc,
+                format!("this tuple does not fill {}", describe(expected.unwrap_or(&[]))),
+                "give its constants a type",
+            );
         }
-        let share = if n_open > 0 { left / n_open } else { 0 };
+        let share = left.checked_div(n_open).unwrap_or(0);
         let mut at = 0;
         let mut all = Vec::new();
         for (part, value) in parts.iter().zip(values) {
@@ -219,7 +238,7 @@ impl Builder<'_, '_> {
             .collect()
     }
 
-    fn shift(&mut self, op: ShiftOp, inner: &Expr, amount: &AExpr, expected: Option<&[Ty]>, loc: Loc) -> Option<Vec<Atom>> {
+    fn shift(&mut self, op: ShiftOp, inner: &Expr, amount: &AExpr, expected: Option<&[Ty]>) -> Option<Vec<Atom>> {
         let words = self.expr(inner, expected)?;
         let n = self.number(amount)?;
         let is_word = matches!(words.as_slice(), [one] if one.ty.m != 1);
@@ -291,7 +310,11 @@ impl Builder<'_, '_> {
             .map(|w| {
                 let m = if w.ty.m >= RIGID { 64 } else { w.ty.m };
                 if !(0..i64::from(m)).contains(&n) {
-                    return self.elab.error(bit.loc, format!("bit {n} is not between 0 and {}", m - 1), "bits count from the least significant");
+                    return self.elab.error(
+                        bit.loc,
+                        format!("bit {n} is not between 0 and {}", m - 1),
+                        "bits count from the least significant",
+                    );
                 }
                 self.emit(Op::Bitmask(n as u32), vec![w.op], w.ty)
             })
@@ -301,7 +324,12 @@ impl Builder<'_, '_> {
     fn pack(&mut self, high: &Expr, low: &Expr, ty: Option<&crate::syntax::ast::Type>, loc: Loc) -> Option<Vec<Atom>> {
         let (a, b) = (self.expr(high, None)?, self.expr(low, None)?);
         let Some(ty) = ty.filter(|ty| **ty != crate::syntax::ast::Type::Nat) else {
-            return self.elab.error_help(loc, "Pack needs the type of its result", "here", "write it behind the call, as in `Pack(a, b) : u32`");
+            return self.elab.error_help(
+                loc,
+                "Pack needs the type of its result",
+                "here",
+                "write it behind the call, as in `Pack(a, b) : u32`",
+            );
         };
         let target = self.instance.word_ty(ty);
         let ([a], [b], 1) = (a.as_slice(), b.as_slice(), ty.n_atoms()) else {

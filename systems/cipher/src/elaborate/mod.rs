@@ -107,9 +107,6 @@ struct Instance {
     dirs: BTreeMap<Rc<str>, Dir>,
 }
 
-
-
-
 struct Elaborator<'a> {
     ast: &'a ast::Program,
     by_name: HashMap<Rc<str>, usize>,
@@ -197,10 +194,18 @@ impl<'a> Elaborator<'a> {
         };
         let loc = self.ast.defs[def].name.loc;
         if self.ast.defs[def].params.iter().any(|p| p.ty == Type::Nat) {
-            return Err(self.ast.sources.error(loc, format!("`{name}` cannot be the entry"), "it has a nat parameter; call it from a node without"));
+            return Err(self.ast.sources.error(
+                loc,
+                format!("`{name}` cannot be the entry"),
+                "it has a nat parameter; call it from a node without",
+            ));
         }
         if self.ast.defs[def].is_array {
-            return Err(self.ast.sources.error(loc, format!("`{name}` cannot be the entry"), "it is an array of nodes; call one of them from a node"));
+            return Err(self.ast.sources.error(
+                loc,
+                format!("`{name}` cannot be the entry"),
+                "it is an array of nodes; call one of them from a node",
+            ));
         }
         let mut instance = self.open_instance(def, 0);
         for (variable, size) in &mut instance.sizes {
@@ -247,7 +252,11 @@ impl<'a> Elaborator<'a> {
         self.n_equations += equations;
         self.n_words += words;
         if self.n_equations > EQUATIONS_MAX {
-            return self.error(loc, format!("the program has more than {EQUATIONS_MAX} equations once its loops are written out"), "the limit is reached here");
+            return self.error(
+                loc,
+                format!("the program has more than {EQUATIONS_MAX} equations once its loops are written out"),
+                "the limit is reached here",
+            );
         }
         if self.n_words > WORDS_MAX {
             return self.error(loc, format!("the program's variables have more than {WORDS_MAX} words"), "the limit is reached here");

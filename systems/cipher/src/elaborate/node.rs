@@ -227,10 +227,11 @@ impl Builder<'_, '_> {
         }
         let complete = self.check_defined();
         self.node.body = Body::Stmts(std::mem::take(&mut self.stmts));
-        if complete && self.elab.errors.is_empty() {
-            if let Err(cycle) = order::check(&self.node) {
-                self.report_cycle(def, &cycle);
-            }
+        if complete
+            && self.elab.errors.is_empty()
+            && let Err(cycle) = order::check(&self.node)
+        {
+            self.report_cycle(def, &cycle);
         }
     }
 
@@ -345,7 +346,11 @@ impl Builder<'_, '_> {
             return self.elab.error(list.loc, message, if n < 1 << words_in { "entries are missing" } else { "too many entries" });
         };
         if n_outputs > 64 {
-            return self.elab.error(def.name.loc, format!("a table has at most 64 outputs, `{}` has {n_outputs}", def.name.name), "too many outputs");
+            return self.elab.error(
+                def.name.loc,
+                format!("a table has at most 64 outputs, `{}` has {n_outputs}", def.name.name),
+                "too many outputs",
+            );
         }
         let mut entries = Vec::new();
         for int in &list.ints {

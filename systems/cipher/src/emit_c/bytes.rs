@@ -62,7 +62,7 @@ static uint64_t read64(const uint8_t *p, size_t n)
 pub fn load_and_store(field: &Field, shape: Shape, load: bool, store: bool) -> String {
     match shape.slicing {
         Slicing::Bit => bitsliced(field, shape, load, store),
-        Slicing::Vertical => vertical(field, shape, load, store),
+        Slicing::Vertical => vertical(field, load, store),
         Slicing::Horizontal => horizontal(field, shape, load, store),
     }
 }
@@ -74,7 +74,7 @@ fn table(name: &str, what: &str, values: impl Iterator<Item = u32>) -> String {
 }
 
 fn bitsliced(field: &Field, shape: Shape, load: bool, store: bool) -> String {
-    let (name, n_bytes, n_bits) = (&field.name, field.layout.n_bytes, field.layout.position.len());
+    let (name, n_bytes) = (&field.name, field.layout.n_bytes);
     let groups = shape.register_bits() / 64;
     // Bit q of a string, counted from the least significant of each byte, belongs to this register.
     const NONE: u32 = 0xffff;
@@ -131,7 +131,6 @@ static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
             chunks = n_bytes.div_ceil(8)
         );
     }
-    let _ = n_bits;
     out
 }
 
@@ -159,9 +158,8 @@ fn byte_words(field: &Field) -> Option<(Vec<u32>, bool)> {
     None
 }
 
-fn vertical(field: &Field, shape: Shape, load: bool, store: bool) -> String {
+fn vertical(field: &Field, load: bool, store: bool) -> String {
     let (name, n, m) = (&field.name, field.n_words, field.word_bits);
-    let lane = shape.lane_bits();
     let (mut out, get, put);
     if let Some((offsets, big)) = byte_words(field) {
         out = table(name, "offset", offsets.into_iter());
@@ -195,7 +193,6 @@ fn vertical(field: &Field, shape: Shape, load: bool, store: bool) -> String {
             }}"
         );
     }
-    let _ = lane;
     if load {
         let _ = write!(
             out,

@@ -47,11 +47,6 @@ impl<'a> Code<'a> {
         Code { program, shape, with_lines, names, out: String::new(), last_line: Loc::default() }
     }
 
-    /// The C name of a node's function.
-    pub fn name(&self, id: NodeId) -> &str {
-        &self.names[id.idx()]
-    }
-
     /// Every function, callees first.
     pub fn functions(mut self) -> (String, Vec<String>) {
         for idx in 0..self.program.nodes.len() {
@@ -252,9 +247,10 @@ impl Function<'_, '_> {
         if self.by_value || !matches!(self.place_kind(first.var), Place::Array) {
             return None;
         }
-        let in_row = words.iter().enumerate().all(|(i, w)| {
-            matches!(w, Operand::Ref(place) if place.var == first.var && place.index == first.index.scaled(1, i as i64))
-        });
+        let in_row = words
+            .iter()
+            .enumerate()
+            .all(|(i, w)| matches!(w, Operand::Ref(place) if place.var == first.var && place.index == first.index.scaled(1, i as i64)));
         in_row.then(|| format!("&{}", self.place(first)))
     }
 

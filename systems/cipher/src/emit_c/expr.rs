@@ -96,7 +96,9 @@ impl Shape {
                 // There is no setr for 64 bytes; a vector of 32-bit words says the same.
                 let words: Vec<String> = pattern
                     .chunks(4)
-                    .map(|c| format!("{:#010x}", u32::from_le_bytes([c[0], c[1], c[2], c[3]].map(|p| if p >= 0x80 { 0x80 } else { p })) as i32))
+                    .map(|c| {
+                        format!("{:#010x}", u32::from_le_bytes([c[0], c[1], c[2], c[3]].map(|p| if p >= 0x80 { 0x80 } else { p })) as i32)
+                    })
                     .collect();
                 format!("(reg)_mm512_shuffle_epi8((__m512i){a}, _mm512_setr_epi32({}))", vec![words.join(", "); copies].join(", "))
             }
@@ -112,7 +114,8 @@ impl Shape {
         let width = self.element_bits();
         if self.is_vector() && width >= 8 {
             let bytes = (width / 8) as u8;
-            let list: Vec<u8> = pattern.iter().flat_map(|p| (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })).collect();
+            let list: Vec<u8> =
+                pattern.iter().flat_map(|p| (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })).collect();
             return self.byte_shuffle(a, &list);
         }
         let m = self.word_bits;

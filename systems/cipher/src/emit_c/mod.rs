@@ -140,9 +140,7 @@ fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String]) -> String {
     let node = &compiled.program.nodes[stage.node.idx()];
     let mut params = Vec::new();
     let mut args = Vec::new();
-    for ((var, dims), is_result) in
-        node.params.iter().chain(&node.results).zip(&stage.dims).zip((0..).map(|i| i >= node.params.len()))
-    {
+    for ((var, dims), is_result) in node.params.iter().chain(&node.results).zip(&stage.dims).zip((0..).map(|i| i >= node.params.len())) {
         let name = format!("{}__", code::identifier(&node.vars[var.idx()].name));
         let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
         match (brackets.is_empty(), is_result) {
@@ -206,7 +204,8 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     if n_keys > 0 {
         let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
         let fields: Vec<usize> = key_fields(unit);
-        let params: Vec<String> = fields.iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
+        let params: Vec<String> =
+            fields.iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
         let _ = writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
         if let Some(schedule) = &unit.schedule {
             for source in &schedule.params {
@@ -268,8 +267,16 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
         Some(name) => out += &byte_prototypes(name, unit, compiled, shape),
         None => {
             let lane = shape.lane_bits();
-            let vector = if shape.is_vector() { format!(" __attribute__((vector_size({}), may_alias))", shape.register_bits() / 8) } else { String::new() };
-            let _ = writeln!(out, "/* {} blocks at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks());
+            let vector = if shape.is_vector() {
+                format!(" __attribute__((vector_size({}), may_alias))", shape.register_bits() / 8)
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                out,
+                "/* {} blocks at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n",
+                shape.blocks()
+            );
             let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()]);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }
@@ -290,7 +297,13 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
             for (var, dims) in node.results.iter().zip(&schedule.dims[node.params.len()..]) {
                 let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
                 let n = node.vars[var.idx()].len;
-                let _ = writeln!(out, "   Registers {at} to {}: {}{brackets} of node {}, last index fastest.", at + n - 1, node.vars[var.idx()].name, schedule.name);
+                let _ = writeln!(
+                    out,
+                    "   Registers {at} to {}: {}{brackets} of node {}, last index fastest.",
+                    at + n - 1,
+                    node.vars[var.idx()].name,
+                    schedule.name
+                );
                 at += n;
             }
         }
@@ -299,13 +312,16 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
             let _ = writeln!(out, "   Registers {at} to {}: the field {}.", at + n - 1, unit.fields[*f].name);
         }
         if shape.slicing == Slicing::Bit {
-            let _ = writeln!(out, "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b.");
+            let _ =
+                writeln!(out, "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b.");
         }
         out += "*/\n";
         let size = (n_keys * bytes).next_multiple_of(64);
         let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
-        let params: Vec<String> =
-            key_fields(unit).iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
+        let params: Vec<String> = key_fields(unit)
+            .iter()
+            .map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes))
+            .collect();
         let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };

@@ -123,7 +123,9 @@ impl<'a> Interp<'a> {
                 let value = self.expr(frame, inner, shape)?;
                 let words = coerce(value, shape).ok_or_else(|| no_fit(self))?;
                 let n = self.number(frame, bit)?;
-                Value::Words(words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| if v >> n & 1 == 1 { mask(w.m) } else { 0 }) }).collect())
+                Value::Words(
+                    words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| if v >> n & 1 == 1 { mask(w.m) } else { 0 }) }).collect(),
+                )
             }
             ExprKind::Pack(high, low, _) => {
                 let (a, b) = (self.expr(frame, high, None)?, self.expr(frame, low, None)?);
@@ -142,7 +144,14 @@ impl<'a> Interp<'a> {
         Ok(elements.iter().map(|e| Word { m: var.m, v: frame.cells[var.cells[*e]] }).collect())
     }
 
-    fn pairwise(&mut self, frame: &mut Frame<'a>, a: &'a Expr, b: &'a Expr, shape: Option<&[u32]>, f: fn(u64, u64, u32) -> Option<u64>) -> Result<Value, Diagnostic> {
+    fn pairwise(
+        &mut self,
+        frame: &mut Frame<'a>,
+        a: &'a Expr,
+        b: &'a Expr,
+        shape: Option<&[u32]>,
+        f: fn(u64, u64, u32) -> Option<u64>,
+    ) -> Result<Value, Diagnostic> {
         let left = self.expr(frame, a, shape)?;
         let right = self.expr(frame, b, shape)?;
         let shape_of = |v: &Value| if let Value::Words(words) = v { Some(words.iter().map(|w| w.m).collect::<Vec<_>>()) } else { None };

@@ -105,6 +105,9 @@ enum Meaning {
 
 type Scope = HashMap<Rc<str>, Meaning>;
 
+/// An equation, what names meant there, and the cells it defines with their widths.
+type Waiting<'a> = (&'a Assign, Scope, Vec<(usize, u32)>);
+
 /// The node that runs.
 struct Frame<'a> {
     sizes: HashMap<Rc<str>, u32>,
@@ -112,7 +115,7 @@ struct Frame<'a> {
     cells: Vec<Option<u64>>,
     scope: Scope,
     /// Equations that read a word without a value, with what names meant there.
-    waiting: Vec<(&'a Assign, Scope, Vec<(usize, u32)>)>,
+    waiting: Vec<Waiting<'a>>,
     /// Definition of the node, by number.
     def: usize,
 }
@@ -131,7 +134,14 @@ impl<'a> Interp<'a> {
     }
 
     /// The results of one use of a definition, all words in a row.
-    fn call(&mut self, idx: usize, element: usize, nats: &[i64], sizes: HashMap<Rc<str>, u32>, args: Vec<Word>) -> Result<Vec<Word>, Diagnostic> {
+    fn call(
+        &mut self,
+        idx: usize,
+        element: usize,
+        nats: &[i64],
+        sizes: HashMap<Rc<str>, u32>,
+        args: Vec<Word>,
+    ) -> Result<Vec<Word>, Diagnostic> {
         let def: &'a Def = &self.program.defs[idx];
         if self.depth >= CALLS_MAX {
             return Err(self.bug(def.name.loc, &format!("calls are nested more than {CALLS_MAX} deep")));
@@ -153,7 +163,14 @@ impl<'a> Interp<'a> {
         results
     }
 
-    fn node(&mut self, idx: usize, body: &'a crate::syntax::ast::Body, nats: &[i64], sizes: HashMap<Rc<str>, u32>, args: Vec<Word>) -> Result<Vec<Word>, Diagnostic> {
+    fn node(
+        &mut self,
+        idx: usize,
+        body: &'a crate::syntax::ast::Body,
+        nats: &[i64],
+        sizes: HashMap<Rc<str>, u32>,
+        args: Vec<Word>,
+    ) -> Result<Vec<Word>, Diagnostic> {
         let def: &'a Def = &self.program.defs[idx];
         let mut frame = Frame { sizes, cells: Vec::new(), scope: HashMap::new(), waiting: Vec::new(), def: idx };
         let (mut nats, mut args) = (nats.iter(), args.into_iter());

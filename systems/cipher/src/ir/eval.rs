@@ -15,7 +15,7 @@ pub fn eval(program: &Program, id: NodeId, args: &[u64]) -> Vec<u64> {
         }
         Body::Stmts(stmts) => {
             let cells = Cells::new(&node.vars);
-            let mut frame = Frame { program, node, values: vec![0; cells.len()], cells, counters: Vec::new() };
+            let mut frame = Frame { program, node, values: vec![0; cells.count()], cells, counters: Vec::new() };
             for (place, value) in node.words(&node.params).iter().zip(args) {
                 let cell = frame.cells.of(place, &[]);
                 frame.values[cell] = value & node.ty(place).mask();
@@ -113,7 +113,9 @@ pub fn apply(op: &Op, args: &[u64], m: u32, low: u32) -> u64 {
             ((a | sign) as i64 >> n) as u64
         }
         Op::Rotl(n) => a << n | a >> (m - n),
-        Op::Shuffle(pattern) => pattern.iter().fold(0, |out, p| out << 1 | if u32::from(*p) < m { a >> (m - 1 - u32::from(*p)) & 1 } else { 0 }),
+        Op::Shuffle(pattern) => {
+            pattern.iter().fold(0, |out, p| out << 1 | if u32::from(*p) < m { a >> (m - 1 - u32::from(*p)) & 1 } else { 0 })
+        }
         Op::Bitmask(n) => 0u64.wrapping_sub(a >> n & 1),
         Op::Pack => a << low | b,
     };

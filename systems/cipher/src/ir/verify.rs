@@ -22,7 +22,16 @@ pub fn verify(program: &Program, pass: &str) {
 fn check_node(program: &Program, id: NodeId, node: &Node) -> Result<(), String> {
     let Body::Stmts(stmts) = &node.body else { return Ok(()) };
     let cells = Cells::new(&node.vars);
-    let mut walk = Walk { program, id, node, written: vec![u32::MAX; cells.len()], cells, counters: Vec::new(), iteration: vec![0], n_iterations: 0 };
+    let mut walk = Walk {
+        program,
+        id,
+        node,
+        written: vec![u32::MAX; cells.count()],
+        cells,
+        counters: Vec::new(),
+        iteration: vec![0],
+        n_iterations: 0,
+    };
     for var in &node.params {
         for i in 0..node.vars[var.idx()].len as usize {
             let cell = walk.cells.of(&Ref::at(*var, i), &[]);
@@ -78,7 +87,12 @@ impl Walk<'_> {
                     let callee = &self.program.nodes[call.node.idx()];
                     let (params, results) = (callee.words(&callee.params), callee.words(&callee.results));
                     if params.len() != call.args.len() || results.len() != call.dsts.len() {
-                        return Err(format!("its call of `{}` has {} arguments and {} results", callee.name, call.args.len(), call.dsts.len()));
+                        return Err(format!(
+                            "its call of `{}` has {} arguments and {} results",
+                            callee.name,
+                            call.args.len(),
+                            call.dsts.len()
+                        ));
                     }
                     for (param, arg) in params.iter().zip(&call.args) {
                         self.read(arg)?;
@@ -116,7 +130,8 @@ impl Walk<'_> {
     }
 
     fn cell(&self, place: &Ref) -> Result<usize, String> {
-        let at = place.index.terms.iter().fold(place.index.base, |sum, (id, k)| sum + k * self.counters.get(id.idx()).copied().unwrap_or(0));
+        let at =
+            place.index.terms.iter().fold(place.index.base, |sum, (id, k)| sum + k * self.counters.get(id.idx()).copied().unwrap_or(0));
         let var = &self.node.vars[place.var.idx()];
         if !(0..i64::from(var.len)).contains(&at) {
             return Err(format!("index {at} of `{}` with {} words", var.name, var.len));
@@ -128,7 +143,12 @@ impl Walk<'_> {
         let Operand::Ref(place) = operand else { return Ok(()) };
         let cell = self.cell(place)?;
         if self.written[cell] == u32::MAX {
-            return Err(format!("`{}`.{}[{}] is read before it is written", self.node.vars[place.var.idx()].name, place.var.0, place.index));
+            return Err(format!(
+                "`{}`.{}[{}] is read before it is written",
+                self.node.vars[place.var.idx()].name,
+                place.var.0,
+                place.index
+            ));
         }
         Ok(())
     }

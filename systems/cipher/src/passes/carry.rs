@@ -57,7 +57,9 @@ struct Uses {
 impl Uses {
     fn stmts(&mut self, stmts: &[Stmt], _: bool) {
         let by_var = std::cell::RefCell::new(&mut self.by_var);
-        let note = |place: &Ref, is_write: bool| by_var.borrow_mut().entry(place.var).or_default().push(Use { index: place.index.clone(), is_write });
+        let note = |place: &Ref, is_write: bool| {
+            by_var.borrow_mut().entry(place.var).or_default().push(Use { index: place.index.clone(), is_write })
+        };
         let mut read = |operand: &Operand| {
             if let Operand::Ref(place) = operand {
                 note(place, false);

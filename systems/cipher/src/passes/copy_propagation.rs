@@ -16,7 +16,11 @@ use crate::ir::{Body, Node, Op, Operand, Ref, Stmt};
 /// Replaces reads of copies.
 pub fn copy_propagation(node: &mut Node) {
     let Some(mut stmts) = node.take_stmts() else { return };
-    let mut sources = Sources { single: vec![None; node.vars.len()], elements: HashMap::new(), single_len: node.vars.iter().map(|v| v.len == 1).collect() };
+    let mut sources = Sources {
+        single: vec![None; node.vars.len()],
+        elements: HashMap::new(),
+        single_len: node.vars.iter().map(|v| v.len == 1).collect(),
+    };
     sources.stmts(&mut stmts);
     node.body = Body::Stmts(stmts);
 }

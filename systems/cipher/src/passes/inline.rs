@@ -85,7 +85,8 @@ fn wanted(callee: &Node, which: Inline, bounds: Thresholds) -> bool {
         Inline::All => true,
         Inline::None => false,
         Inline::Auto => {
-            let io_bits: u32 = callee.params.iter().chain(&callee.results).map(|v| callee.vars[v.idx()].len * callee.vars[v.idx()].ty.m).sum();
+            let io_bits: u32 =
+                callee.params.iter().chain(&callee.results).map(|v| callee.vars[v.idx()].len * callee.vars[v.idx()].ty.m).sum();
             let n = n_equations(stmts);
             io_bits > bounds.io_bits
                 || n_copies(stmts) * 100 > n * bounds.copies_pct as usize

@@ -170,7 +170,15 @@ impl Roller<'_> {
         Ok(order::apply(body, &order))
     }
 
-    fn edges(&self, body: &[Stmt], id: LoopId, n: u32, cells: &Cells, counters: &mut Vec<i64>, builder: &mut Builder) -> Result<(), Reason> {
+    fn edges(
+        &self,
+        body: &[Stmt],
+        id: LoopId,
+        n: u32,
+        cells: &Cells,
+        counters: &mut Vec<i64>,
+        builder: &mut Builder,
+    ) -> Result<(), Reason> {
         // Where each word is written: position and iteration; a temporary has one word for all
         // iterations, and `ANY` as its iteration.
         const ANY: u32 = u32::MAX;
@@ -241,28 +249,38 @@ impl Template {
     fn stmt(&mut self, all: &[&Stmt]) -> Result<Stmt, Reason> {
         match all[0] {
             Stmt::Eq(first) => {
-                let eqs = all.iter().map(|s| if let Stmt::Eq(eq) = s { Ok(eq) } else { Err(Reason::Shape) }).collect::<Result<Vec<_>, _>>()?;
+                let eqs =
+                    all.iter().map(|s| if let Stmt::Eq(eq) = s { Ok(eq) } else { Err(Reason::Shape) }).collect::<Result<Vec<_>, _>>()?;
                 if eqs.iter().any(|eq| eq.op != first.op) {
                     return Err(Reason::Operation);
                 }
-                let args = (0..first.args.len()).map(|i| self.operand(&eqs.iter().map(|eq| &eq.args[i]).collect::<Vec<_>>())).collect::<Result<_, _>>()?;
+                let args = (0..first.args.len())
+                    .map(|i| self.operand(&eqs.iter().map(|eq| &eq.args[i]).collect::<Vec<_>>()))
+                    .collect::<Result<_, _>>()?;
                 let dst = self.place(&eqs.iter().map(|eq| &eq.dst).collect::<Vec<_>>())?;
                 Ok(Stmt::Eq(crate::ir::Eq { dst, args, ..first.clone() }))
             }
             Stmt::Call(first) => {
-                let calls =
-                    all.iter().map(|s| if let Stmt::Call(call) = s { Ok(call) } else { Err(Reason::Shape) }).collect::<Result<Vec<_>, _>>()?;
+                let calls = all
+                    .iter()
+                    .map(|s| if let Stmt::Call(call) = s { Ok(call) } else { Err(Reason::Shape) })
+                    .collect::<Result<Vec<_>, _>>()?;
                 if calls.iter().any(|call| call.node != first.node) {
                     return Err(Reason::Operation);
                 }
-                let args =
-                    (0..first.args.len()).map(|i| self.operand(&calls.iter().map(|c| &c.args[i]).collect::<Vec<_>>())).collect::<Result<_, _>>()?;
-                let dsts = (0..first.dsts.len()).map(|i| self.place(&calls.iter().map(|c| &c.dsts[i]).collect::<Vec<_>>())).collect::<Result<_, _>>()?;
+                let args = (0..first.args.len())
+                    .map(|i| self.operand(&calls.iter().map(|c| &c.args[i]).collect::<Vec<_>>()))
+                    .collect::<Result<_, _>>()?;
+                let dsts = (0..first.dsts.len())
+                    .map(|i| self.place(&calls.iter().map(|c| &c.dsts[i]).collect::<Vec<_>>()))
+                    .collect::<Result<_, _>>()?;
                 Ok(Stmt::Call(crate::ir::Call { args, dsts, ..first.clone() }))
             }
             Stmt::Unrolled(first) => {
-                let inner =
-                    all.iter().map(|s| if let Stmt::Unrolled(it) = s { Ok(it) } else { Err(Reason::Shape) }).collect::<Result<Vec<_>, _>>()?;
+                let inner = all
+                    .iter()
+                    .map(|s| if let Stmt::Unrolled(it) = s { Ok(it) } else { Err(Reason::Shape) })
+                    .collect::<Result<Vec<_>, _>>()?;
                 if inner.iter().any(|it| it.iterations.len() != first.iterations.len()) {
                     return Err(Reason::Shape);
                 }
@@ -282,8 +300,10 @@ impl Template {
                 if equal { Ok(all[0].clone()) } else { Err(Reason::Constant) }
             }
             Operand::Ref(_) => {
-                let places =
-                    all.iter().map(|o| if let Operand::Ref(r) = o { Ok(r) } else { Err(Reason::Constant) }).collect::<Result<Vec<_>, _>>()?;
+                let places = all
+                    .iter()
+                    .map(|o| if let Operand::Ref(r) = o { Ok(r) } else { Err(Reason::Constant) })
+                    .collect::<Result<Vec<_>, _>>()?;
                 Ok(Operand::Ref(self.place(&places)?))
             }
         }

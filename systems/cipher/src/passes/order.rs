@@ -43,7 +43,7 @@ impl Cells {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
@@ -141,7 +141,7 @@ fn flatten<'a>(stmts: &'a [Stmt], out: &mut Vec<&'a Stmt>) {
 
 /// Who needs whom; `Err` for a statement that needs itself.
 fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<Step>> {
-    let mut writer = vec![u32::MAX; cells.len()];
+    let mut writer = vec![u32::MAX; cells.count()];
     let mut counters = Vec::new();
     for (idx, stmt) in stmts.iter().enumerate() {
         touched(stmt, cells, &mut counters, &mut |_| {}, &mut |cell| writer[cell] = idx as u32);

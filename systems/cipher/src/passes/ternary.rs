@@ -43,7 +43,7 @@ pub fn ternary(node: &mut Node) {
     node.body = Body::Stmts(stmts);
 }
 
-fn fuse(node: &Node, stmts: &mut [Stmt], n_reads: &[u32], cones: &mut Vec<Option<Cone>>) {
+fn fuse(node: &Node, stmts: &mut [Stmt], n_reads: &[u32], cones: &mut [Option<Cone>]) {
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => {

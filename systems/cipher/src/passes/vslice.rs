@@ -93,7 +93,9 @@ impl Laner<'_> {
         let (op, args) = match &eq.op {
             Op::Copy | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Shr(_) => (eq.op.clone(), eq.args.clone()),
             Op::Not => (Op::Xor, vec![arg, mask]),
-            Op::Shl(_) | Op::Add | Op::Sub | Op::Mul | Op::Ternary(_) => (Op::And, vec![self.temp(eq.op.clone(), eq.args.clone(), loc), mask]),
+            Op::Shl(_) | Op::Add | Op::Sub | Op::Mul | Op::Ternary(_) => {
+                (Op::And, vec![self.temp(eq.op.clone(), eq.args.clone(), loc), mask])
+            }
             Op::Rotl(n) => {
                 let up = self.temp(Op::Shl(*n), vec![arg.clone()], loc);
                 let up = self.temp(Op::And, vec![up, mask], loc);

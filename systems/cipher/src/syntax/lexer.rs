@@ -23,8 +23,8 @@ const DIGITS_MAX: usize = 400;
 
 /// Longest first, so that the first match wins.
 const PUNCT: [&str; 28] = [
-    ">>>", "<<<", ">>!", "<<", ">>", "..", "(", ")", "[", "]", "{", "}", "=", ",", ":", ";", "|", "&", "~", "!", "^", "+", "*", "-",
-    "/", "%", "<", ">",
+    ">>>", "<<<", ">>!", "<<", ">>", "..", "(", ")", "[", "]", "{", "}", "=", ",", ":", ";", "|", "&", "~", "!", "^", "+", "*", "-", "/",
+    "%", "<", ">",
 ];
 
 pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<(Token, Loc)> {
@@ -52,7 +52,9 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
             let (int, len) = number(&text[at..]);
             at += len;
             match int {
-                _ if len > DIGITS_MAX => errors.push(sources.error(loc(at), format!("a number has at most {DIGITS_MAX} digits"), "too long")),
+                _ if len > DIGITS_MAX => {
+                    errors.push(sources.error(loc(at), format!("a number has at most {DIGITS_MAX} digits"), "too long"))
+                }
                 Some(int) => tokens.push((Token::Int(int), loc(at))),
                 None => errors.push(sources.error(loc(at), "a hexadecimal number needs at least one digit after `0x`", "no digits")),
             }

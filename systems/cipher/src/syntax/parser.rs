@@ -18,21 +18,50 @@ const DEPTH_MAX: usize = 200;
 const ERRORS_MAX: usize = 20;
 
 const KEYWORDS: [&str; 22] = [
-    "node", "returns", "vars", "let", "tel", "perm", "table", "forall", "in", "Shuffle", "Bitmask", "Pack", "const", "lazyLift", "include",
-    "nat", "_inline", "_no_inline", "_unroll", "_no_unroll", "_interleave", "_no_opt",
+    "node",
+    "returns",
+    "vars",
+    "let",
+    "tel",
+    "perm",
+    "table",
+    "forall",
+    "in",
+    "Shuffle",
+    "Bitmask",
+    "Pack",
+    "const",
+    "lazyLift",
+    "include",
+    "nat",
+    "_inline",
+    "_no_inline",
+    "_unroll",
+    "_no_unroll",
+    "_interleave",
+    "_no_opt",
 ];
 
+/// What stands at the top of a file.
 pub enum Item {
+    /// A definition.
     Def(Rc<Def>),
-    Include { name: String, loc: Loc },
+    /// `include "name"`.
+    Include {
+        /// The file, as written.
+        name: String,
+        /// The whole line.
+        loc: Loc,
+    },
 }
 
 /// The message is already among the errors.
 struct Failed;
 type Parsed<T> = Result<T, Failed>;
 
-pub fn parse_items(tokens: Vec<(Token, Loc)>, file: u32, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<Item> {
-    let mut parser = Parser { tokens, at: 0, file, sources, errors, depth: 0 };
+/// The items of a file; what is wrong goes to `errors`.
+pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<Item> {
+    let mut parser = Parser { tokens, at: 0, sources, errors, depth: 0 };
     let mut items = Vec::new();
     while *parser.peek() != Token::End {
         match parser.item() {
@@ -47,7 +76,6 @@ pub fn parse_items(tokens: Vec<(Token, Loc)>, file: u32, sources: &Sources, erro
 struct Parser<'a> {
     tokens: Vec<(Token, Loc)>,
     at: usize,
-    file: u32,
     sources: &'a Sources,
     errors: &'a mut Vec<Diagnostic>,
     depth: usize,
@@ -553,7 +581,11 @@ impl Parser<'_> {
             }
             length += 1;
             if length > 2 * DEPTH_MAX {
-                return self.fail_at(self.loc(), format!("more than {} operators in a row", 2 * DEPTH_MAX), "split the equation with a variable");
+                return self.fail_at(
+                    self.loc(),
+                    format!("more than {} operators in a row", 2 * DEPTH_MAX),
+                    "split the equation with a variable",
+                );
             }
             self.next();
             if level == SHIFT {

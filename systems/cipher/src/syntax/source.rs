@@ -69,7 +69,7 @@ impl Sources {
 pub fn load(path: &Path, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagnostic>> {
     let mut loader = Loader { include_dirs, ..Loader::default() };
     match read(path) {
-        Ok(text) => loader.file(path, text, None),
+        Ok(text) => loader.file(path, text),
         Err(message) => loader.errors.push(plain(message)),
     }
     loader.finish()
@@ -78,7 +78,7 @@ pub fn load(path: &Path, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagno
 /// Parses a text that is already in memory, under the name that messages give it.
 pub fn load_text(name: &str, text: &str, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagnostic>> {
     let mut loader = Loader { include_dirs, ..Loader::default() };
-    loader.file(Path::new(name), text.to_string(), None);
+    loader.file(Path::new(name), text.to_string());
     loader.finish()
 }
 
@@ -115,19 +115,18 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn file(&mut self, path: &Path, text: String, included_at: Option<Loc>) {
+    fn file(&mut self, path: &Path, text: String) {
         let file = self.sources.add(path.display().to_string(), text);
         let key = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         self.open.push(key.clone());
         let text = self.sources.files[file as usize].clone();
         let tokens = lex(file, &text.text, &self.sources, &mut self.errors);
-        for item in parse_items(tokens, file, &self.sources, &mut self.errors) {
+        for item in parse_items(tokens, &self.sources, &mut self.errors) {
             match item {
                 Item::Def(def) => self.program.defs.push(def),
                 Item::Include { name, loc } => self.include(path, &name, loc),
             }
         }
-        let _ = included_at;
         self.open.pop();
         self.done.push(key);
     }
@@ -157,7 +156,7 @@ impl Loader<'_> {
             return;
         }
         match read(&path) {
-            Ok(text) => self.file(&path, text, Some(loc)),
+            Ok(text) => self.file(&path, text),
             Err(message) => self.errors.push(self.sources.error(loc, message, "included here")),
         }
     }

@@ -1,0 +1,87 @@
+//! `meanwhile cipher compile`: a self-contained C file, its header, or the program between two passes.
+
+use std::path::PathBuf;
+
+use cipher::emit_c;
+use cipher::native;
+use cipher::pipeline::PASSES;
+use serde_json::json;
+
+use super::options::{How, Which, shown};
+use super::tool_failure;
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile cipher compile`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    how: How,
+    /// The C file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The header with its prototypes.
+    #[arg(long, value_name = "FILE")]
+    header: Option<PathBuf>,
+    /// Write `#line` directives.
+    #[arg(long)]
+    lines: bool,
+    /// Print the program after this pass instead of C.
+    #[arg(long, value_name = "PASS", value_parser = clap::builder::PossibleValuesParser::new(PASSES))]
+    dump_after: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let subject = args.which.load(out)?;
+    let mut recipe = args.how.recipe(&subject)?;
+    recipe.options.dump_after = args.dump_after.clone();
+    let made = recipe.make(&subject).map_err(Failure::User)?;
+    for warning in &made.compiled.warnings {
+        out.warning(&shown(warning));
+    }
+    if args.dump_after.is_some() {
+        let dump = made.compiled.dump.as_deref().unwrap_or("this pass does not run with these options\n");
+        out.text(dump);
+        out.object(&json!({"ok": true, "dump": dump}));
+        return Ok(());
+    }
+    let source = recipe.source(&made, false, args.lines);
+    let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
+    match &args.output {
+        Some(path) => native::write(path, &source).map_err(tool_failure)?,
+        None if args.header.is_none() => out.text(&source),
+        None => {}
+    }
+    if let Some(path) = &args.header {
+        native::write(path, &header).map_err(tool_failure)?;
+    }
+    let circuits: Vec<_> = made
+        .compiled
+        .circuits
+        .iter()
+        .map(|(table, found)| json!({"table": &**table, "gates": found.circuit.n_gates(), "origin": found.origin.to_string()}))
+        .collect();
+    let shape = emit_c::shape(&made.compiled, recipe.arch);
+    if args.output.is_some() || args.header.is_some() {
+        for (table, found) in &made.compiled.circuits {
+            out.line(&format!("table {table}: {} gates, {}", found.circuit.n_gates(), found.origin));
+        }
+        let slicing = made.compiled.slicing.letter();
+        out.line(&format!("slicing {slicing}, {} blocks at a time, {} equations", shape.blocks(), made.n_equations()));
+    }
+    out.object(&json!({
+        "ok": true,
+        "subject": subject.name(),
+        "slicing": made.compiled.slicing,
+        "arch": recipe.arch,
+        "blocks": shape.blocks(),
+        "equations": made.n_equations(),
+        "circuits": circuits,
+        "output": args.output.as_ref().map(|p| p.display().to_string()),
+        "header": args.header.as_ref().map(|p| p.display().to_string()),
+        "source": if args.output.is_none() { Some(source) } else { None },
+    }));
+    Ok(())
+}

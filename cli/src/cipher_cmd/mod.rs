@@ -1,0 +1,63 @@
+//! `meanwhile cipher`: Usuba ciphers listed, checked, compiled, run and tested.
+
+mod check;
+mod compile;
+mod list;
+mod options;
+mod run;
+mod sboxes;
+mod speed;
+mod test;
+
+use measure::tool::ToolError;
+
+use crate::output::{Failure, Output};
+
+pub use speed::report;
+
+/// Arguments of `meanwhile cipher`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the bundled primitives with the slicings that their types allow.
+    List,
+    /// Check a program and report everything that is wrong with it.
+    Check(check::Args),
+    /// Compile a bundled primitive or a file to C.
+    Compile(compile::Args),
+    /// Run cases, one a line of standard input, and write their outputs.
+    Run(run::Args),
+    /// Run the published vectors through emitted C.
+    Test(test::Args),
+    /// Measure cycles a byte of emitted C.
+    Speed(speed::Args),
+    /// Compare the synthesiser of circuits with decision diagrams on random S-boxes.
+    Sboxes(sboxes::Args),
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    match args.command {
+        Command::List => list::run(out),
+        Command::Check(args) => check::run(args, out),
+        Command::Compile(args) => compile::run(args, out),
+        Command::Run(args) => run::run(args, out),
+        Command::Test(args) => test::run(args, out),
+        Command::Speed(args) => speed::run(args, out),
+        Command::Sboxes(args) => sboxes::run(args, out),
+    }
+}
+
+/// A tool that failed, with what installs it.
+fn tool_failure(error: ToolError) -> Failure {
+    Failure::Environment {
+        ran: error.ran,
+        said: error.said,
+        help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
+    }
+}

@@ -1,0 +1,177 @@
+//! The options that several commands share.
+
+use std::path::{Path, PathBuf};
+
+use cipher::elaborate;
+use cipher::emit_c::Arch;
+use cipher::library::primitives;
+use cipher::native::Cc;
+use cipher::passes::inline::{Inline, Thresholds};
+use cipher::pipeline::{Options, Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::unit::Subject;
+use report::did_you_mean;
+
+use crate::output::{Failure, Output};
+
+/// Which program.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// A bundled primitive or an Usuba file.
+    #[arg(value_name = "NAME|FILE")]
+    pub subject: String,
+    /// Folders searched for included files after the file's own.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// The node to work on instead of a file's last.
+    #[arg(long, value_name = "NODE")]
+    pub entry: Option<String>,
+}
+
+/// How it is compiled.
+#[derive(Debug, clap::Args)]
+pub struct How {
+    /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows].
+    #[arg(long, value_name = "b|v|h", value_parser = slicing)]
+    pub slicing: Option<Slicing>,
+    /// Bits of the size variable 'm.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub word: Option<u32>,
+    /// The target.
+    #[arg(long, value_name = "ARCH", default_value = "x86-64", value_parser = arch)]
+    pub arch: Arch,
+    /// Which nodes are inlined.
+    #[arg(long, value_name = "auto|all|none", default_value = "auto", value_parser = inline)]
+    pub inline: Inline,
+    /// Which loops are written out.
+    #[arg(long, value_name = "auto|yes|no", default_value = "auto", value_parser = unroll)]
+    pub unroll: Unroll,
+    /// Call nodes of bitwise operations once for each bit instead of widening them.
+    #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_no)]
+    pub specialise: bool,
+    /// `--inline auto` inlines nodes with more inputs and outputs in bits than this.
+    #[arg(long, value_name = "BITS", default_value_t = Thresholds::default().io_bits)]
+    pub inline_io_bits: u32,
+    /// `--inline auto` inlines nodes with a larger share of plain copies than this.
+    #[arg(long, value_name = "PERCENT", default_value_t = Thresholds::default().copies_pct)]
+    pub inline_copies: u32,
+    /// `--inline auto` inlines nodes with fewer equations than this, unless made from a table.
+    #[arg(long, value_name = "N", default_value_t = Thresholds::default().equations)]
+    pub inline_equations: u32,
+    /// The C compiler.
+    #[arg(long, value_name = "gcc|clang", default_value = "gcc", value_parser = cc)]
+    pub cc: Cc,
+}
+
+impl Which {
+    /// Loads and checks the program; remarks go to standard error.
+    pub fn load(&self, out: &mut Output) -> Result<Subject, Failure> {
+        let subject = self.load_quietly()?;
+        for warning in &subject.warnings {
+            out.warning(&shown(warning));
+        }
+        Ok(subject)
+    }
+
+    /// Loads and checks the program.
+    pub fn load_quietly(&self) -> Result<Subject, Failure> {
+        if let Some(bundled) = Subject::bundled(&self.subject) {
+            return bundled.map_err(Failure::User);
+        }
+        let path = Path::new(&self.subject);
+        if !path.exists() {
+            let names = primitives().iter().map(|p| p.name.as_str());
+            let help = did_you_mean(&self.subject, names).map(|n| format!("did you mean `{n}`?"));
+            let help = help.unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
+            return Err(Failure::user(format!("`{}` is neither a bundled primitive nor a file", self.subject), Some(&help)));
+        }
+        Subject::file(path, &self.include, self.entry.as_deref()).map_err(Failure::User)
+    }
+}
+
+/// A remark as text, its own first word left to the caller.
+pub fn shown(warning: &report::Diagnostic) -> String {
+    match &warning.help {
+        Some(help) => format!("{warning} ({help})"),
+        None => warning.to_string(),
+    }
+}
+
+impl How {
+    /// The recipe for this subject; without `--slicing` it takes the first that its types allow.
+    pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
+        let slicing = match self.slicing {
+            Some(slicing) => slicing,
+            None => match subject.slicings(self.word).first() {
+                Some(first) => *first,
+                // Nothing works: bitslicing says why.
+                None => Slicing::Bit,
+            },
+        };
+        let thresholds = Thresholds { io_bits: self.inline_io_bits, copies_pct: self.inline_copies, equations: self.inline_equations };
+        let word = if slicing == Slicing::Bit { Some(1) } else { self.word };
+        let options = Options {
+            slicing,
+            word,
+            inline: self.inline,
+            thresholds,
+            unroll: self.unroll,
+            specialise: self.specialise,
+            ..Options::default()
+        };
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3" })
+    }
+}
+
+/// Checks that the sizes of the entry are known, as the interpreter needs them.
+pub fn check_sizes(subject: &Subject, recipe: &Recipe) -> Result<(), Failure> {
+    elaborate::elaborate(&subject.ast, &subject.entries(), cipher::ir::Dir::Any, recipe.options.word).map_err(Failure::User)?;
+    Ok(())
+}
+
+/// `b`, `v` or `h`.
+pub fn slicing(text: &str) -> Result<Slicing, String> {
+    match text {
+        "b" => Ok(Slicing::Bit),
+        "v" => Ok(Slicing::Vertical),
+        "h" => Ok(Slicing::Horizontal),
+        _ => Err("choose b, v or h".into()),
+    }
+}
+
+/// A target by name.
+pub fn arch(text: &str) -> Result<Arch, String> {
+    Arch::from_name(text).ok_or_else(|| "choose x86-64, sse, avx2, avx512 or neon".into())
+}
+
+fn inline(text: &str) -> Result<Inline, String> {
+    match text {
+        "auto" => Ok(Inline::Auto),
+        "all" => Ok(Inline::All),
+        "none" => Ok(Inline::None),
+        _ => Err("choose auto, all or none".into()),
+    }
+}
+
+/// `auto`, `yes` or `no`.
+pub fn unroll(text: &str) -> Result<Unroll, String> {
+    match text {
+        "auto" => Ok(Unroll::Auto),
+        "yes" => Ok(Unroll::Yes),
+        "no" => Ok(Unroll::No),
+        _ => Err("choose auto, yes or no".into()),
+    }
+}
+
+fn yes_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("choose yes or no".into()),
+    }
+}
+
+/// A C compiler by name.
+pub fn cc(text: &str) -> Result<Cc, String> {
+    Cc::from_name(text).ok_or_else(|| "choose gcc or clang".into())
+}

@@ -1,0 +1,179 @@
+//! Door: `meanwhile cipher speed`: cycles a byte of emitted C, and the cipher section of the report.
+
+use std::path::{Path, PathBuf};
+
+use cipher::emit_c::Arch;
+use cipher::native;
+use cipher::speed::{self, Config, Measured};
+use measure::machine::{self, Machine};
+use report::page::{Block, Section};
+use report::{Cell, Evidence, Kind, Table};
+use serde_json::{Value, json};
+
+use super::tool_failure;
+use crate::output::{Failure, Output};
+use crate::report_cmd::SystemReport;
+
+/// Arguments of `meanwhile cipher speed`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Primitives; one variant of each if none is named.
+    names: Vec<String>,
+    /// Fewer combinations and runs.
+    #[arg(long)]
+    quick: bool,
+    /// Evidence file; rows that it has already are not measured again.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let configs = speed::configs(args.quick, &args.names);
+    if configs.is_empty() {
+        return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
+    }
+    let rows = measure_all(&configs, if args.quick { 5 } else { 11 }, args.out.as_deref(), out)?;
+    out.line(&table("Cycles a byte", &rows).terminal(None));
+    out.object(&json!({"machine": machine_here(), "rows": rows}));
+    Ok(())
+}
+
+fn key(config: &Config) -> Value {
+    serde_json::to_value(config).expect("a configuration is plain data")
+}
+
+/// Measures what the evidence file does not have yet, storing it row by row.
+fn measure_all(configs: &[Config], runs: usize, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
+    let load = |path: &Path| Evidence::load(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error.said));
+    let mut rows: Vec<Value> = match store {
+        Some(path) if path.exists() => load(path)?.rows.into_iter().map(Value::Object).collect(),
+        _ => Vec::new(),
+    };
+    let has = |rows: &[Value], config: &Config| {
+        let key = key(config);
+        let fields = key.as_object().expect("a configuration is an object");
+        rows.iter().any(|row| fields.iter().all(|(name, value)| row.get(name) == Some(value)))
+    };
+    let bar = out.progress(configs.len() as u64);
+    for config in configs {
+        bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
+        if !has(&rows, config) && native::missing_feature(config.arch).is_none() {
+            let measured = speed::measure(config, runs).map_err(tool_failure)?;
+            rows.push(row(config, measured.as_ref()));
+            if let Some(path) = store {
+                save(path, &rows)?;
+            }
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+fn row(config: &Config, measured: Option<&Measured>) -> Value {
+    let mut row = key(config);
+    match measured {
+        None => row["too_large"] = json!(true),
+        Some(measured) => {
+            for (name, value) in serde_json::to_value(measured).expect("plain data").as_object().expect("an object") {
+                row[name] = value.clone();
+            }
+        }
+    }
+    if let Some((off, on)) = speed::original(&config.primitive, config.slicing, config.cc, config.opt, config.arch) {
+        row["original_off"] = json!(off);
+        row["original_on"] = json!(on);
+    }
+    row
+}
+
+fn save(path: &Path, rows: &[Value]) -> Result<(), Failure> {
+    let evidence = Evidence {
+        kind: Kind::Measured,
+        machine: machine_here(),
+        date: machine::today(),
+        compilers: compilers(),
+        command: "meanwhile cipher speed --out FILE".into(),
+        rows: rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
+    };
+    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+}
+
+/// The machine as evidence files name it.
+fn machine_here() -> report::evidence::Machine {
+    let machine = Machine::here();
+    let os = format!("{}, {}", machine.distribution, machine.kernel);
+    report::evidence::Machine { cpu: machine.cpu, cores: machine.n_cores, os, virtualised: machine.virtualised }
+}
+
+fn compilers() -> Vec<String> {
+    cipher::native::Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect()
+}
+
+/// One line for each primitive, slicing and target, the four ways to compile beside each other.
+fn table(title: &str, rows: &[Value]) -> Table {
+    let columns = ["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled", "original on", "with"];
+    let mut table = Table::new(title, &columns).kind(Kind::Measured).note("time-stamp cycles a byte of output, moves between bytes and registers excluded, -O3; the original's figures come from another machine (Zen 5)");
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_string();
+    let mut lines: Vec<(String, String, String)> =
+        rows.iter().map(|r| (text(r, "primitive"), text(r, "slicing"), text(r, "arch"))).collect();
+    lines.dedup();
+    for (primitive, slicing, arch) in lines {
+        let own: Vec<&Value> =
+            rows.iter().filter(|r| r["primitive"] == primitive && r["slicing"] == slicing && r["arch"] == arch).collect();
+        let cell = |cc: &str, unroll: &str| {
+            let Some(row) = own.iter().find(|r| r["cc"] == cc && r["unroll"] == unroll) else { return Cell::number("") };
+            row["cycles_per_byte"].as_f64().map_or(Cell::number("too large"), |v| Cell::number(format!("{v:.2}")))
+        };
+        let original = own.iter().find_map(|r| Some((r["original_on"].as_f64()?, text(r, "cc"))));
+        table.push(vec![
+            Cell::words(&primitive),
+            Cell::words(&slicing),
+            Cell::words(&arch),
+            cell("gcc", "no"),
+            cell("gcc", "yes"),
+            cell("clang", "no"),
+            cell("clang", "yes"),
+            Cell::number(original.as_ref().map_or(String::new(), |o| format!("{:.2}", o.0))),
+            Cell::words(original.map_or(String::new(), |o| o.1)),
+        ]);
+    }
+    table
+}
+
+/// The cipher section of `meanwhile report`.
+pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
+    let configs = speed::configs(quick, &[]);
+    let rows = measure_all(&configs, if quick { 5 } else { 11 }, None, out)?;
+    let summary = table("cipher: cycles a byte of emitted C", &rows);
+    let mut blocks = vec![Block::Text(
+        "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \
+         lookup tables become circuits, and one register holds a block in each slice."
+            .into(),
+    )];
+    blocks.push(Block::Table(compile_times()?));
+    Ok(SystemReport { summary, section: Section { title: "cipher".into(), blocks }, rows })
+}
+
+/// How long our own compiler takes, as rounds double.
+fn compile_times() -> Result<Table, Failure> {
+    let mut table =
+        Table::new("Time of our compiler, without the C compiler", &["primitive", "slicing", "equations", "ms"]).kind(Kind::Measured);
+    for name in ["ace", "gift-128", "serpent-128", "aes-128"] {
+        let subject = cipher::unit::Subject::bundled(name).expect("it is bundled").map_err(Failure::User)?;
+        for slicing in subject.slicings(None) {
+            let recipe = cipher::recipe::Recipe::new(slicing, Arch::Avx2, cipher::native::Cc::Gcc, cipher::pipeline::Unroll::Yes, "-O3");
+            let mut made = None;
+            let seconds = measure::clock::seconds(|| made = Some(recipe.make(&subject)));
+            let made = made.expect("it ran").map_err(Failure::User)?;
+            table.push(vec![
+                Cell::words(name),
+                Cell::words(slicing.letter()),
+                Cell::number(made.n_equations().to_string()),
+                Cell::number(format!("{:.0}", seconds * 1e3)),
+            ]);
+        }
+    }
+    Ok(table)
+}

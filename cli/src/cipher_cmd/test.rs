@@ -1,0 +1,179 @@
+//! `meanwhile cipher test`: published vectors through emitted C, two compilers at a time.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cipher::emit_c::Arch;
+use cipher::library::primitives;
+use cipher::native::Cc;
+use cipher::pipeline::{Slicing, Unroll};
+use cipher::suite::{self, Filter, Outcome, Row};
+use measure::tool::ToolError;
+use report::{Cell, Table, did_you_mean};
+use serde_json::{Value, json};
+
+use super::{options, tool_failure};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile cipher test`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Primitives; all if none is named.
+    names: Vec<String>,
+    /// A subset that has every primitive, slicing, target and compiler; this is the default.
+    #[arg(long, conflicts_with = "matrix")]
+    all: bool,
+    /// Every combination; goes on where it was stopped.
+    #[arg(long)]
+    matrix: bool,
+    /// Only this slicing.
+    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    slicing: Option<Slicing>,
+    /// Only this target.
+    #[arg(long, value_name = "ARCH", value_parser = options::arch)]
+    arch: Option<Arch>,
+    /// Only this compiler.
+    #[arg(long, value_name = "gcc|clang", value_parser = options::cc)]
+    cc: Option<Cc>,
+    /// Only this choice about loops.
+    #[arg(long, value_name = "auto|yes|no", value_parser = options::unroll)]
+    unroll: Option<Unroll>,
+    /// Combinations tested at the same time.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    for name in &args.names {
+        if !primitives().iter().any(|p| p.name == *name) {
+            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
+            return Err(Failure::user(format!("there is no primitive `{name}`"), help.as_deref()));
+        }
+    }
+    let filter = Filter { names: args.names.clone(), slicing: args.slicing, arch: args.arch, cc: args.cc, unroll: args.unroll };
+    let rows = if args.matrix { suite::matrix(&filter) } else { suite::covering(&filter) };
+    if rows.is_empty() {
+        return Err(Failure::user("no combination is left to test", Some("`meanwhile cipher list` shows the slicings of each primitive")));
+    }
+    let results = test_all(&rows, args.jobs.max(1), out)?;
+    show(&rows, &results, out)
+}
+
+/// Tests the rows on `n_jobs` threads. Passed rows are remembered by their compiled programs, so
+/// that a second run only runs them.
+fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, Failure> {
+    let bar = out.progress(rows.len() as u64);
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; rows.len()]);
+    let failed: Mutex<Option<ToolError>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..n_jobs {
+            // Large programs are deep trees of tokens to nobody, but long lists to compare: room enough.
+            let work = || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= rows.len() || failed.lock().expect("no thread panics with the lock").is_some() {
+                        return;
+                    }
+                    let row = &rows[at];
+                    bar.set_message(format!("{} {} {} {}", row.primitive, row.slicing.letter(), row.arch.name(), row.cc.name()));
+                    match suite::test(row) {
+                        Ok(outcome) => results.lock().expect("no thread panics with the lock")[at] = Some(outcome),
+                        Err(error) => *failed.lock().expect("no thread panics with the lock") = Some(error),
+                    }
+                    bar.inc(1);
+                }
+            };
+            std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread starts");
+        }
+    });
+    bar.finish_and_clear();
+    if let Some(error) = failed.into_inner().expect("the threads are done") {
+        return Err(tool_failure(error));
+    }
+    let results = results.into_inner().expect("the threads are done");
+    Ok(results.into_iter().map(|r| r.expect("every row was tested")).collect())
+}
+
+fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::new("Published vectors through emitted C", &["primitive", "slicings", "targets", "passed", "failed", "skipped"]);
+    let count = |name: Option<&str>, kind: fn(&Outcome) -> bool| {
+        rows.iter().zip(results).filter(|(row, result)| name.is_none_or(|n| row.primitive == n) && kind(result)).count()
+    };
+    let is_passed: fn(&Outcome) -> bool = |o| *o == Outcome::Passed;
+    let is_failed: fn(&Outcome) -> bool = |o| matches!(o, Outcome::Failed(_));
+    let is_skipped: fn(&Outcome) -> bool = |o| matches!(o, Outcome::Skipped(_));
+    for primitive in primitives() {
+        let own: Vec<&Row> = rows.iter().filter(|r| r.primitive == primitive.name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let name = Some(primitive.name.as_str());
+        table.push(vec![
+            Cell::words(&primitive.name),
+            Cell::words(distinct(own.iter().map(|r| r.slicing.letter()))),
+            Cell::words(distinct(own.iter().map(|r| r.arch.name()))),
+            Cell::number(count(name, is_passed).to_string()),
+            Cell::number(count(name, is_failed).to_string()),
+            Cell::number(count(name, is_skipped).to_string()),
+        ]);
+    }
+    out.line(&table.terminal(None));
+    for (row, result) in rows.iter().zip(results) {
+        if let Outcome::Failed(why) = result {
+            let (slicing, arch, cc) = (row.slicing.letter(), row.arch.name(), row.cc.name());
+            out.line(&format!("failed: {} --slicing {slicing} --arch {arch} --cc {cc}: {why}", row.primitive));
+        }
+    }
+    let skipped: Vec<String> = rows.iter().zip(results).filter_map(skip_text).collect();
+    note_skips(&distinct_list(skipped), out)?;
+    let (passed, failed, n_skipped) = (count(None, is_passed), count(None, is_failed), count(None, is_skipped));
+    out.line(&format!("{passed} passed, {failed} failed, {n_skipped} skipped"));
+    out.object(&json!({"passed": passed, "failed": failed, "skipped": n_skipped, "rows": rows.iter().zip(results).map(row_json).collect::<Vec<_>>()}));
+    if failed > 0 { Err(Failure::Reported) } else { Ok(()) }
+}
+
+fn row_json((row, result): (&Row, &Outcome)) -> Value {
+    let mut value = serde_json::to_value(row).expect("rows are plain data");
+    value["passed"] = json!(*result == Outcome::Passed);
+    match result {
+        Outcome::Passed => {}
+        Outcome::Failed(why) => value["why"] = json!(why),
+        Outcome::Skipped(feature) => value["skipped"] = json!(format!("the processor has no {feature}")),
+    }
+    value
+}
+
+fn skip_text((row, result): (&Row, &Outcome)) -> Option<String> {
+    let Outcome::Skipped(feature) = result else { return None };
+    Some(format!("cipher test --arch {}: the processor has no {feature}", row.arch.name()))
+}
+
+/// Tells the test run around this one what was skipped.
+fn note_skips(skipped: &[String], out: &mut Output) -> Result<(), Failure> {
+    for text in skipped {
+        out.line(&format!("skipped: {text}"));
+    }
+    let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|p| !p.is_empty()).map(PathBuf::from) else { return Ok(()) };
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    let text: String = skipped.iter().map(|s| format!("{s}\n")).collect();
+    cipher::native::append(&path, &text).map_err(tool_failure)
+}
+
+fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    distinct_list(values.map(str::to_string).collect()).join(" ")
+}
+
+fn distinct_list(values: Vec<String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}

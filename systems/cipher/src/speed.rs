@@ -1,0 +1,128 @@
+//! Cycles a byte of emitted C: which combinations are measured, one measurement, and what the
+//! original compiler had.
+
+use measure::stats::{self, Interval};
+use measure::tool::ToolError;
+use serde::{Deserialize, Serialize};
+
+use crate::emit_c::Arch;
+use crate::library::primitives;
+use crate::native::{self, Cc};
+use crate::pipeline::{Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::unit::Subject;
+
+/// One combination.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Config {
+    /// Name of the primitive.
+    pub primitive: String,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The target.
+    pub arch: Arch,
+    /// The C compiler.
+    pub cc: Cc,
+    /// Its optimisation flag.
+    pub opt: &'static str,
+    /// Which loops are written out.
+    pub unroll: Unroll,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measured {
+    /// Median of the runs: time-stamp cycles for each byte of output.
+    pub cycles_per_byte: f64,
+    /// 95 % interval of the median.
+    pub low: f64,
+    /// 95 % interval of the median.
+    pub high: f64,
+    /// Number of runs.
+    pub runs: usize,
+    /// Equations of the C file.
+    pub equations: usize,
+}
+
+/// Equations above which the C compilers would need many minutes.
+pub const EQUATIONS_MAX: usize = 30_000;
+
+/// The combinations of the report: one variant of each of the 17 primitives.
+pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
+    const VARIANTS: [&str; 5] = ["rectangle-128", "skinny-128-128", "skinny-128-384", "subterranean-round", "subterranean-duplex"];
+    const QUICK: [&str; 6] = ["aes-128", "ascon-p12", "chacha20", "gift-128", "rectangle-80", "serpent-128"];
+    let mut all = Vec::new();
+    for primitive in primitives() {
+        let wanted = if names.is_empty() { !VARIANTS.contains(&primitive.name.as_str()) } else { names.contains(&primitive.name) };
+        if !wanted || (quick && names.is_empty() && !QUICK.contains(&primitive.name.as_str())) {
+            continue;
+        }
+        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+        for slicing in subject.slicings(None) {
+            for arch in [Arch::X86_64, Arch::Avx2, Arch::Avx512] {
+                for cc in Cc::ALL {
+                    for unroll in [Unroll::No, Unroll::Yes] {
+                        let in_quick = cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;
+                        if !quick || in_quick {
+                            all.push(Config { primitive: primitive.name.clone(), slicing, arch, cc, opt: "-O3", unroll });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Measures one combination with `runs` runs of its program; `None` if it is too large.
+pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolError> {
+    let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
+    let recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
+    let Ok(made) = recipe.make(&subject) else { return Ok(None) };
+    let equations = made.n_equations();
+    if equations > EQUATIONS_MAX {
+        return Ok(None);
+    }
+    let program = recipe.build(&made)?;
+    let bytes = made.bytes_per_call(config.arch) as f64;
+    let calls = calls_for(&program)?;
+    let mut samples = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        samples.push(native::bench(&program, 60, calls)? / bytes);
+    }
+    let Interval { value, low, high, .. } = stats::median_interval(&samples, 0.95);
+    Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations }))
+}
+
+/// Calls that take some hundred thousand cycles together.
+pub fn calls_for(program: &std::path::Path) -> Result<u32, ToolError> {
+    let once = native::bench(program, 20, 1)?;
+    Ok((300_000.0 / once.max(1.0)).clamp(1.0, 10_000.0) as u32)
+}
+
+/// Figures of the original compiler.
+#[derive(Debug, Deserialize)]
+struct Original {
+    bitslice: Vec<Column>,
+    mslice: Vec<Column>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Column {
+    cc: String,
+    opt: String,
+    arch: String,
+    rows: Vec<(String, f64, f64)>,
+}
+
+/// The original's cycles a byte, scheduler off and on, for the same slicing, compiler and target.
+pub fn original(primitive: &str, slicing: Slicing, cc: Cc, opt: &str, arch: Arch) -> Option<(f64, f64)> {
+    let figures: Original = toml::from_str(include_str!("../../../experiments/original/figures.toml")).expect("a test parses the figures");
+    let columns = if slicing == Slicing::Bit { figures.bitslice } else { figures.mslice };
+    let column = columns.into_iter().find(|c| c.cc == cc.name() && c.opt == opt && c.arch == arch.name())?;
+    let family = |name: &str| name.split(['-', '_']).next().unwrap_or(name).to_lowercase();
+    // AES and Rectangle are horizontal there, the others vertical.
+    let row = column.rows.into_iter().find(|r| family(&r.0) == family(primitive))?;
+    let is_horizontal = matches!(row.0.as_str(), "AES" | "Rectangle");
+    (slicing == Slicing::Bit || is_horizontal == (slicing == Slicing::Horizontal)).then_some((row.1, row.2))
+}

@@ -1,0 +1,5 @@
+//! Shared by the tests: random programs, and the comparison of interpreter and compiled program.
+
+pub mod agree;
+pub mod generator;
+pub mod shrink;

@@ -340,7 +340,7 @@ impl Builder<'_, '_> {
             let message = format!("{} and {} bits do not make a word of {} bits", a.ty.m, b.ty.m, target.m);
             return self.elab.error(loc, message, "the widths must add up");
         }
-        Some(vec![self.emit(Op::Pack, vec![a.op.clone(), b.op.clone()], target)?])
+        Some(vec![self.emit(Op::Pack(b.ty.m), vec![a.op.clone(), b.op.clone()], target)?])
     }
 }
 

@@ -67,7 +67,7 @@ impl Shape {
             Op::Bitmask(n) => cast(format!("ZERO - (({a} >> {n}) & {})", if self.is_vector() { "SPLAT(1)" } else { "1" })),
             Op::Shuffle(pattern) if self.slicing == Slicing::Horizontal => self.shuffle_elements(a, pattern),
             Op::Shuffle(pattern) => self.shuffle_bits(a, pattern),
-            Op::Div | Op::Mod | Op::Pack => panic!("`{op}` does not reach the back end"),
+            Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
         }
     }
 

@@ -52,11 +52,7 @@ impl Frame<'_> {
             match stmt {
                 Stmt::Eq(eq) => {
                     let args: Vec<u64> = eq.args.iter().map(|a| self.get(a)).collect();
-                    let low = match &eq.args.get(1) {
-                        Some(Operand::Ref(place)) => self.node.ty(place).m,
-                        _ => self.node.ty(&eq.dst).m,
-                    };
-                    self.put(&eq.dst, apply(&eq.op, &args, self.node.ty(&eq.dst).m, low));
+                    self.put(&eq.dst, apply(&eq.op, &args, self.node.ty(&eq.dst).m));
                 }
                 Stmt::Call(call) => {
                     let args: Vec<u64> = call.args.iter().map(|a| self.get(a)).collect();
@@ -85,8 +81,8 @@ impl Frame<'_> {
     }
 }
 
-/// One operation on words of `m` bits; `low` is the width of the second argument of a pack.
-pub fn apply(op: &Op, args: &[u64], m: u32, low: u32) -> u64 {
+/// One operation on words of `m` bits.
+pub fn apply(op: &Op, args: &[u64], m: u32) -> u64 {
     let a = args[0];
     let b = args.get(1).copied().unwrap_or(0);
     let mask = u64::MAX >> (64 - m);
@@ -117,7 +113,7 @@ pub fn apply(op: &Op, args: &[u64], m: u32, low: u32) -> u64 {
             pattern.iter().fold(0, |out, p| out << 1 | if u32::from(*p) < m { a >> (m - 1 - u32::from(*p)) & 1 } else { 0 })
         }
         Op::Bitmask(n) => 0u64.wrapping_sub(a >> n & 1),
-        Op::Pack => a << low | b,
+        Op::Pack(low) => a << low | b,
     };
     value & mask
 }

@@ -283,8 +283,8 @@ pub enum Op {
     Shuffle(Rc<[u8]>),
     /// All ones if bit n, counted from the least significant, is set, else zero.
     Bitmask(u32),
-    /// The first argument above the second.
-    Pack,
+    /// The first argument above the second, which has so many bits.
+    Pack(u32),
 }
 
 impl Op {
@@ -292,7 +292,7 @@ impl Op {
     pub fn n_args(&self) -> usize {
         match self {
             Op::Copy | Op::Not | Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Shuffle(_) | Op::Bitmask(_) => 1,
-            Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack => 2,
+            Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => 2,
             Op::Ternary(_) => 3,
         }
     }

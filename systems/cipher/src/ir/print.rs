@@ -130,7 +130,7 @@ impl Display for Op {
             Op::Rotl(n) => write!(f, "rotl({n})"),
             Op::Shuffle(pattern) => write!(f, "shuffle({pattern:?})"),
             Op::Bitmask(n) => write!(f, "bitmask({n})"),
-            Op::Pack => write!(f, "pack"),
+            Op::Pack(low) => write!(f, "pack({low})"),
         }
     }
 }

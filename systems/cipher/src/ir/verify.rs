@@ -71,7 +71,7 @@ impl Walk<'_> {
                     let ty = self.node.ty(&eq.dst);
                     for arg in &eq.args {
                         if let Operand::Ref(place) = arg
-                            && eq.op != Op::Pack
+                            && !matches!(eq.op, Op::Pack(_))
                             && self.node.ty(place).m != ty.m
                         {
                             return Err(format!("`{}` of {} gives {}", eq.op, self.node.ty(place), ty));

@@ -200,8 +200,8 @@ impl Widener<'_> {
                     self.push(self.bit(&eq.dst, j), Op::Copy, vec![arg], eq.loc);
                 }
             }
-            Op::Pack => {
-                let low = if let Operand::Ref(place) = &eq.args[1] { self.size(place.var) } else { m / 2 };
+            Op::Pack(low) => {
+                let low = *low;
                 for j in 0..m {
                     let high = m - low;
                     let arg = if j < high { self.operand(&eq.args[0], high, j) } else { self.operand(&eq.args[1], low, j - high) };

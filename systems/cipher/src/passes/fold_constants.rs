@@ -40,9 +40,9 @@ fn fold(node: &Node, stmts: &mut [Stmt], complements: &mut Vec<Option<Operand>>)
 fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
     let constants: Option<Vec<u64>> = eq.args.iter().map(|a| if let Operand::Const(c) = a { Some(*c) } else { None }).collect();
     if let Some(constants) = constants
-        && !matches!(eq.op, Op::Div | Op::Mod | Op::Pack | Op::Copy)
+        && !matches!(eq.op, Op::Div | Op::Mod | Op::Copy)
     {
-        return copy(eq, Operand::Const(apply(&eq.op, &constants, ty.m, ty.m)));
+        return copy(eq, Operand::Const(apply(&eq.op, &constants, ty.m)));
     }
     let complement_of = |operand: &Operand| match operand {
         Operand::Ref(Ref { var, .. }) => complements[var.idx()].clone(),

@@ -75,7 +75,7 @@ fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
                         let pattern: Rc<[u8]> = (0..m).map(|j| from(j).map_or(ZERO, |k| k as u8)).collect();
                         eq.op = Op::Shuffle(pattern);
                     }
-                    Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack => return Err(Refused::Op(eq.op.clone(), eq.loc)),
+                    Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => return Err(Refused::Op(eq.op.clone(), eq.loc)),
                     Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
                 }
             }

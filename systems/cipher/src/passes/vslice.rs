@@ -78,8 +78,7 @@ impl Laner<'_> {
         if matches!(eq.op, Op::Div | Op::Mod) {
             return Err(Refused { op: eq.op, loc });
         }
-        if let Op::Pack = eq.op {
-            let low = if let Operand::Ref(place) = &eq.args[1] { self.sizes[place.var.idx()] } else { m / 2 };
+        if let Op::Pack(low) = eq.op {
             let high = self.temp(Op::Shl(low), vec![eq.args[0].clone()], loc);
             self.out.push(Stmt::Eq(Eq { op: Op::Or, args: vec![high, eq.args[1].clone()], ..eq }));
             return Ok(());
@@ -115,7 +114,7 @@ impl Laner<'_> {
                 let wide = std::iter::repeat_n(zero, above as usize).chain(moved).collect();
                 (Op::Shuffle(wide), vec![arg])
             }
-            Op::Pack | Op::Div | Op::Mod => panic!("handled above"),
+            Op::Pack(_) | Op::Div | Op::Mod => panic!("handled above"),
         };
         self.out.push(Stmt::Eq(Eq { op, args, ..eq }));
         Ok(())

@@ -7,7 +7,7 @@
 //!
 //! Needs:   executable order.
 //! Keeps:   results; arrays that a loop reads count as needed whole.
-//! Costs:   linear, backwards.
+//! Costs:   linear, backwards; again when an array turns out to be needed.
 
 use crate::ir::{Body, Node, Operand, Ref, Stmt};
 
@@ -18,9 +18,18 @@ pub fn dead_code(node: &mut Node) {
     for var in &node.results {
         needed[var.idx()] = true;
     }
-    mark(&stmts, &mut needed);
+    // An array that turns out to be needed keeps its writes, also those below the read.
+    let mut n_needed = 0;
+    while n_needed != count(&needed) {
+        n_needed = count(&needed);
+        mark(&stmts, &mut needed);
+    }
     sweep(&mut stmts, &needed);
     node.body = Body::Stmts(stmts);
+}
+
+fn count(needed: &[bool]) -> usize {
+    needed.iter().filter(|n| **n).count()
 }
 
 fn need(operand: &Operand, needed: &mut [bool]) -> bool {
@@ -47,9 +56,9 @@ fn mark(stmts: &[Stmt], needed: &mut [bool]) {
                     changed |= need(&carried.next, needed);
                     need(&carried.init, needed);
                 }
-                let before = needed.iter().filter(|n| **n).count();
+                let before = count(needed);
                 mark(&it.body, needed);
-                changed |= needed.iter().filter(|n| **n).count() != before;
+                changed |= count(needed) != before;
                 if !changed {
                     break;
                 }

@@ -1,0 +1,392 @@
+//! The text of a machine file; what is wrong with it is said with file and line.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use report::{Diagnostic, SourceFile, Span, did_you_mean};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{Class, Machine, Operation, Order, RegisterCounts, UnitSet};
+
+/// Cycles and counts beyond this are slips of the pen.
+const NUMBER_MAX: u32 = 1000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    title: String,
+    source: Spanned<String>,
+    issue: Spanned<Issue>,
+    units: Spanned<Units>,
+    registers: Spanned<Registers>,
+    general: Spanned<Operations>,
+    vector: Spanned<Operations>,
+    vector512: Option<Spanned<Operations>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Issue {
+    order: OrderWord,
+    width: Spanned<u32>,
+    window: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OrderWord {
+    InOrder,
+    OutOfOrder,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Units {
+    names: Vec<Spanned<String>>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Registers {
+    general: Spanned<u32>,
+    sse: Option<Spanned<u32>>,
+    avx2: Option<Spanned<u32>>,
+    avx512: Option<Spanned<u32>>,
+    neon: Option<Spanned<u32>>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operations {
+    logic: Spanned<Row>,
+    add: Spanned<Row>,
+    mul: Spanned<Row>,
+    shift: Spanned<Row>,
+    rotate: Spanned<Row>,
+    shuffle: Option<Spanned<Row>>,
+    ternary: Option<Spanned<Row>>,
+    load: Spanned<Row>,
+    store: Spanned<Row>,
+    r#move: Spanned<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    units: Spanned<Vec<Spanned<String>>>,
+    latency_cycles: Spanned<u32>,
+    micro_ops: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+impl Machine {
+    /// The machine that `text` describes; `name` is the file's, for messages.
+    pub fn parse(name: &str, text: &str) -> Result<Machine, Diagnostic> {
+        let reader = Reader { file: SourceFile::new(name, text), units: Vec::new() };
+        let parsed: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        reader.machine(parsed)
+    }
+}
+
+struct Reader {
+    file: Arc<SourceFile>,
+    units: Vec<String>,
+}
+
+impl Reader {
+    fn fault(&self, message: impl Into<String>, range: Range<usize>, label: &str) -> Diagnostic {
+        Diagnostic::new(message).at(Span::new(&self.file, range), label)
+    }
+
+    /// What the TOML reader says, in our words where it matters.
+    fn syntax(&self, error: &toml::de::Error) -> Diagnostic {
+        let said = error.message().lines().next().unwrap_or("it is not TOML");
+        // A table's range may span the whole table; its first line is the place to look at.
+        let range = error.span().unwrap_or(0..0);
+        let first_line = self.file.text.get(range.clone()).and_then(|it| it.find('\n')).map_or(range.end, |n| range.start + n);
+        let range = range.start..first_line;
+        match said.strip_prefix("missing field ") {
+            Some(key) => self.fault(format!("{key} is missing"), range, "in this table"),
+            None => self.fault(said, range, "here"),
+        }
+    }
+
+    fn machine(mut self, parsed: File) -> Result<Machine, Diagnostic> {
+        let source = self.source(&parsed.source)?;
+        let issue = parsed.issue.get_ref();
+        self.source(&issue.source)?;
+        let units = parsed.units.get_ref();
+        self.source(&units.source)?;
+        self.units(units, parsed.units.span())?;
+        let registers = parsed.registers.get_ref();
+        self.source(&registers.source)?;
+        let general = self.operations(parsed.general.get_ref())?;
+        let vector = self.operations(parsed.vector.get_ref())?;
+        let vector512 = parsed.vector512.as_ref().map(|it| self.operations(it.get_ref())).transpose()?;
+        let count = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
+        Ok(Machine {
+            name: parsed.name,
+            title: parsed.title,
+            source,
+            order: match issue.order {
+                OrderWord::InOrder => Order::InOrder,
+                OrderWord::OutOfOrder => Order::OutOfOrder,
+            },
+            issue_width: self.number(&issue.width, 1)?,
+            window: self.number(&issue.window, 1)?,
+            registers: RegisterCounts {
+                general: self.number(&registers.general, 1)?,
+                sse: count(&registers.sse)?,
+                avx2: count(&registers.avx2)?,
+                avx512: count(&registers.avx512)?,
+                neon: count(&registers.neon)?,
+            },
+            operations: [general, vector.clone(), vector512.unwrap_or(vector)],
+            units: self.units,
+        })
+    }
+
+    /// A source must say something.
+    fn source(&self, source: &Spanned<String>) -> Result<String, Diagnostic> {
+        if source.get_ref().trim().is_empty() {
+            return Err(self.fault("`source` is empty", source.span(), "say where the numbers come from"));
+        }
+        Ok(source.get_ref().clone())
+    }
+
+    fn number(&self, number: &Spanned<u32>, least: u32) -> Result<u32, Diagnostic> {
+        let value = *number.get_ref();
+        if (least..=NUMBER_MAX).contains(&value) {
+            return Ok(value);
+        }
+        Err(self.fault(format!("{value} is not between {least} and {NUMBER_MAX}"), number.span(), "here"))
+    }
+
+    fn units(&mut self, units: &Units, table: Range<usize>) -> Result<(), Diagnostic> {
+        for unit in &units.names {
+            if self.units.contains(unit.get_ref()) {
+                return Err(self.fault(format!("the unit `{}` is named twice", unit.get_ref()), unit.span(), "again here"));
+            }
+            self.units.push(unit.get_ref().clone());
+        }
+        if !(1..=UnitSet::MAX as usize).contains(&self.units.len()) {
+            let message = format!("{} units, but a machine has 1 to {}", self.units.len(), UnitSet::MAX);
+            return Err(self.fault(message, table.start..table.start, "in this table"));
+        }
+        Ok(())
+    }
+
+    /// All operations of a kind, in the order of [`Class::ALL`].
+    fn operations(&self, rows: &Operations) -> Result<[Operation; Class::ALL.len()], Diagnostic> {
+        let logic = self.row(&rows.logic)?;
+        let shift = self.row(&rows.shift)?;
+        let shuffle = rows.shuffle.as_ref().map_or_else(|| Ok(without_shuffle(&logic, &shift)), |row| self.row(row))?;
+        let ternary = rows.ternary.as_ref().map_or_else(|| Ok(without_ternary(&logic)), |row| self.row(row))?;
+        Ok([
+            logic,
+            self.row(&rows.add)?,
+            self.row(&rows.mul)?,
+            shift,
+            self.row(&rows.rotate)?,
+            shuffle,
+            ternary,
+            self.row(&rows.load)?,
+            self.row(&rows.store)?,
+            self.row(&rows.r#move)?,
+        ])
+    }
+
+    fn row(&self, row: &Spanned<Row>) -> Result<Operation, Diagnostic> {
+        let row = row.get_ref();
+        let names = row.units.get_ref();
+        if names.is_empty() {
+            return Err(self.fault("an operation without a unit", row.units.span(), "name at least one"));
+        }
+        let mut units = UnitSet::default();
+        for name in names {
+            let Some(idx) = self.units.iter().position(|it| it == name.get_ref()) else {
+                let fault = self.fault(format!("there is no unit `{}`", name.get_ref()), name.span(), "not in `[units]`");
+                let meant = did_you_mean(name.get_ref(), self.units.iter().map(String::as_str));
+                return Err(match meant {
+                    Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                    None => fault,
+                });
+            };
+            units.0 |= 1 << idx;
+        }
+        Ok(Operation {
+            units,
+            latency_cycles: self.number(&row.latency_cycles, 0)?,
+            micro_ops: self.number(&row.micro_ops, 1)?,
+            source: self.source(&row.source)?,
+        })
+    }
+}
+
+/// Without an instruction: two shifts, a mask and an or at the least.
+fn without_shuffle(logic: &Operation, shift: &Operation) -> Operation {
+    Operation {
+        units: shift.units,
+        latency_cycles: shift.latency_cycles + 2 * logic.latency_cycles,
+        micro_ops: 2 * shift.micro_ops + 2 * logic.micro_ops,
+        source: "no instruction: two shifts, a mask and an or".to_owned(),
+    }
+}
+
+/// Without an instruction: two operations, one after the other.
+fn without_ternary(logic: &Operation) -> Operation {
+    Operation {
+        units: logic.units,
+        latency_cycles: 2 * logic.latency_cycles,
+        micro_ops: 2 * logic.micro_ops,
+        source: "no instruction: two operations".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::Kind;
+
+    const GOOD: &str = include_str!("../../../machines/cortex-a72.toml");
+
+    /// What is said about a file in which `from` stands for the first `to`.
+    fn check(from: &str, to: &str, expected: Expect) {
+        assert!(GOOD.contains(from), "{from}");
+        let fault = Machine::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
+        expected.assert_eq(&format!("{fault}"));
+    }
+
+    #[test]
+    fn every_bundled_machine_is_right() {
+        for name in Machine::names() {
+            let machine = Machine::bundled(name).expect("it is listed");
+            assert_eq!(machine.name, name);
+            for (kind, class) in Kind::ALL.into_iter().flat_map(|kind| Class::ALL.map(|class| (kind, class))) {
+                let row = machine.operation(kind, class);
+                assert!(row.units.iter().all(|idx| idx < machine.units.len()), "{name} {kind:?} {class:?}");
+                assert!(row.units.count() > 0 && !row.source.is_empty(), "{name} {kind:?} {class:?}");
+            }
+        }
+        assert_eq!(Machine::names().next(), Some(crate::DEFAULT));
+        assert_eq!(Machine::bundled("z80"), None);
+    }
+
+    #[test]
+    fn numbers_arrive_where_they_belong() {
+        let machine = Machine::bundled("skylake").expect("it is bundled");
+        assert_eq!((machine.order, machine.issue_width, machine.registers.avx512), (Order::OutOfOrder, 4, Some(32)));
+        let names = |kind, class| {
+            let row = machine.operation(kind, class);
+            let units: Vec<&str> = row.units.iter().map(|idx| machine.units[idx].as_str()).collect();
+            (units.join(" "), row.latency_cycles, row.micro_ops)
+        };
+        assert_eq!(names(Kind::General, Class::Shift), ("p0 p6".into(), 1, 1));
+        assert_eq!(names(Kind::Vector, Class::Logic), ("p0 p1 p5".into(), 1, 1));
+        assert_eq!(names(Kind::Vector, Class::Rotate), ("p0 p1".into(), 2, 3));
+        assert_eq!(names(Kind::Vector, Class::Ternary), ("p0 p1 p5".into(), 2, 2));
+        assert_eq!(names(Kind::Vector512, Class::Ternary), ("p0 p5".into(), 1, 1));
+        assert_eq!(names(Kind::General, Class::Shuffle), ("p0 p6".into(), 3, 4));
+    }
+
+    #[test]
+    fn a_machine_without_wide_vectors_has_those_of_vector() {
+        let machine = Machine::bundled("cortex-a72").expect("it is bundled");
+        assert_eq!(machine.operation(Kind::Vector512, Class::Load), machine.operation(Kind::Vector, Class::Load));
+        assert_eq!((machine.registers.avx512, machine.registers.neon), (None, Some(32)));
+    }
+
+    #[test]
+    fn an_example_on_paper() {
+        let machine = Machine::in_order(2);
+        assert_eq!((machine.order, machine.issue_width, machine.units.len()), (Order::InOrder, 2, 2));
+        let row = machine.operation(Kind::Vector, Class::Rotate);
+        assert_eq!((row.units.count(), row.latency_cycles, row.micro_ops), (2, 1, 1));
+        assert_eq!(Machine::in_order(32).operation(Kind::General, Class::Add).units.count(), 32);
+    }
+
+    #[test]
+    fn refuses_a_table_without_source() {
+        let row = GOOD.find("[vector.logic]").expect("it has the row");
+        let at = row + GOOD[row..].find("source").expect("the row has a source");
+        let end = at + GOOD[at..].find('\n').expect("a line ends");
+        let text = format!("{}{}", &GOOD[..at], &GOOD[end + 1..]);
+        let fault = Machine::parse("my.toml", &text).expect_err("a source is missing");
+        expect!["my.toml:68:1: `source` is missing"].assert_eq(&fault.to_string());
+        check("source = \"Cortex-A72", "# ", expect!["my.toml:1:1: `source` is missing"]);
+    }
+
+    #[test]
+    fn refuses_an_empty_source() {
+        check("source = \"AArch64 and its", "source = \" \" # ", expect!["my.toml:18:10: `source` is empty"]);
+    }
+
+    #[test]
+    fn refuses_unknown_keys() {
+        check(
+            "width = 3",
+            "width = 3\nwide = 3",
+            expect!["my.toml:8:1: unknown field `wide`, expected one of `order`, `width`, `window`, `source`"],
+        );
+        check(
+            "[general.rotate]",
+            "[general.turn]",
+            expect![
+                "my.toml:44:10: unknown field `turn`, expected one of `logic`, `add`, `mul`, `shift`, `rotate`, `shuffle`, `ternary`, `load`, `store`, `move`"
+            ],
+        );
+    }
+
+    #[test]
+    fn refuses_a_class_that_is_left_out() {
+        let row = GOOD.find("[general.rotate]").expect("it has the row");
+        let end = GOOD.find("[general.load]").expect("it has the row");
+        let text = format!("{}{}", &GOOD[..row], &GOOD[end..]);
+        let fault = Machine::parse("my.toml", &text).expect_err("the row is missing");
+        expect!["my.toml:20:2: `rotate` is missing"].assert_eq(&fault.to_string());
+    }
+
+    #[test]
+    fn refuses_units_that_are_not_there() {
+        check("units = [\"f1\"]", "units = [\"f2\"]", expect!["my.toml:87:10: there is no unit `f2`"]);
+        check("units = [\"f1\"]", "units = []", expect!["my.toml:87:9: an operation without a unit"]);
+        check("\"i0\", \"i1\", \"m\"", "\"i0\", \"i0\", \"m\"", expect!["my.toml:12:16: the unit `i0` is named twice"]);
+        check(
+            "names = [\"i0\", \"i1\", \"m\", \"l\", \"s\", \"f0\", \"f1\"]",
+            "names = []",
+            expect!["my.toml:11:1: 0 units, but a machine has 1 to 32"],
+        );
+    }
+
+    #[test]
+    fn refuses_numbers_that_cannot_be() {
+        check("width = 3", "width = 0", expect!["my.toml:7:9: 0 is not between 1 and 1000"]);
+        check("micro_ops = 1", "micro_ops = 0", expect!["my.toml:23:13: 0 is not between 1 and 1000"]);
+        check("latency_cycles = 5", "latency_cycles = 5000", expect!["my.toml:34:18: 5000 is not between 0 and 1000"]);
+        check("latency_cycles = 5", "latency_cycles = -5", expect!["my.toml:34:18: invalid value: integer `-5`, expected u32"]);
+        check(
+            "order = \"out-of-order\"",
+            "order = \"any\"",
+            expect!["my.toml:6:9: unknown variant `any`, expected `in-order` or `out-of-order`"],
+        );
+    }
+
+    #[test]
+    fn refuses_what_is_not_toml() {
+        check("width = 3", "width = ", expect!["my.toml:7:9: string values must be quoted, expected literal string"]);
+    }
+
+    #[test]
+    fn a_message_shows_the_line() {
+        let fault = Machine::parse("my.toml", &GOOD.replace("[\"f1\"]", "[\"ff\"]")).expect_err("there is no unit ff");
+        let text = fault.render(false);
+        assert!(text.contains("units = [\"ff\"]") && text.contains("not in `[units]`"), "{text}");
+    }
+}

@@ -2,8 +2,10 @@
 
 pub mod cases;
 pub mod circuit;
+pub mod counts;
 pub mod elaborate;
 pub mod emit_c;
+pub mod inorder;
 pub mod interp;
 pub mod ir;
 pub mod layout;

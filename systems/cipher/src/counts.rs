@@ -1,0 +1,492 @@
+//! Door: counts the instructions of a built program: those that a call executes, and those that touch the stack.
+//!
+//! Both look at `run`, the function around the entry that the harness makes, by its symbol. A
+//! call is counted by single-stepping it in a child process, which works for every instruction
+//! set that the processor has; emulation under valgrind ends at AVX-512.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use measure::tool::ToolError;
+use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
+
+use crate::emit_c::Arch;
+
+/// The function that is counted, as the harness calls it.
+const COUNTED: &str = "run";
+
+/// Machine code of `run` and of all that it calls in the same file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct StackCount {
+    /// Instructions; padding is left out.
+    pub instructions: u64,
+    /// Instructions that read or write memory at an address from the stack pointer, or from the
+    /// frame pointer where the function has one. Pushes, pops, calls and addresses that another
+    /// register holds are not counted.
+    pub stack_operands: u64,
+}
+
+/// Instructions that one call of `run` executes in a program of `native::build`. A repeated
+/// string instruction counts once.
+///
+/// The second call is counted, so that nothing is left to bind. Fails for programs that do not
+/// run on this machine itself, and where the system does not let a parent trace its child.
+pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
+    if let Some(missing) = crate::native::missing_feature(arch) {
+        return Err(failed("single-step", program, format!("the processor has no {missing}")));
+    }
+    if arch == Arch::Neon {
+        return Err(failed("single-step", program, "it runs under an emulator, which has no single steps"));
+    }
+    let data = read(program)?;
+    let code = Code::new(program, &data)?;
+    let run = code.function_at_symbol()?;
+    step::count_second_call(program, code.entry, run.address)
+}
+
+/// Counts, without running it, the instructions of `run` and of the functions of the same file
+/// that it reaches by direct calls and jumps.
+pub fn stack_operands(program: &Path) -> Result<StackCount, ToolError> {
+    let data = read(program)?;
+    let code = Code::new(program, &data)?;
+    let mut count = StackCount { instructions: 0, stack_operands: 0 };
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![code.function_at_symbol()?];
+    while let Some(function) = waiting.pop() {
+        if !seen.insert(function.address) {
+            continue;
+        }
+        let instructions = code.decode(function)?;
+        let with_frame = instructions.iter().any(makes_frame);
+        for instruction in &instructions {
+            count.instructions += u64::from(instruction.mnemonic() != Mnemonic::Nop);
+            count.stack_operands += u64::from(touches_stack(instruction, with_frame));
+            waiting.extend(target(instruction).and_then(|address| code.function_around(address)));
+        }
+    }
+    Ok(count)
+}
+
+fn failed(what: &str, program: &Path, said: impl Into<String>) -> ToolError {
+    ToolError { ran: format!("{what} {}", program.display()), said: said.into() }
+}
+
+fn read(program: &Path) -> Result<Vec<u8>, ToolError> {
+    std::fs::read(program).map_err(|error| failed("read", program, error.to_string()))
+}
+
+/// The functions of a program.
+struct Code<'a> {
+    program: &'a Path,
+    file: object::File<'a>,
+    /// Where execution starts, as the file says.
+    entry: u64,
+    /// By address.
+    functions: Vec<Function>,
+}
+
+/// A function's place in a program.
+#[derive(Debug, Clone, Copy)]
+struct Function {
+    address: u64,
+    size: u64,
+    section: SectionIndex,
+    is_counted: bool,
+}
+
+impl<'a> Code<'a> {
+    fn new(program: &'a Path, data: &'a [u8]) -> Result<Code<'a>, ToolError> {
+        let file = object::File::parse(data).map_err(|error| failed("read", program, error.to_string()))?;
+        if file.architecture() != Architecture::X86_64 {
+            return Err(failed("decode", program, "it is not x86-64 code"));
+        }
+        let mut functions: Vec<Function> = file
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
+            .filter_map(|symbol| {
+                let is_counted = symbol.name().is_ok_and(|name| name == COUNTED);
+                Some(Function { address: symbol.address(), size: symbol.size(), section: symbol.section_index()?, is_counted })
+            })
+            .collect();
+        functions.sort_by_key(|function| (function.address, !function.is_counted));
+        functions.dedup_by_key(|function| function.address);
+        Ok(Code { program, entry: file.entry(), file, functions })
+    }
+
+    fn function_at_symbol(&self) -> Result<Function, ToolError> {
+        let mut found = self.functions.iter().filter(|function| function.is_counted);
+        match (found.next(), found.next()) {
+            (Some(function), None) => Ok(*function),
+            (None, _) => Err(failed("read", self.program, format!("it has no function `{COUNTED}`"))),
+            _ => Err(failed("read", self.program, format!("it has several functions `{COUNTED}`"))),
+        }
+    }
+
+    fn function_around(&self, address: u64) -> Option<Function> {
+        let after = self.functions.partition_point(|function| function.address <= address);
+        let function = self.functions[..after].last()?;
+        (address < function.address + function.size).then_some(*function)
+    }
+
+    fn decode(&self, function: Function) -> Result<Vec<Instruction>, ToolError> {
+        let failed = |said: String| failed("decode", self.program, said);
+        let section = self.file.section_by_index(function.section).map_err(|error| failed(error.to_string()))?;
+        let bytes = section.data_range(function.address, function.size).map_err(|error| failed(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| failed(format!("the code at {:#x} is not in the file", function.address)))?;
+        let instructions: Vec<Instruction> = Decoder::with_ip(64, bytes, function.address, DecoderOptions::NONE).into_iter().collect();
+        match instructions.iter().find(|it| it.is_invalid()) {
+            Some(bad) => Err(failed(format!("there is no instruction at {:#x}", bad.ip()))),
+            None => Ok(instructions),
+        }
+    }
+}
+
+/// Makes rbp point into the stack.
+fn makes_frame(instruction: &Instruction) -> bool {
+    let from_stack = match instruction.mnemonic() {
+        Mnemonic::Mov => instruction.op1_register() == Register::RSP,
+        Mnemonic::Lea => instruction.memory_base() == Register::RSP,
+        _ => false,
+    };
+    from_stack && instruction.op0_register() == Register::RBP
+}
+
+fn touches_stack(instruction: &Instruction, with_frame: bool) -> bool {
+    let is_access = !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
+    let has_memory = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
+    let base = instruction.memory_base();
+    is_access && has_memory && (base == Register::RSP || with_frame && base == Register::RBP)
+}
+
+/// Where a direct call or jump goes.
+fn target(instruction: &Instruction) -> Option<u64> {
+    (instruction.op0_kind() == OpKind::NearBranch64).then(|| instruction.near_branch_target())
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod step {
+    use super::{Path, ToolError, failed};
+
+    pub fn count_second_call(program: &Path, _: u64, _: u64) -> Result<u64, ToolError> {
+        Err(failed("single-step", program, "this works on Linux for x86-64 only"))
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod step {
+    use std::mem::offset_of;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    use nix::errno::Errno;
+    use nix::libc::{c_long, user_regs_struct};
+    use nix::sys::ptrace;
+    use nix::sys::resource::{Resource, setrlimit};
+    use nix::sys::signal::Signal;
+    use nix::sys::wait::{WaitStatus, waitpid};
+    use nix::unistd::Pid;
+
+    use super::{Path, ToolError, failed};
+
+    /// A longer call is no cipher's; it would take minutes.
+    const STEPS_MAX: u64 = 50_000_000;
+    /// Processor time after which the system ends the child.
+    const LIMIT_S: u64 = 120;
+    /// The one-byte instruction that stops a traced program.
+    const BREAKPOINT: c_long = 0xcc;
+    /// The key under which the system tells a program where it starts.
+    const AT_ENTRY: u64 = 9;
+
+    /// Instructions from the first to the return of the second call of the function at `function`;
+    /// `entry` is where execution starts; both as the file says.
+    pub fn count_second_call(program: &Path, entry: u64, function: u64) -> Result<u64, ToolError> {
+        let failed = |said: String| failed("single-step", program, said);
+        let mut child = Traced::start(program).map_err(|error| failed(error.to_string()))?;
+        child.count(entry, function).map_err(|fault| match fault {
+            Fault::System(error) => failed(error.desc().to_owned()),
+            Fault::Ended(how) => failed(format!("it ended before its second call was over: {how:?}")),
+            Fault::TooLong => failed(format!("a call takes more than {STEPS_MAX} instructions")),
+            Fault::NoStart => failed("the system does not tell where it was loaded".to_owned()),
+        })
+    }
+
+    /// Why a call could not be counted.
+    enum Fault {
+        System(Errno),
+        Ended(WaitStatus),
+        TooLong,
+        NoStart,
+    }
+
+    impl From<Errno> for Fault {
+        fn from(error: Errno) -> Fault {
+            Fault::System(error)
+        }
+    }
+
+    /// A stopped child; ended when dropped.
+    struct Traced {
+        child: Child,
+        id: Pid,
+        has_ended: bool,
+    }
+
+    impl Traced {
+        /// Starts `program bench 1 2` and stops it before its first instruction.
+        #[allow(unsafe_code)]
+        fn start(program: &Path) -> std::io::Result<Traced> {
+            let mut command = Command::new(program);
+            command.args(["bench", "1", "2"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            // SAFETY: both calls are single system calls, which a child may make between fork and exec.
+            unsafe {
+                command.pre_exec(|| {
+                    setrlimit(Resource::RLIMIT_CPU, LIMIT_S, LIMIT_S)?;
+                    Ok(ptrace::traceme()?)
+                });
+            }
+            let child = command.spawn()?;
+            let id = Pid::from_raw(i32::try_from(child.id()).expect("process ids are positive numbers of 31 bits"));
+            Ok(Traced { child, id, has_ended: false })
+        }
+
+        fn count(&mut self, entry: u64, function: u64) -> Result<u64, Fault> {
+            self.wait()?;
+            ptrace::setoptions(self.id, ptrace::Options::PTRACE_O_EXITKILL)?;
+            let start = self.start_address().ok_or(Fault::NoStart)?;
+            let function = function.wrapping_add(start.wrapping_sub(entry));
+            self.run_to(function)?;
+            // Past the first instruction, or the next breakpoint would be hit at once.
+            self.step()?;
+            self.run_to(function)?;
+            let at_call = ptrace::getregs(self.id)?;
+            let back = ptrace::read(self.id, at_call.rsp as *mut _)? as u64;
+            let (mut at, mut n_done) = (function, 0);
+            loop {
+                self.step()?;
+                let next = ptrace::read_user(self.id, offset_of!(user_regs_struct, rip) as *mut _)? as u64;
+                // A repeated instruction stops after each round and stays where it is.
+                n_done += u64::from(next != at);
+                at = next;
+                // Deeper calls return to elsewhere, or with a lower stack pointer.
+                if at == back && ptrace::getregs(self.id)?.rsp > at_call.rsp {
+                    return Ok(n_done);
+                }
+                if n_done > STEPS_MAX {
+                    return Err(Fault::TooLong);
+                }
+            }
+        }
+
+        /// Runs on until the instruction at `address` is next.
+        fn run_to(&mut self, address: u64) -> Result<(), Fault> {
+            let code = ptrace::read(self.id, address as *mut _)?;
+            ptrace::write(self.id, address as *mut _, code & !0xff | BREAKPOINT)?;
+            ptrace::cont(self.id, None)?;
+            self.wait()?;
+            ptrace::write(self.id, address as *mut _, code)?;
+            let mut registers = ptrace::getregs(self.id)?;
+            registers.rip = address;
+            Ok(ptrace::setregs(self.id, registers)?)
+        }
+
+        fn step(&mut self) -> Result<(), Fault> {
+            ptrace::step(self.id, None)?;
+            self.wait()
+        }
+
+        /// Waits until the child has stopped at a breakpoint or after a step.
+        fn wait(&mut self) -> Result<(), Fault> {
+            match waitpid(self.id, None)? {
+                WaitStatus::Stopped(_, Signal::SIGTRAP) => Ok(()),
+                status => {
+                    self.has_ended = matches!(status, WaitStatus::Exited(..) | WaitStatus::Signaled(..));
+                    Err(Fault::Ended(status))
+                }
+            }
+        }
+
+        /// Where the loaded program starts, from the table that the system gives it: pairs of
+        /// 8-byte numbers, key and value.
+        fn start_address(&self) -> Option<u64> {
+            let table = std::fs::read(format!("/proc/{}/auxv", self.id)).ok()?;
+            let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_ne_bytes);
+            let mut pairs = table.chunks_exact(16);
+            let found = pairs.find(|pair| number(&pair[..8]) == Some(AT_ENTRY))?;
+            number(&found[8..])
+        }
+    }
+
+    impl Drop for Traced {
+        fn drop(&mut self) {
+            if !self.has_ended {
+                // The child has not been waited for to its end, so its id is still its own.
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use measure::tool;
+
+    use super::*;
+    use crate::native::{self, Cc};
+    use crate::pipeline::{Slicing, Unroll};
+    use crate::recipe::Recipe;
+    use crate::unit::Subject;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// Tells the test run what this machine lacks; true if it lacks nothing.
+    fn has(tools: &[&str], arch: Arch) -> bool {
+        let no_tool = tools.iter().copied().find(|name| tool::find(name).is_none()).map(|name| format!("{name} is missing"));
+        let no_feature = native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
+        let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
+        let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
+        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
+            native::append(Path::new(&path), &format!("counts of instructions: {why}\n")).expect("the list of skips takes a line");
+        }
+        false
+    }
+
+    /// A program whose `run` is the given assembly.
+    fn assembled(folder: &Path, run: &str, helper: &str) -> PathBuf {
+        let (text, program) = (folder.join("program.c"), folder.join("program"));
+        let function = |name: &str, body: &str| format!("__asm__(\".type {name}, @function; {name}: {body}; .size {name}, . - {name}\");");
+        let source = format!(
+            "char bytes[64];
+             extern void run(void);
+             {}
+             {}
+             int main(void) {{
+                 for (int i = 0; i < 2; i++) {{
+                     run();
+                     __asm__ volatile(\"\" : : : \"rax\", \"rcx\", \"rdi\", \"memory\");
+                 }}
+                 return 0;
+             }}",
+            function("helper", helper),
+            function("run", run),
+        );
+        std::fs::write(&text, source).expect("a scratch file");
+        tool::run(Command::new("gcc").args(["-O1", "-w", "-o"]).arg(&program).arg(&text), &[], LIMIT)
+            .and_then(tool::Ran::ok)
+            .unwrap_or_else(|error| panic!("{error}"));
+        program
+    }
+
+    fn check(run: &str, helper: &str, executed: u64, standing: u64, on_stack: u64) {
+        if !has(&["gcc"], Arch::X86_64) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let program = assembled(folder.path(), run, helper);
+        assert_eq!(instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")), executed, "{run}");
+        let expected = StackCount { instructions: standing, stack_operands: on_stack };
+        assert_eq!(stack_operands(&program).unwrap_or_else(|error| panic!("{error}")), expected, "{run}");
+    }
+
+    #[test]
+    fn a_straight_line() {
+        check("xor %eax, %eax; inc %eax; ret", "ret", 3, 3, 0);
+    }
+
+    #[test]
+    fn a_loop_counts_every_round() {
+        check("mov $10, %ecx; 1: dec %ecx; jnz 1b; ret", "ret", 22, 4, 0);
+    }
+
+    #[test]
+    fn a_repeated_instruction_counts_once() {
+        check("lea bytes(%rip), %rdi; mov $40, %ecx; xor %eax, %eax; rep stosb; ret", "ret", 5, 5, 0);
+    }
+
+    #[test]
+    fn operands_on_the_stack_also_in_functions_that_are_called() {
+        // Not counted: `lea`, the push and the pop.
+        check(
+            "push %rax; mov %rcx, (%rsp); lea 8(%rsp), %rax; call helper; pop %rax; ret",
+            "mov -8(%rsp), %eax; add -16(%rsp), %rax; nop; ret",
+            10,
+            9,
+            3,
+        );
+    }
+
+    #[test]
+    fn the_base_pointer_counts_only_as_a_frame_pointer() {
+        check("push %rbp; mov %rsp, %rbp; mov %rax, -8(%rbp); pop %rbp; ret", "ret", 5, 5, 1);
+        check("push %rbp; lea bytes(%rip), %rbp; mov %rax, 8(%rbp); pop %rbp; ret", "ret", 5, 5, 0);
+    }
+
+    #[test]
+    fn a_function_that_is_jumped_to_is_part_of_it() {
+        check("inc %eax; jmp helper", "mov %rax, -8(%rsp); ret", 4, 4, 1);
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("text");
+        std::fs::write(&path, "not a program").expect("a scratch file");
+        assert!(stack_operands(&path).is_err());
+        assert!(instructions(&path, Arch::X86_64).is_err());
+        let missing = stack_operands(&folder.path().join("nothing")).expect_err("there is no file");
+        assert!(missing.ran.starts_with("read "), "{missing}");
+        assert!(instructions(&path, Arch::Neon).is_err());
+    }
+
+    #[test]
+    fn a_program_that_calls_once_is_refused() {
+        if !has(&["gcc"], Arch::X86_64) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let program = assembled(folder.path(), "mov $60, %eax; xor %edi, %edi; syscall; ret", "ret");
+        let error = instructions(&program, Arch::X86_64).expect_err("the first call ends the program");
+        assert!(error.said.starts_with("it ended before its second call was over"), "{error}");
+    }
+
+    fn rectangle(arch: Arch) -> PathBuf {
+        let subject = Subject::bundled("rectangle-80").expect("it is bundled").expect("it is right");
+        let recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::No, "-O2");
+        let made = recipe.make(&subject).expect("it compiles");
+        recipe.build(&made).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn callgrind_counts_the_same() {
+        if !has(&["gcc", "valgrind"], Arch::X86_64) {
+            return;
+        }
+        let program = rectangle(Arch::X86_64);
+        let collected = |calls: &str| {
+            let mut command = Command::new("valgrind");
+            command.args(["--tool=callgrind", "--toggle-collect=run", "--callgrind-out-file=/dev/null"]);
+            command.arg(&program).args(["bench", "1", calls]);
+            let ran = tool::run(&mut command, &[], LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            let line = said.lines().find(|line| line.contains("Collected : ")).unwrap_or_else(|| panic!("{said}"));
+            line.rsplit(' ').next().and_then(|it| it.parse::<u64>().ok()).unwrap_or_else(|| panic!("{line}"))
+        };
+        let stepped = instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(stepped, collected("2") - collected("1"));
+    }
+
+    #[test]
+    fn wide_registers_are_stepped_too() {
+        if !has(&["gcc"], Arch::Avx512) {
+            return;
+        }
+        let count = |arch: Arch| instructions(&rectangle(arch), arch).unwrap_or_else(|error| panic!("{error}"));
+        let (wide, narrow) = (count(Arch::Avx512), count(Arch::X86_64));
+        assert!(wide > 0 && wide < narrow, "ternary logic and 32 registers: {wide} instructions, general registers: {narrow}");
+    }
+}

@@ -3,7 +3,7 @@
 use crate::ir::{Eq, Op, Operand, Ref, Stmt, Ty, Unrolled};
 use crate::syntax::Loc;
 use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Forall, Index};
-use crate::syntax::parser::static_op;
+use crate::syntax::parser::{ATOMS_MAX, static_op};
 
 use super::node::{Binding, Builder, index};
 use super::types::{describe, join};
@@ -14,7 +14,10 @@ impl Builder<'_, '_> {
         self.fresh.clear();
         let mut targets: Vec<(usize, usize, Loc)> = Vec::new();
         for access in &assign.pat {
-            let (var, elements) = self.elements(access)?;
+            let Some((var, elements)) = self.elements(access) else {
+                self.is_partial = true;
+                return None;
+            };
             targets.extend(elements.into_iter().map(|e| (var, e, access.loc)));
         }
         let tys: Vec<Ty> = targets.iter().map(|t| self.vars[t.0].ty).collect();
@@ -70,6 +73,13 @@ impl Builder<'_, '_> {
     }
 
     pub fn forall(&mut self, forall: &Forall) -> Option<()> {
+        let n_errors = self.elab.errors.len();
+        let done = self.iterations(forall);
+        self.is_partial |= done.is_none() || self.elab.errors.len() > n_errors;
+        done
+    }
+
+    fn iterations(&mut self, forall: &Forall) -> Option<()> {
         let first = self.number(&forall.first)?;
         let last = self.number(&forall.last)?;
         let n = last.abs_diff(first).saturating_add(1);
@@ -150,12 +160,20 @@ impl Builder<'_, '_> {
         let mut elements = vec![0usize];
         for (index, dim) in access.indices.iter().zip(&dims) {
             let picks = self.picks(index, *dim, access)?;
-            self.elab.spend(0, (elements.len() * picks.len()) as u64 / 64, access.loc)?;
+            self.access_size(elements.len(), picks.len(), access)?;
             elements = elements.iter().flat_map(|e| picks.iter().map(move |p| e * *dim as usize + p)).collect();
         }
         let inner: usize = dims[access.indices.len()..].iter().map(|d| *d as usize).product();
-        self.elab.spend(0, (elements.len() * inner) as u64 / 64, access.loc)?;
+        self.access_size(elements.len(), inner, access)?;
         Some((var, elements.iter().flat_map(|e| (0..inner).map(move |i| e * inner + i)).collect()))
+    }
+
+    fn access_size(&mut self, a: usize, b: usize, access: &Access) -> Option<()> {
+        let n = a as u64 * b as u64;
+        if n > ATOMS_MAX {
+            return self.elab.error(access.loc, format!("this access means more than {ATOMS_MAX} words"), "too many");
+        }
+        self.elab.spend(0, n / 64, access.loc)
     }
 
     fn picks(&mut self, index: &Index, dim: u32, access: &Access) -> Option<Vec<usize>> {

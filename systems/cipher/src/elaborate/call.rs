@@ -18,12 +18,11 @@ impl Builder<'_, '_> {
         let ast = self.elab.ast;
         let def: &Def = &ast.defs[def_idx];
         if def_idx >= self.instance.def {
-            let message = if def_idx == self.instance.def {
-                format!("`{}` calls itself", name.name)
-            } else {
-                format!("`{}` is defined below its use", name.name)
-            };
-            return self.elab.error_help(name.loc, message, "a node must be defined before it is used", "move the definition up");
+            let why = "a node must be defined before it is used";
+            if def_idx == self.instance.def {
+                return self.elab.error_help(name.loc, format!("`{}` calls itself", name.name), why, "repeat equations with `forall`");
+            }
+            return self.elab.error_help(name.loc, format!("`{}` is defined below its use", name.name), why, "move the definition up");
         }
         let element = self.element(def, name, index)?;
         let mut instance = Instance { def: def_idx, element, nats: vec![], sizes: BTreeMap::new(), dirs: BTreeMap::new() };
@@ -95,8 +94,10 @@ impl Builder<'_, '_> {
             let n = param.ty.n_atoms() as usize;
             while ready.len() < n {
                 let Some(arg) = args.next() else { return self.too_few(def, loc) };
+                // A size variable that no argument has fixed yet gives constants no type.
+                let is_open = matches!(&param.ty, Type::Words { m: Size::Var(name), .. } if !instance.sizes.contains_key(name));
                 let expected = vec![instance.word_ty(&param.ty); n - ready.len()];
-                ready.extend(self.expr(arg, Some(&expected))?);
+                ready.extend(self.expr(arg, Some(expected.as_slice()).filter(|_| !is_open))?);
             }
             let words: Vec<Atom> = ready.drain(..n).collect();
             bind(instance, &param.ty, &words);
@@ -121,17 +122,15 @@ impl Builder<'_, '_> {
         }
         let left = ready.len() + args.len();
         if left > 0 {
-            let wanted: u64 = def.params.iter().map(|p| p.ty.n_atoms()).sum();
-            let message = format!("`{}` takes {wanted} words, this call gives more", def.name.name);
+            let message = format!("`{}` takes {}, this call gives more", def.name.name, wanted(def));
             return self.elab.error(loc, message, "too many arguments");
         }
         Some(all)
     }
 
     fn too_few<T>(&mut self, def: &Def, loc: Loc) -> Option<T> {
-        let wanted: u64 = def.params.iter().map(|p| p.ty.n_atoms()).sum();
         let params: Vec<String> = def.params.iter().map(|p| format!("{}:{}", p.name.name, p.ty)).collect();
-        let message = format!("`{}` takes {wanted} words, this call gives fewer", def.name.name);
+        let message = format!("`{}` takes {}, this call gives fewer", def.name.name, wanted(def));
         self.elab.error_help(loc, message, "too few arguments", format!("it is declared as {}({})", def.name.name, params.join(", ")))
     }
 
@@ -179,6 +178,15 @@ impl Builder<'_, '_> {
                 self.elab.error_help(name.loc, format!("unknown node `{}`", name.name), "not defined", help)
             }
         }
+    }
+}
+
+/// `3 words`, `1 word and 1 number`.
+fn wanted(def: &Def) -> String {
+    let words = super::count(def.params.iter().map(|p| p.ty.n_atoms()).sum(), "word");
+    match def.params.iter().filter(|p| p.ty == Type::Nat).count() {
+        0 => words,
+        n => format!("{words} and {}", super::count(n as u64, "number")),
     }
 }
 

@@ -249,8 +249,11 @@ impl<'a> Elaborator<'a> {
 
     /// Counts work before it is done; a program that is too large ends in a message.
     fn spend(&mut self, equations: u64, words: u64, loc: Loc) -> Option<()> {
-        self.n_equations += equations;
-        self.n_words += words;
+        if self.n_equations > EQUATIONS_MAX || self.n_words > WORDS_MAX {
+            return None; // reported before
+        }
+        self.n_equations = self.n_equations.saturating_add(equations);
+        self.n_words = self.n_words.saturating_add(words);
         if self.n_equations > EQUATIONS_MAX {
             return self.error(
                 loc,
@@ -302,6 +305,11 @@ fn renumber_calls(stmts: &mut [crate::ir::Stmt], new_ids: &[NodeId]) {
             crate::ir::Stmt::Unrolled(it) => it.iterations.iter_mut().for_each(|body| renumber_calls(body, new_ids)),
         }
     }
+}
+
+/// `1 word`, `3 words`.
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The declared types of a definition, inputs first.

@@ -9,6 +9,7 @@ use crate::passes::order;
 use crate::syntax::Loc;
 use crate::syntax::ast::{Assign, Attr, Decl, Def, DefBody, Eqn, IntList, Type};
 
+use super::types::join;
 use super::{Elaborator, Instance};
 
 /// Largest number of input bits of a table.
@@ -48,6 +49,8 @@ pub(super) struct Builder<'e, 'a> {
     pub read: HashMap<(VarId, usize), Loc>,
     /// Which statement of the current equation defined a temporary.
     pub fresh: HashMap<VarId, usize>,
+    /// Some equation could not be read, so it is not known what it defines.
+    pub is_partial: bool,
     pub loc: Loc,
 }
 
@@ -71,6 +74,7 @@ pub(super) fn node(elab: &mut Elaborator<'_>, instance: &Instance) -> Node {
         defined: HashMap::new(),
         read: HashMap::new(),
         fresh: HashMap::new(),
+        is_partial: false,
         loc: def.name.loc,
     };
     builder.build(def);
@@ -237,6 +241,9 @@ impl Builder<'_, '_> {
 
     /// Every word that is read, and every output, must be defined.
     fn check_defined(&mut self) -> bool {
+        if self.is_partial {
+            return false;
+        }
         let mut missing: Vec<(Loc, String, &str)> = Vec::new();
         for ((var, at), loc) in &self.read {
             if !self.defined.contains_key(&(*var, *at)) {
@@ -317,9 +324,17 @@ impl Builder<'_, '_> {
             return self.elab.error(perm.loc, message, "one position for each output word");
         }
         let mut list = Vec::new();
-        for int in &perm.ints {
+        let (params, results) = (self.node.words(&self.node.params), self.node.words(&self.node.results));
+        for (int, result) in perm.ints.iter().zip(results) {
             match u32::try_from(int) {
-                Ok(at) if (1..=n_in).contains(&at) => list.push(at - 1),
+                Ok(at) if (1..=n_in).contains(&at) => {
+                    let (from, to) = (self.node.ty(&params[at as usize - 1]), self.node.ty(&result));
+                    if join(from, to).is_none() {
+                        let message = format!("position {int} is {from}, but {} is {to}", self.word_name(result.var, index(&result)));
+                        return self.elab.error(perm.loc, message, "a perm moves whole words");
+                    }
+                    list.push(at - 1);
+                }
                 _ => return self.elab.error(perm.loc, format!("position {int} is not between 1 and {n_in}"), "positions count from 1"),
             }
         }
@@ -334,7 +349,11 @@ impl Builder<'_, '_> {
         let (bits_in, bits_out) = (bits(&self.node.params).unwrap_or(u32::MAX), bits(&self.node.results).unwrap_or(u32::MAX));
         let n = list.ints.len();
         let fits = |bits: u32| bits <= TABLE_BITS_MAX && n == 1usize << bits;
+        if words_in == 0 {
+            return self.elab.error(def.name.loc, format!("table `{}` has no inputs", def.name.name), "declare the bits that it looks up");
+        }
         let (n_inputs, n_outputs) = if fits(words_in) {
+            self.one_word_size(def)?;
             (words_in, words_out)
         } else if fits(bits_in) && bits_out <= 64 {
             (bits_in, bits_out)
@@ -342,7 +361,8 @@ impl Builder<'_, '_> {
             let message = format!("a table has at most {TABLE_BITS_MAX} input bits, `{}` has {words_in}", def.name.name);
             return self.elab.error(def.name.loc, message, "too many inputs");
         } else {
-            let message = format!("a table of {words_in} inputs has {} entries, this one has {n}", 1usize << words_in);
+            let message =
+                format!("a table of {} has {} entries, this one has {n}", super::count(words_in.into(), "input"), 1usize << words_in);
             return self.elab.error(list.loc, message, if n < 1 << words_in { "entries are missing" } else { "too many entries" });
         };
         if n_outputs > 64 {
@@ -361,6 +381,18 @@ impl Builder<'_, '_> {
         }
         let lsb_first = self.table_order(def, list, &entries);
         Some(Table { entries: entries.into(), n_inputs, n_outputs, lsb_first })
+    }
+
+    /// A table that works on each bit by itself has words of one type.
+    fn one_word_size(&mut self, def: &Def) -> Option<()> {
+        let tys: Vec<Ty> = self.node.params.iter().chain(&self.node.results).map(|v| self.node.vars[v.idx()].ty).collect();
+        match tys.iter().find(|ty| join(tys[0], **ty).is_none()) {
+            None => Some(()),
+            Some(other) => {
+                let message = format!("the words of table `{}` have two types, {} and {other}", def.name.name, tys[0]);
+                self.elab.error(def.name.loc, message, "it looks up each bit position by itself, so they must be alike")
+            }
+        }
     }
 
     /// Whether the first input is the least significant bit: what the attribute says, else the

@@ -53,10 +53,14 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
             at += len;
             match int {
                 _ if len > DIGITS_MAX => {
-                    errors.push(sources.error(loc(at), format!("a number has at most {DIGITS_MAX} digits"), "too long"))
+                    errors.push(sources.error(loc(at), format!("a number has at most {DIGITS_MAX} digits"), "too long"));
+                    tokens.push((Token::Int(BigUint::ZERO), loc(at)));
                 }
                 Some(int) => tokens.push((Token::Int(int), loc(at))),
-                None => errors.push(sources.error(loc(at), "a hexadecimal number needs at least one digit after `0x`", "no digits")),
+                None => {
+                    errors.push(sources.error(loc(at), "a hexadecimal number needs at least one digit after `0x`", "no digits"));
+                    tokens.push((Token::Int(BigUint::ZERO), loc(at)));
+                }
             }
         } else if c == b'"' {
             match string(&text[at..]) {
@@ -75,7 +79,7 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
         } else {
             let c = text[at..].chars().next().expect("at is inside the text and on a character");
             at += c.len_utf8();
-            errors.push(sources.error(loc(at), format!("`{}` means nothing in Usuba", c.escape_default()), "remove it"));
+            errors.push(sources.error(loc(at), format!("`{}` means nothing in Usuba", c.escape_debug()), "remove it"));
         }
     }
     let end = bytes.len() as u32;

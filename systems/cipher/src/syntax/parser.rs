@@ -176,7 +176,12 @@ impl Parser<'_> {
             }
             Token::Word(w) => {
                 let message = format!("expected {what}, found the keyword `{w}`");
-                self.fail_at(self.loc(), message, "a keyword cannot be a name")
+                let loc = self.loc();
+                // No definition begins here.
+                if self.is_word("table") || self.is_word("perm") {
+                    self.next();
+                }
+                self.fail_at(loc, message, "a keyword cannot be a name")
             }
             _ => self.fail(what),
         }
@@ -325,6 +330,7 @@ impl Parser<'_> {
 
     fn body(&mut self) -> Parsed<Body> {
         let start = self.loc();
+        let n_errors = self.errors.len();
         let mut vars = Vec::new();
         if self.eat_word("vars") && !self.is_word("let") {
             vars = self.decls()?;
@@ -334,6 +340,9 @@ impl Parser<'_> {
         let eqs = self.eqs("tel")?;
         if !self.eat_word("tel") {
             return self.fail("`;` and another equation, or `tel`");
+        }
+        if eqs.is_empty() && self.errors.len() > n_errors {
+            return Err(Failed);
         }
         if eqs.is_empty() {
             return self.fail_at(self.since(start), "a node needs at least one equation".into(), "nothing between `let` and `tel`");
@@ -460,9 +469,13 @@ impl Parser<'_> {
         let last = self.aexpr()?;
         self.expect("]")?;
         let head = self.since(start);
+        let n_errors = self.errors.len();
         self.expect("{")?;
         let eqs = self.eqs("}")?;
         self.expect("}")?;
+        if eqs.is_empty() && self.errors.len() > n_errors {
+            return Err(Failed);
+        }
         if eqs.is_empty() {
             return self.fail_at(head, "a loop needs at least one equation".into(), "nothing between `{` and `}`");
         }
@@ -630,6 +643,7 @@ impl Parser<'_> {
                 "Shuffle" => self.shuffle(start),
                 "Bitmask" => self.bitmask(start),
                 "Pack" => self.pack(start),
+                word if KEYWORDS.contains(&word) => self.fail("an expression"),
                 _ => self.name(start),
             },
             _ => self.fail("an expression"),
@@ -685,7 +699,9 @@ impl Parser<'_> {
             let mut index = None;
             if self.eat_punct("<") {
                 index = Some(self.aexpr()?);
-                self.expect(">")?;
+                if !self.eat_punct(">") {
+                    return self.fail("`>` behind the element of an array of nodes");
+                }
             }
             self.expect("(")?;
             let mut args = vec![self.expr()?];

@@ -240,7 +240,7 @@ impl Generator {
 
     fn table(&mut self, name: &str) {
         let bits = self.leaf_bits();
-        let n_in = if self.chance(6) { 4 } else { self.rng.usize(1..4) };
+        let n_in = if self.chance(25) { 4 } else { self.rng.usize(1..4) };
         let n_out = self.rng.usize(1..5);
         let attr = self.pick(&["", "", "_msb_first ", "_lsb_first ", "_no_inline "]);
         let (list, elements) = self.lists(1 << n_in, 1 << n_out, 0);

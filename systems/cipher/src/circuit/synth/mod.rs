@@ -48,7 +48,9 @@ impl Effort {
     fn budget(self, n_inputs: u32) -> Budget {
         let (n_functions, n_max, n_splits, n_walks, n_words) = match (self, n_inputs) {
             (Effort::Quick, _) => (0, 1, 1, 1, 300_000),
-            (Effort::Normal, 0..=5) => (1000, 8, 4, 3, 30_000_000),
+            (Effort::Normal, 0..=2) => (1000, 8, 4, 3, 30_000),
+            (Effort::Normal, 3) => (1000, 8, 4, 3, 300_000),
+            (Effort::Normal, 4..=5) => (1000, 8, 4, 3, 30_000_000),
             (Effort::Normal, 6) => (600, 6, 2, 2, 30_000_000),
             (Effort::Normal, 7) => (300, 4, 1, 1, 30_000_000),
             (Effort::Normal, _) => (200, 4, 1, 1, 30_000_000),

@@ -61,7 +61,7 @@ type Parsed<T> = Result<T, Failed>;
 
 /// The items of a file; what is wrong goes to `errors`.
 pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<Item> {
-    let mut parser = Parser { tokens, at: 0, sources, errors, depth: 0 };
+    let mut parser = Parser { tokens, at: 0, sources, errors, depth: 0, height: 0 };
     let mut items = Vec::new();
     while *parser.peek() != Token::End {
         match parser.item() {
@@ -79,6 +79,8 @@ struct Parser<'a> {
     sources: &'a Sources,
     errors: &'a mut Vec<Diagnostic>,
     depth: usize,
+    /// Height of the expression that was parsed last.
+    height: usize,
 }
 
 impl Parser<'_> {
@@ -585,18 +587,17 @@ impl Parser<'_> {
 
     /// Extends `left` by operators that bind at least as tightly as `min`.
     fn climb(&mut self, mut left: Expr, min: u8) -> Parsed<Expr> {
-        let mut length = 0;
+        let mut height = self.height;
         loop {
-            let Token::Punct(op) = *self.peek() else { return Ok(left) };
-            let Some(level) = level(op) else { return Ok(left) };
-            if level < min {
+            let level = if let Token::Punct(op) = self.peek() { level(op) } else { None };
+            let (Token::Punct(op), Some(level)) = (self.peek().clone(), level.filter(|level| *level >= min)) else {
+                self.height = height;
                 return Ok(left);
-            }
-            length += 1;
-            if length > 2 * DEPTH_MAX {
+            };
+            if height >= 2 * DEPTH_MAX {
                 return self.fail_at(
                     self.loc(),
-                    format!("more than {} operators in a row", 2 * DEPTH_MAX),
+                    format!("more than {} operators in a row or inside one another", 2 * DEPTH_MAX),
                     "split the equation with a variable",
                 );
             }
@@ -605,10 +606,12 @@ impl Parser<'_> {
                 let amount = self.aexpr()?;
                 let loc = left.loc.to(self.last_loc());
                 left = Expr { kind: ExprKind::Shift(shift_op(op), Box::new(left), amount), loc };
+                height += 1;
             } else {
                 let first = self.prefix()?;
                 let right = self.nested(|p| p.climb(first, level + 1))?;
                 left = binary(op, left, right);
+                height = 1 + height.max(self.height);
             }
         }
     }
@@ -617,11 +620,13 @@ impl Parser<'_> {
         let start = self.loc();
         if self.eat_punct("~") || self.eat_punct("!") {
             let inner = self.nested(Self::prefix)?;
+            self.height += 1;
             return Ok(Expr { kind: ExprKind::Not(Box::new(inner)), loc: self.since(start) });
         }
         match self.peek().clone() {
             Token::Int(int) => {
                 self.next();
+                self.height = 1;
                 let kind = if self.eat_punct(":") { ExprKind::TypedInt(int, self.ty()?) } else { ExprKind::Int(int) };
                 Ok(Expr { kind, loc: self.since(start) })
             }
@@ -634,9 +639,10 @@ impl Parser<'_> {
                 }
                 let mut all = vec![first];
                 while self.eat_punct(",") {
-                    all.push(self.expr()?);
+                    all.push(self.next_part()?);
                 }
                 self.expect(")")?;
+                self.height += 1;
                 Ok(Expr { kind: ExprKind::Tuple(all), loc: self.since(start) })
             }
             Token::Word(word) => match &*word {
@@ -650,6 +656,14 @@ impl Parser<'_> {
         }
     }
 
+    /// One more part of a tuple or call; the height is that of the highest part so far.
+    fn next_part(&mut self) -> Parsed<Expr> {
+        let so_far = self.height;
+        let part = self.expr()?;
+        self.height = self.height.max(so_far);
+        Ok(part)
+    }
+
     fn shuffle(&mut self, start: Loc) -> Parsed<Expr> {
         self.next();
         self.expect("(")?;
@@ -658,6 +672,7 @@ impl Parser<'_> {
         self.expect("[")?;
         let pattern = self.pattern("]")?;
         self.expect(")")?;
+        self.height = 1;
         Ok(Expr { kind: ExprKind::Shuffle(access, pattern), loc: self.since(start) })
     }
 
@@ -677,6 +692,7 @@ impl Parser<'_> {
         self.expect(",")?;
         let bit = self.aexpr()?;
         self.expect(")")?;
+        self.height += 1;
         Ok(Expr { kind: ExprKind::Bitmask(Box::new(inner), bit), loc: self.since(start) })
     }
 
@@ -685,7 +701,8 @@ impl Parser<'_> {
         self.expect("(")?;
         let high = self.expr()?;
         self.expect(",")?;
-        let low = self.expr()?;
+        let low = self.next_part()?;
+        self.height += 1;
         self.expect(")")?;
         let ty = if self.eat_punct(":") { Some(self.ty()?) } else { None };
         Ok(Expr { kind: ExprKind::Pack(Box::new(high), Box::new(low), ty), loc: self.since(start) })
@@ -706,12 +723,14 @@ impl Parser<'_> {
             self.expect("(")?;
             let mut args = vec![self.expr()?];
             while self.eat_punct(",") {
-                args.push(self.expr()?);
+                args.push(self.next_part()?);
             }
+            self.height += 1;
             self.expect(")")?;
             return Ok(Expr { kind: ExprKind::Call { name, index, args }, loc: self.since(start) });
         }
         let access = self.access()?;
+        self.height = 1;
         if self.eat_punct("{") {
             let pattern = self.pattern("}")?;
             return Ok(Expr { kind: ExprKind::Shuffle(access, pattern), loc: self.since(start) });

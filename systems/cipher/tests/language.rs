@@ -217,6 +217,21 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn long_chains_inside_deep_parentheses() {
+    let mut value = "x".to_string();
+    for _ in 0..90 {
+        value = format!("({value}{})", " ^ x".repeat(390));
+    }
+    for chain in [value.clone(), format!("~{value} <<< 1"), format!("f({value})")] {
+        let text = format!("node f(x:u8) returns (y:u8) let y = ~x tel node g(x:u8) returns (y:u8) let y = {chain} tel");
+        // Either answer is right; running out of stack is not.
+        if let Ok(program) = cipher::syntax::load_text("deep.ua", &text, &[]) {
+            let _ = check(&program);
+        }
+    }
+}
+
+#[test]
 fn include_folders_are_searched_in_order() {
     let text = "include \"flip.ua\"\nnode f(x:u8) returns (y:u8) let y = flip(x) tel";
     let folders = [PathBuf::from("tests/bad"), PathBuf::from("tests/ok/include/inner")];

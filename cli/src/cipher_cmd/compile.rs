@@ -68,6 +68,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         for (table, found) in &made.compiled.circuits {
             out.line(&format!("table {table}: {} gates, {}", found.circuit.n_gates(), found.origin));
         }
+        if let Some(reason) = &made.compiled.schedule_reason {
+            out.line(&format!("schedule {}: {reason}", made.compiled.schedule.name()));
+        }
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} blocks at a time, {} equations", shape.blocks(), made.n_equations()));
     }
@@ -78,6 +81,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "arch": recipe.arch,
         "blocks": shape.blocks(),
         "equations": made.n_equations(),
+        "schedule": made.compiled.schedule,
+        "schedule_reason": made.compiled.schedule_reason,
         "circuits": circuits,
         "output": args.output.as_ref().map(|p| p.display().to_string()),
         "header": args.header.as_ref().map(|p| p.display().to_string()),

@@ -7,9 +7,11 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::Cc;
 use cipher::passes::inline::{Inline, Thresholds};
-use cipher::pipeline::{Options, Slicing, Unroll};
+use cipher::passes::schedule_mslice::LOOK_BEHIND;
+use cipher::pipeline::{Options, Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
+use machine::Machine;
 use report::did_you_mean;
 
 use crate::output::{Failure, Output};
@@ -46,6 +48,15 @@ pub struct How {
     /// Which loops are written out.
     #[arg(long, value_name = "auto|yes|no", default_value = "auto", value_parser = unroll)]
     pub unroll: Unroll,
+    /// Which scheduler orders the equations.
+    #[arg(long, value_name = "none|bitslice|mslice|auto", default_value = "auto", value_parser = schedule)]
+    pub schedule: Schedule,
+    /// The window of the mslice scheduler, in equations.
+    #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
+    pub look_behind: usize,
+    /// A bundled machine or a machine file, for the schedulers [default: a generic one of the target].
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
     /// Call nodes of bitwise operations once for each bit instead of widening them.
     #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_no)]
     pub specialise: bool,
@@ -117,10 +128,29 @@ impl How {
             thresholds,
             unroll: self.unroll,
             specialise: self.specialise,
+            schedule: self.schedule,
+            look_behind: self.look_behind,
             ..Options::default()
         };
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3" })
+        let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine })
     }
+}
+
+/// A machine by name or from a file, which must have the registers of the target.
+fn machine(name: &str, arch: Arch) -> Result<Machine, Failure> {
+    let machine = match Machine::bundled(name) {
+        Some(machine) => machine,
+        None if Path::new(name).exists() => Machine::load(Path::new(name)).map_err(|error| Failure::User(vec![error]))?,
+        None => {
+            let help = format!("the bundled machines are {}", Machine::names().collect::<Vec<_>>().join(", "));
+            return Err(Failure::user(format!("`{name}` is neither a bundled machine nor a file"), Some(&help)));
+        }
+    };
+    if arch.target(&machine).is_none() {
+        return Err(Failure::user(format!("machine `{}` has no registers for {}", machine.name, arch.name()), None));
+    }
+    Ok(machine)
 }
 
 /// Checks that the sizes of the entry are known, as the interpreter needs them.
@@ -160,6 +190,16 @@ pub fn unroll(text: &str) -> Result<Unroll, String> {
         "yes" => Ok(Unroll::Yes),
         "no" => Ok(Unroll::No),
         _ => Err("choose auto, yes or no".into()),
+    }
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    match text {
+        "none" => Ok(Schedule::None),
+        "bitslice" => Ok(Schedule::Bitslice),
+        "mslice" => Ok(Schedule::Mslice),
+        "auto" => Ok(Schedule::Auto),
+        _ => Err("choose none, bitslice, mslice or auto".into()),
     }
 }
 

@@ -8,8 +8,10 @@ use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
 use crate::passes::inline::{Inline, Thresholds};
+use crate::passes::schedule_mslice::Target;
 use crate::passes::{
-    arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice,
+    arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline, loops, perms, schedule_bitslice,
+    schedule_mslice, tables, ternary, vslice,
 };
 use crate::syntax::ast;
 
@@ -58,6 +60,32 @@ pub enum Unroll {
     No,
 }
 
+/// Which scheduler orders the equations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// The order that the other passes leave.
+    None,
+    /// Arguments just before calls.
+    Bitslice,
+    /// Distance between an equation and those it reads.
+    Mslice,
+    /// Whichever the model of the machine says is fastest.
+    Auto,
+}
+
+impl Schedule {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::None => "none",
+            Schedule::Bitslice => "bitslice",
+            Schedule::Mslice => "mslice",
+            Schedule::Auto => "auto",
+        }
+    }
+}
+
 /// What the passes are asked to do.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -73,6 +101,12 @@ pub struct Options {
     pub unroll: Unroll,
     /// Whether nodes that work on each bit by itself are called once for each bit.
     pub specialise: bool,
+    /// Which scheduler orders the equations.
+    pub schedule: Schedule,
+    /// The window of the mslice scheduler.
+    pub look_behind: usize,
+    /// The processor that the schedulers have in mind.
+    pub target: Target,
     /// Whether the target computes any function of three words at once.
     pub ternary: bool,
     /// Keep the text of the program after this pass.
@@ -90,6 +124,10 @@ pub struct Compiled {
     pub lane_bits: u32,
     /// Remarks for the author, each with its place.
     pub warnings: Vec<Diagnostic>,
+    /// The scheduler used, and why, when it was chosen here.
+    pub schedule: Schedule,
+    /// Why `auto` chose it: model cycles of each candidate.
+    pub schedule_reason: Option<String>,
     /// The circuits used for tables, by node.
     pub circuits: Vec<(Rc<str>, Rc<Found>)>,
     /// The text that `dump_after` asked for.
@@ -97,13 +135,33 @@ pub struct Compiled {
 }
 
 /// Names that `dump_after` knows, in order.
-pub const PASSES: [&str; 12] =
-    ["elaborate", "loops", "perms", "tables", "slice", "carry", "arrays", "simplify", "inline", "carry_again", "simplify_again", "ternary"];
+pub const PASSES: [&str; 15] = [
+    "elaborate",
+    "loops",
+    "perms",
+    "tables",
+    "slice",
+    "carry",
+    "arrays",
+    "simplify",
+    "inline",
+    "carry_again",
+    "simplify_again",
+    "schedule_bitslice",
+    "inline_small",
+    "ternary",
+    "schedule_mslice",
+];
 
 /// Equations above which a program is refused before it is bitsliced.
 const EQUATIONS_MAX: usize = 3_000_000;
-/// Equations up to which `Unroll::Auto` writes a loop out: about what 32 KiB of instructions hold.
-const UNROLLED_MAX: u64 = 8_000;
+/// Equations up to which `Unroll::Auto` writes a loop out. Rolled bitsliced rounds beat unrolled ones nearly
+/// everywhere (the speed table of the report); short vertical and horizontal code gains a little unrolled.
+const UNROLLED_MAX: u64 = 2_500;
+/// Equations up to which a node takes in every call at the end.
+const INLINED_MAX: usize = 8_000;
+/// `Schedule::Auto` leaves the order as it is unless the model promises cycles below this share.
+const AUTO_GAIN: f64 = 0.95;
 
 /// Compiles the nodes named `entries`.
 pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
@@ -140,13 +198,9 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
     run.after("carry_again", &program);
     each(&mut program, simplify);
     run.after("simplify_again", &program);
-    if options.ternary {
-        each(&mut program, ternary::ternary);
-        each(&mut program, dead_code::dead_code);
-    }
-    each(&mut program, arrays::arrays);
-    run.after("ternary", &program);
-    Ok(Compiled { program, slicing, lane_bits, warnings: run.warnings, circuits: run.circuits, dump: run.dump })
+    let (program, schedule, schedule_reason) = run.schedule(program, slicing);
+    let Run { warnings, circuits, dump, .. } = run;
+    Ok(Compiled { program, slicing, lane_bits, warnings, schedule, schedule_reason, circuits, dump })
 }
 
 /// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
@@ -181,6 +235,9 @@ impl Default for Options {
             thresholds: Thresholds::default(),
             unroll: Unroll::Auto,
             specialise: true,
+            schedule: Schedule::None,
+            look_behind: schedule_mslice::LOOK_BEHIND,
+            target: Target::generic(),
             ternary: false,
             dump_after: None,
         }
@@ -205,6 +262,19 @@ fn simplify(node: &mut Node) {
     copy_propagation::copy_propagation(node);
     dead_code::dead_code(node);
     arrays::arrays(node);
+}
+
+/// An operation as the source writes it.
+fn symbol(op: &ir::Op) -> String {
+    match op {
+        ir::Op::Add => "`+`".into(),
+        ir::Op::Sub => "`-`".into(),
+        ir::Op::Mul => "`*`".into(),
+        ir::Op::Div => "`/`".into(),
+        ir::Op::Mod => "`%`".into(),
+        ir::Op::Pack(_) => "Pack".into(),
+        other => format!("`{other}`"),
+    }
 }
 
 fn too_large(what: &str) -> Vec<Diagnostic> {
@@ -266,7 +336,9 @@ impl Run<'_> {
             let keep = |it: &Unrolled| match (unroll, it.unroll) {
                 (Unroll::Yes, Some(false)) | (Unroll::No, None | Some(false)) | (Unroll::Auto, Some(false)) => true,
                 (Unroll::Yes, _) | (Unroll::No | Unroll::Auto, Some(true)) => false,
-                (Unroll::Auto, None) => it.iterations.iter().map(|body| cost(body, &sizes, &costs)).sum::<u64>() > UNROLLED_MAX,
+                (Unroll::Auto, None) => {
+                    it.iterations.iter().map(|body| cost(body, &sizes, &costs)).fold(0, u64::saturating_add) > UNROLLED_MAX
+                }
             };
             for note in loops::loops(node, &keep) {
                 if note.reason == loops::Reason::OneIteration {
@@ -289,6 +361,50 @@ impl Run<'_> {
         }
     }
 
+    /// The last passes, with the scheduler that was asked for or that the model prefers.
+    fn schedule(&mut self, program: Program, slicing: Slicing) -> (Program, Schedule, Option<String>) {
+        if self.options.schedule != Schedule::Auto {
+            let program = self.finish(program, self.options.schedule);
+            return (program, self.options.schedule, None);
+        }
+        let candidates: &[Schedule] =
+            if slicing == Slicing::Bit { &[Schedule::None, Schedule::Bitslice] } else { &[Schedule::None, Schedule::Mslice] };
+        let mut made: Vec<(f64, Schedule, Program)> = Vec::new();
+        for schedule in candidates {
+            let finished = self.finish(program.clone(), *schedule);
+            made.push((estimate::cycles(&finished, &self.options.target), *schedule, finished));
+        }
+        let texts: Vec<String> = made.iter().map(|(cycles, schedule, _)| format!("{} {cycles:.0} cycles", schedule.name())).collect();
+        let best = if made[1].0 < made[0].0 * AUTO_GAIN { 1 } else { 0 };
+        let (_, schedule, program) = made.swap_remove(best);
+        let reason = format!("model {}: {}", self.options.target.machine.name, texts.join(", "));
+        (program, schedule, Some(reason))
+    }
+
+    fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {
+        let options = self.options;
+        if schedule == Schedule::Bitslice {
+            each(&mut program, |node| schedule_bitslice::schedule_bitslice(node, options.target.n_registers));
+            self.after("schedule_bitslice", &program);
+        }
+        if options.inline == Inline::Auto {
+            inline::inline_small(&mut program, INLINED_MAX);
+            each(&mut program, simplify);
+            self.after("inline_small", &program);
+        }
+        if options.ternary {
+            each(&mut program, ternary::ternary);
+            each(&mut program, dead_code::dead_code);
+            self.after("ternary", &program);
+        }
+        if schedule == Schedule::Mslice {
+            each(&mut program, |node| schedule_mslice::schedule_mslice(node, options.look_behind, &options.target));
+        }
+        each(&mut program, arrays::arrays);
+        self.after("schedule_mslice", &program);
+        program
+    }
+
     fn slice(&mut self, program: &mut Program, slicing: Slicing) -> Result<u32, Vec<Diagnostic>> {
         match slicing {
             Slicing::Bit => {
@@ -298,7 +414,7 @@ impl Run<'_> {
                 }
                 let sources = program.sources.clone();
                 bitslice::bitslice(program, self.options.specialise).map_err(|no| {
-                    let mut error = sources.error(no.loc, format!("`{}` has no bitsliced form", no.op), "only + and - do");
+                    let mut error = sources.error(no.loc, format!("{} has no bitsliced form", symbol(&no.op)), "only + and - do");
                     error.help = Some("compile with --slicing v".into());
                     vec![error]
                 })?;
@@ -307,7 +423,8 @@ impl Run<'_> {
             Slicing::Vertical => {
                 let sources = program.sources.clone();
                 vslice::vslice(program).map_err(|no| {
-                    let mut error = sources.error(no.loc, format!("`{}` does not run in constant time on any processor", no.op), "here");
+                    let mut error =
+                        sources.error(no.loc, format!("{} does not run in constant time on any processor", symbol(&no.op)), "here");
                     error.help = Some("divide by powers of two with a shift".into());
                     vec![error]
                 })
@@ -322,7 +439,7 @@ impl Run<'_> {
                     }
                     hslice::Refused::Size(m) => sizes(format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}")),
                     hslice::Refused::Op(op, loc) => {
-                        let mut error = sources.error(loc, format!("`{op}` has no horizontal form"), "here");
+                        let mut error = sources.error(loc, format!("{} has no horizontal form", symbol(&op)), "here");
                         error.help = Some("compile with --slicing v".into());
                         vec![error]
                     }

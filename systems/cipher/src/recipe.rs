@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
@@ -21,6 +22,8 @@ pub struct Recipe {
     pub cc: Cc,
     /// Its optimisation flag, such as `-O3`.
     pub opt: &'static str,
+    /// The machine file for the schedulers instead of the default.
+    pub machine: Option<Machine>,
 }
 
 /// A subject compiled by a recipe.
@@ -35,12 +38,19 @@ pub struct Made {
 impl Recipe {
     /// A slicing on a target, everything else as usual.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
-        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt }
+        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt, machine: None }
+    }
+
+    /// The machine file that the schedulers use: the one named, else the default of the target.
+    fn machine(&self) -> Machine {
+        let default = if self.arch == Arch::Neon { "cortex-a72" } else { machine::DEFAULT };
+        self.machine.clone().unwrap_or_else(|| Machine::bundled(default).expect("the default machines are bundled"))
     }
 
     /// Runs the passes.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
-        let options = Options { ternary: self.arch.has_ternary(), ..self.options.clone() };
+        let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
+        let options = Options { ternary: self.arch.has_ternary(), target, ..self.options.clone() };
         let compiled = subject.compile(&options)?;
         let unit = subject.unit(&compiled, options.word);
         Ok(Made { compiled, unit })

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::emit_c::Arch;
 use crate::library::primitives;
 use crate::native::{self, Cc};
-use crate::pipeline::{Slicing, Unroll};
+use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::unit::Subject;
 
@@ -27,6 +27,8 @@ pub struct Config {
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
+    /// The scheduler.
+    pub schedule: Schedule,
 }
 
 /// What was measured.
@@ -45,7 +47,7 @@ pub struct Measured {
 }
 
 /// Equations above which the C compilers would need many minutes.
-pub const EQUATIONS_MAX: usize = 30_000;
+pub const EQUATIONS_MAX: usize = 16_000;
 
 /// The combinations of the report: one variant of each of the 17 primitives.
 pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
@@ -64,7 +66,15 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let in_quick = cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;
                         if !quick || in_quick {
-                            all.push(Config { primitive: primitive.name.clone(), slicing, arch, cc, opt: "-O3", unroll });
+                            all.push(Config {
+                                primitive: primitive.name.clone(),
+                                slicing,
+                                arch,
+                                cc,
+                                opt: "-O3",
+                                unroll,
+                                schedule: Schedule::Auto,
+                            });
                         }
                     }
                 }
@@ -77,7 +87,8 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
 /// Measures one combination with `runs` runs of its program; `None` if it is too large.
 pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolError> {
     let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
-    let recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
+    let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
+    recipe.options.schedule = config.schedule;
     let Ok(made) = recipe.make(&subject) else { return Ok(None) };
     let equations = made.n_equations();
     if equations > EQUATIONS_MAX {

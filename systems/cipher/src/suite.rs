@@ -7,7 +7,7 @@ use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, shape};
 use crate::library::{Primitive, primitives};
 use crate::native::{self, Cc};
-use crate::pipeline::{Slicing, Unroll};
+use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::run_text::to_hex;
 use crate::unit::Subject;
@@ -27,7 +27,7 @@ pub struct Row {
     /// The C compiler.
     pub cc: Cc,
     /// The scheduler.
-    pub schedule: &'static str,
+    pub schedule: Schedule,
     /// Which loops are written out.
     pub unroll: Unroll,
     /// The C compiler's optimisation flag; large programs get -O0 in its place.
@@ -125,7 +125,14 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
 }
 
 fn row(primitive: &Primitive, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
-    Row { primitive: primitive.name.clone(), slicing, arch, cc, schedule: "none", unroll, opt }
+    // Half of the targets get the slicing's scheduler, the other half the order of the other passes.
+    let schedule = match (arch, slicing) {
+        (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
+        (Arch::X86_64 | Arch::Avx512, _) => Schedule::Mslice,
+        (Arch::Avx2, _) => Schedule::Auto,
+        (Arch::Sse | Arch::Neon, _) => Schedule::None,
+    };
+    Row { primitive: primitive.name.clone(), slicing, arch, cc, schedule, unroll, opt }
 }
 
 /// Compiles one combination and runs every vector through it, several times over so that every
@@ -136,6 +143,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     }
     let subject = Subject::bundled(&row.primitive).expect("rows name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
+    recipe.options.schedule = row.schedule;
     let made = match recipe.make(&subject) {
         Ok(made) => made,
         Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),

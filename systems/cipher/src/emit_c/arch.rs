@@ -1,5 +1,8 @@
 //! The targets: register width, compiler flags, and how a register is written in C.
 
+use machine::{Kind, Machine};
+
+use crate::passes::schedule_mslice::Target;
 use crate::pipeline::Slicing;
 
 /// A target of the C back end.
@@ -76,6 +79,19 @@ impl Arch {
     /// The target has functions of three words.
     pub fn has_ternary(self) -> bool {
         self == Arch::Avx512
+    }
+
+    /// The processor as schedulers see it; `None` if the machine has no such registers.
+    pub fn target(self, machine: &Machine) -> Option<Target> {
+        let registers = &machine.registers;
+        let (kind, n) = match self {
+            Arch::X86_64 => (Kind::General, Some(registers.general)),
+            Arch::Sse => (Kind::Vector, registers.sse),
+            Arch::Avx2 => (Kind::Vector, registers.avx2),
+            Arch::Avx512 => (Kind::Vector512, registers.avx512),
+            Arch::Neon => (Kind::Vector, registers.neon),
+        };
+        Some(Target { machine: machine.clone(), kind, n_registers: n? as usize })
     }
 
     fn is_vector(self) -> bool {

@@ -56,6 +56,20 @@ pub const EQUATIONS_MAX: usize = 3_000_000;
 #[derive(Debug)]
 pub struct TooLarge;
 
+/// Inlines every call in the nodes that stay within `equations_max` equations: what the heuristic
+/// left as calls for a scheduler has been moved, and now registers should pass the words.
+pub fn inline_small(program: &mut Program, equations_max: usize) {
+    for idx in 0..program.nodes.len() {
+        let (before, rest) = program.nodes.split_at_mut(idx);
+        let node = &mut rest[0];
+        let Some(stmts) = node.take_stmts() else { continue };
+        let marked: Vec<bool> = before.iter().map(|callee| callee.inline != Some(false) && matches!(callee.body, Body::Stmts(_))).collect();
+        let stmts = if size_after(&stmts, before, &marked) <= equations_max { inline_stmts(node, stmts, before, &marked) } else { stmts };
+        node.body = Body::Stmts(stmts);
+    }
+    drop_uncalled(program);
+}
+
 /// Inlines calls all over the program, and drops nodes that nothing calls any more.
 pub fn inline(program: &mut Program, which: Inline, bounds: Thresholds) -> Result<(), TooLarge> {
     let mut total = 0usize;

@@ -92,6 +92,9 @@ fn read(path: &Path) -> Result<String, String> {
     if meta.is_dir() {
         return Err(format!("`{shown}` is a folder, not an Usuba file"));
     }
+    if !meta.is_file() {
+        return Err(format!("`{shown}` is no ordinary file"));
+    }
     if meta.len() > FILE_BYTES_MAX {
         return Err(format!("`{shown}` is larger than {} MiB", FILE_BYTES_MAX >> 20));
     }

@@ -1,0 +1,226 @@
+//! Puts distance between an equation and the equations it reads, and spreads the execution units.
+//!
+//! ```text
+//! a1 = x1 ^ x2        a1 = x1 ^ x2
+//! a2 = x3 ^ x4        a2 = x3 ^ x4
+//! b1 = a1 ^ x5        c1 = x7 ^ x8
+//! b2 = a2 ^ x6  --->  b1 = a1 ^ x5       look_behind = 2
+//! c1 = x7 ^ x8        b2 = a2 ^ x6
+//! c2 = c1 ^ x9        c2 = c1 ^ x9
+//! ```
+//!
+//! Of the equations that are ready, the first in the order of the text goes next that reads
+//! nothing of the last `look_behind` equations and whose unit is still free in this cycle. If there is none, the window
+//! shrinks. When as many values are alive as there are registers, the order of the text is followed until some die.
+//!
+//! Needs:   executable order; everything that should be mixed is inlined.
+//! Keeps:   the set of statements and all dependences.
+//! Costs:   statements times the logarithm of those ready at once; the window costs nothing.
+//! Source:  "mslicing", Mercadier 2020; the limit on live values is ours.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+use machine::{Class, Kind, Machine, UnitSet};
+
+use crate::ir::{Body, Node, Op, Operand, Stmt, VarId};
+
+use super::list::{deps, reads};
+use super::order::apply;
+
+/// The processor as the scheduler sees it.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Units, latencies and issue width.
+    pub machine: Machine,
+    /// Which registers hold the values.
+    pub kind: Kind,
+    /// How many of them.
+    pub n_registers: usize,
+}
+
+impl Target {
+    /// General registers of the default machine.
+    pub fn generic() -> Target {
+        let machine = Machine::bundled(machine::DEFAULT).expect("the default machine is bundled");
+        Target { n_registers: machine.registers.general as usize, kind: Kind::General, machine }
+    }
+}
+
+/// The window of the original.
+pub const LOOK_BEHIND: usize = 10;
+
+/// Reorders every level of the node.
+pub fn schedule_mslice(node: &mut Node, look_behind: usize, target: &Target) {
+    let Some(stmts) = node.take_stmts() else { return };
+    let stmts = level(node, stmts, &BTreeSet::new(), look_behind, target);
+    node.body = Body::Stmts(stmts);
+}
+
+fn level(node: &Node, mut stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<Stmt> {
+    for stmt in &mut stmts {
+        if let Stmt::Loop(it) = stmt {
+            let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
+            let next: BTreeSet<VarId> = next.collect();
+            it.body = level(node, std::mem::take(&mut it.body), &next, look_behind, target);
+        }
+    }
+    let order = order(node, &stmts, live_out, look_behind, target);
+    apply(stmts, &order)
+}
+
+/// The class of an operation, for the tables of the machine.
+pub fn class(op: &Op) -> Class {
+    match op {
+        Op::Copy => Class::Move,
+        Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot => Class::Logic,
+        Op::Ternary(_) => Class::Ternary,
+        Op::Add | Op::Sub => Class::Add,
+        Op::Mul | Op::Div | Op::Mod => Class::Mul,
+        Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Bitmask(_) | Op::Pack(_) => Class::Shift,
+        Op::Rotl(_) => Class::Rotate,
+        Op::Shuffle(_) => Class::Shuffle,
+    }
+}
+
+/// Steps that may go next.
+struct Ready {
+    /// Far enough from what they read, by class, the first in the text on top.
+    ripe: Vec<BinaryHeap<Reverse<u32>>>,
+    /// The others in the order in which their last operand was computed, with its place.
+    fresh: VecDeque<(u32, u32)>,
+}
+
+fn order(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<u32> {
+    let deps = deps(node, stmts);
+    let classes: Vec<usize> =
+        stmts.iter().map(|s| if let Stmt::Eq(eq) = s { class(&eq.op) as usize } else { Class::Move as usize }).collect();
+    let mut missing: Vec<u32> = deps.needs.iter().map(|n| n.len() as u32).collect();
+    let mut ready = Ready { ripe: vec![BinaryHeap::new(); Class::ALL.len()], fresh: VecDeque::new() };
+    let mut waiting: BTreeSet<u32> = BTreeSet::new();
+    for at in 0..stmts.len() {
+        if missing[at] == 0 {
+            ready.ripe[classes[at]].push(Reverse(at as u32));
+            waiting.insert(at as u32);
+        }
+    }
+    let mut live = Live { node, left: reads(node, stmts, live_out), n: 0 };
+    let mut cycle = Cycle { used: UnitSet(0), n: 0, width: target.machine.issue_width };
+    let mut placed = vec![false; stmts.len()];
+    let mut order: Vec<u32> = Vec::with_capacity(stmts.len());
+    while order.len() < stmts.len() {
+        let now = order.len() as u32;
+        while let Some((at, last)) = ready.fresh.front().copied() {
+            if u64::from(now) < u64::from(last) + 1 + look_behind as u64 {
+                break;
+            }
+            ready.fresh.pop_front();
+            ready.ripe[classes[at as usize]].push(Reverse(at));
+        }
+        for heap in &mut ready.ripe {
+            while heap.peek().is_some_and(|Reverse(at)| placed[*at as usize]) {
+                heap.pop();
+            }
+        }
+        while ready.fresh.front().is_some_and(|(at, _)| placed[*at as usize]) {
+            ready.fresh.pop_front();
+        }
+        let crowded = live.n + 1 >= target.n_registers as i64;
+        let pick = if crowded { live.relief(stmts, &waiting) } else { cycle.pick(&ready, &classes, target) };
+        placed[pick as usize] = true;
+        waiting.remove(&pick);
+        cycle.take(classes[pick as usize], target);
+        live.place(&stmts[pick as usize]);
+        order.push(pick);
+        for user in &deps.users[pick as usize] {
+            missing[*user as usize] -= 1;
+            if missing[*user as usize] == 0 {
+                waiting.insert(*user);
+                ready.fresh.push_back((*user, now));
+            }
+        }
+    }
+    order
+}
+
+/// The operations that start together.
+struct Cycle {
+    used: UnitSet,
+    n: u32,
+    width: u32,
+}
+
+impl Cycle {
+    fn fits(&self, class: usize, target: &Target) -> bool {
+        let units = target.machine.operation(target.kind, Class::ALL[class]).units;
+        self.n >= self.width || units.0 == 0 || units.0 & !self.used.0 != 0
+    }
+
+    /// The first ripe step whose unit is free, else the first ripe one, else the one whose operand is oldest.
+    fn pick(&self, ready: &Ready, classes: &[usize], target: &Target) -> u32 {
+        let tops = ready.ripe.iter().filter_map(|heap| heap.peek().map(|Reverse(at)| *at));
+        let free = tops.clone().filter(|at| self.fits(classes[*at as usize], target)).min();
+        let first = free.or_else(|| tops.min());
+        let fresh = || ready.fresh.iter().map(|f| f.0).next();
+        first.or_else(fresh).expect("without cycles some step is ready")
+    }
+
+    fn take(&mut self, class: usize, target: &Target) {
+        if self.n >= self.width {
+            (self.n, self.used) = (0, UnitSet(0));
+        }
+        let units = target.machine.operation(target.kind, Class::ALL[class]).units;
+        let free = units.0 & !self.used.0;
+        self.used = UnitSet(self.used.0 | (free & free.wrapping_neg()));
+        self.n += 1;
+    }
+}
+
+/// Values that are alive: computed, with readers to come.
+struct Live<'a> {
+    node: &'a Node,
+    left: Vec<u32>,
+    n: i64,
+}
+
+/// How many waiting steps are looked at when registers are short.
+const RELIEF_MAX: usize = 32;
+
+impl Live<'_> {
+    fn is_value(&self, var: VarId) -> bool {
+        self.node.vars[var.idx()].len == 1 && !self.node.params.contains(&var) && !self.node.results.contains(&var)
+    }
+
+    /// Change in the number of live values if `stmt` goes next.
+    fn change(&self, stmt: &Stmt) -> i64 {
+        let Stmt::Eq(eq) = stmt else { return 0 };
+        let mut vars: Vec<VarId> = eq.args.iter().filter_map(|a| if let Operand::Ref(p) = a { Some(p.var) } else { None }).collect();
+        vars.sort_unstable();
+        let mut change = i64::from(self.is_value(eq.dst.var) && self.left[eq.dst.var.idx()] > 0);
+        let mut at = 0;
+        while at < vars.len() {
+            let n = vars[at..].iter().take_while(|v| **v == vars[at]).count();
+            change -= i64::from(self.is_value(vars[at]) && self.left[vars[at].idx()] as usize == n);
+            at += n;
+        }
+        change
+    }
+
+    /// The first waiting step that frees a register, of those that do not the first in the text.
+    fn relief(&self, stmts: &[Stmt], waiting: &BTreeSet<u32>) -> u32 {
+        let best = waiting.iter().take(RELIEF_MAX).find(|at| self.change(&stmts[**at as usize]) < 0);
+        *best.or_else(|| waiting.first()).expect("without cycles some step is ready")
+    }
+
+    fn place(&mut self, stmt: &Stmt) {
+        self.n += self.change(stmt);
+        if let Stmt::Eq(eq) = stmt {
+            for arg in &eq.args {
+                if let Operand::Ref(place) = arg {
+                    let left = &mut self.left[place.var.idx()];
+                    *left = left.saturating_sub(1);
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 use crate::ir::{Eq, Op, Operand, Ref, Stmt, Ty, Unrolled};
 use crate::syntax::Loc;
 use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Forall, Index};
-use crate::syntax::parser::{ATOMS_MAX, static_op};
+use crate::syntax::parser::static_op;
+use crate::syntax::types::ATOMS_MAX;
 
 use super::node::{Binding, Builder, index};
 use super::types::{describe, join};

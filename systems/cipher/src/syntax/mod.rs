@@ -4,5 +4,6 @@ pub mod ast;
 mod lexer;
 pub mod parser;
 mod source;
+pub mod types;
 
 pub use source::{Loc, Sources, load, load_text};

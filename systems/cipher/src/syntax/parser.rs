@@ -6,8 +6,8 @@ use num_bigint::BigUint;
 use report::Diagnostic;
 
 use super::ast::{
-    AExpr, AExprKind, Access, ArithOp, Assign, Attr, BitOp, Body, Decl, Def, DefBody, Dir, Eqn, Expr, ExprKind, Forall, Ident, Index,
-    IntList, ShiftOp, Size, Type,
+    AExpr, AExprKind, Access, ArithOp, Assign, Attr, BitOp, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind, Forall, Ident, Index, IntList,
+    ShiftOp,
 };
 use super::lexer::Token;
 use super::source::{Loc, Sources};
@@ -56,8 +56,8 @@ pub enum Item {
 }
 
 /// The message is already among the errors.
-struct Failed;
-type Parsed<T> = Result<T, Failed>;
+pub(super) struct Failed;
+pub(super) type Parsed<T> = Result<T, Failed>;
 
 /// The items of a file; what is wrong goes to `errors`.
 pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<Item> {
@@ -73,7 +73,7 @@ pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Ve
     items
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     tokens: Vec<(Token, Loc)>,
     at: usize,
     sources: &'a Sources,
@@ -84,7 +84,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> &Token {
+    pub(super) fn peek(&self) -> &Token {
         &self.tokens[self.at].0
     }
 
@@ -92,7 +92,7 @@ impl Parser<'_> {
         &self.tokens[(self.at + n).min(self.tokens.len() - 1)].0
     }
 
-    fn loc(&self) -> Loc {
+    pub(super) fn loc(&self) -> Loc {
         self.tokens[self.at].1
     }
 
@@ -100,17 +100,17 @@ impl Parser<'_> {
         self.tokens[self.at.saturating_sub(1)].1
     }
 
-    fn since(&self, start: Loc) -> Loc {
+    pub(super) fn since(&self, start: Loc) -> Loc {
         start.to(self.last_loc())
     }
 
-    fn next(&mut self) -> Token {
+    pub(super) fn next(&mut self) -> Token {
         let token = self.tokens[self.at].0.clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn is_punct(&self, punct: &str) -> bool {
+    pub(super) fn is_punct(&self, punct: &str) -> bool {
         matches!(self.peek(), Token::Punct(p) if *p == punct)
     }
 
@@ -118,7 +118,7 @@ impl Parser<'_> {
         matches!(self.peek(), Token::Word(w) if &**w == word)
     }
 
-    fn eat_punct(&mut self, punct: &str) -> bool {
+    pub(super) fn eat_punct(&mut self, punct: &str) -> bool {
         let found = self.is_punct(punct);
         if found {
             self.next();
@@ -126,7 +126,7 @@ impl Parser<'_> {
         found
     }
 
-    fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         if found {
             self.next();
@@ -134,7 +134,7 @@ impl Parser<'_> {
         found
     }
 
-    fn fail<T>(&mut self, expected: &str) -> Parsed<T> {
+    pub(super) fn fail<T>(&mut self, expected: &str) -> Parsed<T> {
         let found = match self.peek() {
             Token::Word(w) => format!("`{w}`"),
             Token::Quoted(w) => format!("`'{w}`"),
@@ -146,12 +146,12 @@ impl Parser<'_> {
         self.fail_at(self.loc(), format!("expected {expected}, found {found}"), "here")
     }
 
-    fn fail_at<T>(&mut self, loc: Loc, message: String, label: &str) -> Parsed<T> {
+    pub(super) fn fail_at<T>(&mut self, loc: Loc, message: String, label: &str) -> Parsed<T> {
         self.errors.push(self.sources.error(loc, message, label));
         Err(Failed)
     }
 
-    fn expect(&mut self, punct: &str) -> Parsed<()> {
+    pub(super) fn expect(&mut self, punct: &str) -> Parsed<()> {
         if self.eat_punct(punct) { Ok(()) } else { self.fail(&format!("`{punct}`")) }
     }
 
@@ -322,7 +322,7 @@ impl Parser<'_> {
         Ok((int, loc))
     }
 
-    fn small_int(&mut self) -> Parsed<(i64, Loc)> {
+    pub(super) fn small_int(&mut self) -> Parsed<(i64, Loc)> {
         let (int, loc) = self.int()?;
         match i64::try_from(&int) {
             Ok(int) => Ok((int, loc)),
@@ -507,7 +507,7 @@ impl Parser<'_> {
         Ok(Access { name, indices, loc: self.since(start) })
     }
 
-    fn aexpr(&mut self) -> Parsed<AExpr> {
+    pub(super) fn aexpr(&mut self) -> Parsed<AExpr> {
         self.nested(|p| {
             let mut left = p.aterm()?;
             loop {
@@ -737,113 +737,6 @@ impl Parser<'_> {
         }
         Ok(Expr { loc: access.loc, kind: ExprKind::Access(access) })
     }
-
-    fn ty(&mut self) -> Parsed<Type> {
-        let start = self.loc();
-        if self.eat_word("nat") {
-            return Ok(Type::Nat);
-        }
-        let Token::Word(word) = self.peek().clone() else { return self.fail("a type such as `u32x4`, `b64` or `v4`") };
-        self.next();
-        let (head, rest) = word.split_at(1);
-        if !matches!(head, "u" | "b" | "v") {
-            return self.bad_type(start);
-        }
-        let mut dir = Dir::Var("D".into());
-        let mut rest: String = rest.to_string();
-        if rest.is_empty() {
-            if self.eat_punct("<") {
-                dir = self.dir()?;
-                self.expect(">")?;
-            }
-            match self.peek().clone() {
-                Token::Int(int) => rest = int.to_string(),
-                Token::Quoted(name) => rest = format!("'{name}"),
-                _ => return self.bad_type(start),
-            }
-            self.next();
-        }
-        // The `xn` may have become a word of its own: `u<H>16x8`, `u'm x4`.
-        if let Token::Word(next) = self.peek().clone()
-            && let Some(digits) = next.strip_prefix('x')
-            && digits.bytes().all(|b| b.is_ascii_digit())
-            && head == "u"
-        {
-            self.next();
-            let count = if digits.is_empty() { self.small_int()?.0.to_string() } else { digits.to_string() };
-            rest = format!("{rest}x{count}");
-        }
-        let Some((m, vector)) = base_type(head, &rest) else { return self.bad_type(start) };
-        let base_loc = self.since(start);
-        if let Size::Fixed(bits) = m
-            && !(1..=64).contains(&bits)
-        {
-            return self.fail_at(base_loc, format!("a word has 1 to 64 bits, not {bits}"), "write an array for more");
-        }
-        let mut dims = Vec::new();
-        while self.eat_punct("[") {
-            let size = self.aexpr()?;
-            match size.kind {
-                AExprKind::Int(n) if (1..=u32::MAX.into()).contains(&n) => dims.push(n as u32),
-                AExprKind::Int(n) => return self.fail_at(size.loc, format!("an array cannot have {n} elements"), "at least 1"),
-                _ => return self.fail_at(size.loc, "the size of an array must be a number".into(), "no names here"),
-            }
-            self.expect("]")?;
-        }
-        dims.extend(vector);
-        let n_atoms = dims.iter().try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)));
-        if n_atoms.is_none_or(|n| n > ATOMS_MAX) {
-            return self.fail_at(self.since(start), format!("a variable has at most {ATOMS_MAX} words"), "too large");
-        }
-        if dims.contains(&0) {
-            return self.fail_at(base_loc, "a vector needs at least one element".into(), "0 elements");
-        }
-        Ok(Type::Words { dir, m, dims })
-    }
-
-    fn bad_type<T>(&mut self, start: Loc) -> Parsed<T> {
-        let loc = self.since(start);
-        self.fail_at(loc, "this is no type".into(), "types look like `u32`, `u16x4`, `u<H>16x8`, `b64`, `v4`, `u32x4[26]`, `nat`")
-    }
-
-    fn dir(&mut self) -> Parsed<Dir> {
-        let loc = self.loc();
-        match self.next() {
-            Token::Word(w) if &*w == "H" => Ok(Dir::H),
-            Token::Word(w) if &*w == "V" => Ok(Dir::V),
-            Token::Word(w) if &*w == "B" => Ok(Dir::B),
-            Token::Quoted(name) => Ok(Dir::Var(name)),
-            Token::Int(int) if u32::try_from(&int).is_ok_and(|n| n > 0) => Ok(Dir::Slice(u32::try_from(&int).unwrap_or(1))),
-            _ => self.fail_at(loc, "a direction is H, V, B, a number or a variable such as 'D".into(), "here"),
-        }
-    }
-}
-
-/// Most words of one variable: a million, more than any cipher's key schedule needs.
-pub const ATOMS_MAX: u64 = 1 << 20;
-
-/// The word size and vector length behind `u`, `b` or `v`: `32x4`, `'m`, `'mx4`, `64`.
-fn base_type(head: &str, rest: &str) -> Option<(Size, Option<u32>)> {
-    if head != "u" {
-        let n = plain_int(rest)?;
-        let m = if head == "b" { Size::Fixed(1) } else { Size::Var("m".into()) };
-        return Some((m, Some(n)));
-    }
-    let (m, n) = match rest.rfind('x') {
-        Some(at) if !rest[at + 1..].is_empty() && rest[at + 1..].bytes().all(|b| b.is_ascii_digit()) => {
-            (&rest[..at], Some(plain_int(&rest[at + 1..])?))
-        }
-        _ => (rest, None),
-    };
-    match m.strip_prefix('\'') {
-        Some("") => None,
-        Some(name) => Some((Size::Var(name.into()), n)),
-        None => Some((Size::Fixed(plain_int(m)?), n)),
-    }
-}
-
-fn plain_int(text: &str) -> Option<u32> {
-    if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 const SHIFT: u8 = 1;

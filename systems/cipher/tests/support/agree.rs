@@ -9,7 +9,7 @@ use cipher::passes::inline::Inline;
 use cipher::passes::{
     arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice,
 };
-use cipher::pipeline::{Options, Slicing, Unroll, compile, slicings};
+use cipher::pipeline::{Options, Schedule, Slicing, Unroll, compile, slicings};
 use cipher::syntax::{ast, load_text};
 
 /// Arguments of an entry and the results that the interpreter gives, both word by word.
@@ -74,7 +74,10 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
                     continue;
                 }
                 for ternary in [false, true] {
-                    all.push(Options { slicing, word, inline, unroll, specialise, ternary, ..Options::default() });
+                    // Every choice meets every scheduler and every window in some program.
+                    let schedule = [Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto][all.len() % 4];
+                    let look_behind = 1 + all.len() % 20;
+                    all.push(Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, ..Options::default() });
                 }
             }
         }
@@ -83,8 +86,9 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
 }
 
 fn show(options: &Options) -> String {
-    let Options { slicing, word, inline, unroll, specialise, ternary, .. } = options;
-    format!("slicing {} word {word:?} inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}", slicing.letter())
+    let Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, .. } = options;
+    let passes = format!("inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}");
+    format!("slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind}", slicing.letter())
 }
 
 /// A panic's message instead of the panic.

@@ -1,0 +1,108 @@
+//! The emitted C against the interpreter: bundled primitives on random inputs and random programs, in every
+//! slicing, with both schedulers. Needs a C compiler; without one it says so and is skipped visibly.
+
+mod support;
+
+use cipher::cases::{self, Fields};
+use cipher::emit_c::Arch;
+use cipher::library::primitives;
+use cipher::native::{self, Cc};
+use cipher::passes::inline::Inline;
+use cipher::pipeline::{Schedule, Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::unit::Subject;
+use fastrand::Rng;
+
+fn compilers() -> Vec<Cc> {
+    let found: Vec<Cc> = Cc::ALL.into_iter().filter(|cc| cc.version().is_ok()).collect();
+    if found.len() < Cc::ALL.len()
+        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
+    {
+        native::append(path.as_ref(), "cipher emitted C: gcc or clang-19 is missing\n").expect("the list of skips can be written");
+    }
+    found
+}
+
+fn hex(rng: &mut Rng, n_bytes: usize) -> String {
+    (0..n_bytes).map(|_| format!("{:02x}", rng.u8(..))).collect()
+}
+
+/// Random fields of the right length for a primitive; bits beyond the string's end are zero.
+fn random_fields(rng: &mut Rng, subject: &Subject, unit: &cipher::emit_c::Unit) -> Fields {
+    let mut fields = Fields::new();
+    for field in &unit.fields {
+        let mut text = hex(rng, field.layout.n_bytes);
+        if subject.name().starts_with("subterranean") && field.name == "input" {
+            text.replace_range(64.., if rng.bool() { "01" } else { "00" });
+        }
+        if field.layout.pad10 {
+            text.truncate(2 * rng.usize(..field.layout.n_bytes));
+        }
+        fields.insert(field.name.clone(), text);
+    }
+    fields
+}
+
+#[test]
+fn primitives_agree_with_the_interpreter_on_random_inputs() {
+    let compilers = compilers();
+    if compilers.is_empty() {
+        return;
+    }
+    let seed = 20_261_120;
+    let mut rng = Rng::with_seed(seed);
+    for (n, primitive) in primitives().iter().enumerate() {
+        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
+        let slicings = subject.slicings(None);
+        let slicing = slicings[n % slicings.len()];
+        let mut recipe = Recipe::new(slicing, Arch::X86_64, compilers[n % compilers.len()], Unroll::No, "-O1");
+        recipe.options.schedule = Schedule::Auto;
+        let made = recipe.make(&subject).expect("bundled programs compile");
+        let program = recipe.build(&made).expect("the C compiler takes the text");
+        let fields: Vec<Fields> = (0..3).map(|_| random_fields(&mut rng, &subject, &made.unit)).collect();
+        let cases: Vec<Vec<u8>> = fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, None, f).expect("the fields fit")).collect();
+        let outputs = native::run_cases(&program, recipe.arch, &cases, made.unit.output_bytes()).expect("the program runs");
+        for (fields, output) in fields.iter().zip(outputs) {
+            let expected = cases::interpret_line(&subject, None, fields).expect("the interpreter takes the fields");
+            let got = cases::output_line(&subject, None, &output);
+            assert_eq!(got, expected, "{} {} seed {seed} {fields:?}", primitive.name, slicing.letter());
+        }
+    }
+}
+
+#[test]
+fn random_programs_agree_with_the_interpreter() {
+    let compilers = compilers();
+    if compilers.is_empty() {
+        return;
+    }
+    for seed in 0..10u64 {
+        let text = support::generator::program(seed).text;
+        let subject = Subject::text("random.ua", &text, None).unwrap_or_else(|errors| panic!("seed {seed}: {}\n{text}", errors[0]));
+        let mut rng = Rng::with_seed(seed);
+        for slicing in subject.slicings(Some(16)) {
+            let word = if slicing == Slicing::Bit { Some(1) } else { Some(16) };
+            let arch = [Arch::X86_64, Arch::Sse][seed as usize % 2];
+            let mut recipe = Recipe::new(slicing, arch, compilers[seed as usize % compilers.len()], Unroll::No, "-O1");
+            recipe.options.word = word;
+            recipe.options.inline = [Inline::Auto, Inline::None, Inline::All][seed as usize % 3];
+            recipe.options.schedule = if slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
+            let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("seed {seed} {}: {}\n{text}", slicing.letter(), errors[0]));
+            let program = recipe.build(&made).unwrap_or_else(|error| panic!("seed {seed} {}: {}\n{text}", slicing.letter(), error.said));
+            let (inputs, _) = cipher::interp::interface(&subject.ast, &subject.entry, word).expect("the sizes are given");
+            let value = |rng: &mut Rng, m: u32| rng.u64(..) >> (64 - m);
+            let mut line = |port: &cipher::interp::Port| {
+                let words: Vec<u64> = (0..port.n).map(|_| value(&mut rng, port.m)).collect();
+                let shown: Vec<String> = words.iter().map(|w| format!("{w:x}")).collect();
+                (port.name.to_string(), if port.m == 1 { shown.concat() } else { shown.join(",") })
+            };
+            let fields: Vec<Fields> = (0..3).map(|_| inputs.iter().map(&mut line).collect()).collect();
+            let cases: Vec<Vec<u8>> = fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, word, f).expect("the fields fit")).collect();
+            let outputs = native::run_cases(&program, arch, &cases, made.unit.output_bytes()).expect("the program runs");
+            for (fields, output) in fields.iter().zip(outputs) {
+                let expected = cases::interpret_line(&subject, word, fields).expect("the interpreter takes the fields");
+                assert_eq!(cases::output_line(&subject, word, &output), expected, "seed {seed} {} {fields:?}\n{text}", slicing.letter());
+            }
+        }
+    }
+}

@@ -24,12 +24,14 @@ pub fn carry(node: &mut Node) {
         let Stmt::Loop(it) = &stmts[at] else { continue };
         let (id, n) = (it.id, i64::from(it.n));
         let mut uses = Uses::default();
-        uses.stmts(&it.body, true);
+        uses.stmts(&it.body);
+        it.carried.iter().for_each(|c| uses.read(&c.next));
         let inside = uses.by_var;
         let mut outside = Uses::default();
-        outside.stmts(&stmts[..at], false);
+        outside.stmts(&stmts[..at]);
+        it.carried.iter().for_each(|c| outside.read(&c.init));
         let before = std::mem::take(&mut outside.by_var);
-        outside.stmts(&stmts[at + 1..], true);
+        outside.stmts(&stmts[at + 1..]);
         let after = outside.by_var;
         for (var, inside) in inside {
             if interface.contains(&var) {
@@ -55,7 +57,13 @@ struct Uses {
 }
 
 impl Uses {
-    fn stmts(&mut self, stmts: &[Stmt], _: bool) {
+    fn read(&mut self, operand: &Operand) {
+        if let Operand::Ref(place) = operand {
+            self.by_var.entry(place.var).or_default().push(Use { index: place.index.clone(), is_write: false });
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
         let by_var = std::cell::RefCell::new(&mut self.by_var);
         let note = |place: &Ref, is_write: bool| {
             by_var.borrow_mut().entry(place.var).or_default().push(Use { index: place.index.clone(), is_write })
@@ -122,12 +130,18 @@ fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId,
         carried.push(Carried { var: kept, init, next: Ref::at(temp, 0).into() });
     }
     let Stmt::Loop(it) = &mut stmts[at] else { panic!("the plan was made for this loop") };
-    crate::ir::visit::places_mut(&mut it.body, &mut |place, _| {
+    let replace = |place: &mut Ref| {
         if place.var == var && place.index.terms.first().is_some_and(|t| t.0 == id) {
             let new = now.get(&place.index.base).copied().unwrap_or_else(|| last[&(place.index.base + plan.stride)]);
             *place = Ref::at(new, 0);
         }
-    });
+    };
+    crate::ir::visit::places_mut(&mut it.body, &mut |place, _| replace(place));
+    for earlier in &mut it.carried {
+        if let Operand::Ref(place) = &mut earlier.next {
+            replace(place);
+        }
+    }
     it.carried.extend(carried);
     crate::ir::visit::places_mut(&mut stmts[at + 1..], &mut |place, _| {
         if place.var == var

@@ -28,7 +28,8 @@ test-long: build ## test every combination; takes hours, goes on where it was st
 	$(MEANWHILE) cipher test --matrix
 
 bench: build ## measure everything, in full
-	$(MEANWHILE) cipher bench
+	$(MEANWHILE) cipher speed --out experiments/cipher-speed/speed.json
+	$(MEANWHILE) cipher sboxes
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

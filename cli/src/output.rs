@@ -64,16 +64,6 @@ impl Output {
         Output { json, colour: colour_wanted && io::stdout().is_terminal(), colour_of_errors: colour_wanted && io::stderr().is_terminal() }
     }
 
-    /// True when the user asked for one JSON object instead of text.
-    pub fn is_json(&self) -> bool {
-        self.json
-    }
-
-    /// True when text on standard output may be coloured.
-    pub fn colour(&self) -> bool {
-        self.colour
-    }
-
     /// Prints `text` and a line end to standard output; nothing under `--json`.
     pub fn line(&mut self, text: &str) {
         if !self.json {
@@ -93,11 +83,6 @@ impl Output {
         if self.json {
             to_stdout(&[value.to_string().as_bytes(), b"\n"]);
         }
-    }
-
-    /// Prints a note about progress or circumstances to standard error, in both modes.
-    pub fn note(&mut self, text: &str) {
-        to_stderr(&format!("{text}\n"));
     }
 
     /// Prints a warning to standard error, in both modes.

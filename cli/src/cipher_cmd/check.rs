@@ -19,6 +19,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.warning(&shown(warning));
     }
     let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
+    if slicings.is_empty() {
+        // The first slicing that the compiler would try says why.
+        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
+        return Err(Failure::User(refused.expect("no slicing works, so this one does not")));
+    }
     out.line(&format!("{}: ok, entry `{}`, slicings {}", args.which.subject, subject.entry, slicings.join(" ")));
     let warnings: Vec<_> = subject.warnings.iter().map(report::Diagnostic::to_json).collect();
     out.object(&json!({"ok": true, "errors": [], "warnings": warnings, "entry": subject.entry, "slicings": slicings}));

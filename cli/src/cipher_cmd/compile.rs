@@ -72,7 +72,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&format!("schedule {}: {reason}", made.compiled.schedule.name()));
         }
         let slicing = made.compiled.slicing.letter();
-        out.line(&format!("slicing {slicing}, {} blocks at a time, {} equations", shape.blocks(), made.n_equations()));
+        out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
     }
     out.object(&json!({
         "ok": true,

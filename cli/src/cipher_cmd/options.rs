@@ -58,7 +58,7 @@ pub struct How {
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Call nodes of bitwise operations once for each bit instead of widening them.
-    #[arg(long, value_name = "yes|no", default_value = "yes", value_parser = yes_no)]
+    #[arg(long, value_name = "yes|no", default_value = "yes", action = clap::ArgAction::Set, value_parser = yes_no)]
     pub specialise: bool,
     /// `--inline auto` inlines nodes with more inputs and outputs in bits than this.
     #[arg(long, value_name = "BITS", default_value_t = Thresholds::default().io_bits)]
@@ -87,6 +87,10 @@ impl Which {
     /// Loads and checks the program.
     pub fn load_quietly(&self) -> Result<Subject, Failure> {
         if let Some(bundled) = Subject::bundled(&self.subject) {
+            if self.entry.is_some() || !self.include.is_empty() {
+                let help = format!("to work on a file of that name write `./{}`", self.subject);
+                return Err(Failure::user(format!("`{}` is a bundled primitive: --entry and -I are for files", self.subject), Some(&help)));
+            }
             return bundled.map_err(Failure::User);
         }
         let path = Path::new(&self.subject);

@@ -155,9 +155,6 @@ pub const PASSES: [&str; 15] = [
 
 /// Equations above which a program is refused before it is bitsliced.
 const EQUATIONS_MAX: usize = 3_000_000;
-/// Equations up to which `Unroll::Auto` writes a loop out. Rolled bitsliced rounds beat unrolled ones nearly
-/// everywhere (the speed table of the report); short vertical and horizontal code gains a little unrolled.
-const UNROLLED_MAX: u64 = 2_500;
 /// Equations up to which a node takes in every call at the end.
 const INLINED_MAX: usize = 8_000;
 /// `Schedule::Auto` leaves the order as it is unless the model promises cycles below this share.
@@ -242,6 +239,12 @@ impl Default for Options {
             dump_after: None,
         }
     }
+}
+
+/// Equations up to which `Unroll::Auto` writes a loop out: about what 32 KiB of instructions hold. Bitsliced
+/// rounds are nearly everywhere faster rolled, as the speed table of the report shows.
+fn unrolled_max(slicing: Slicing) -> u64 {
+    if slicing == Slicing::Bit { 2_500 } else { 8_000 }
 }
 
 fn all_bits(program: &Program) -> bool {
@@ -337,7 +340,7 @@ impl Run<'_> {
                 (Unroll::Yes, Some(false)) | (Unroll::No, None | Some(false)) | (Unroll::Auto, Some(false)) => true,
                 (Unroll::Yes, _) | (Unroll::No | Unroll::Auto, Some(true)) => false,
                 (Unroll::Auto, None) => {
-                    it.iterations.iter().map(|body| cost(body, &sizes, &costs)).fold(0, u64::saturating_add) > UNROLLED_MAX
+                    it.iterations.iter().map(|body| cost(body, &sizes, &costs)).fold(0, u64::saturating_add) > unrolled_max(slicing)
                 }
             };
             for note in loops::loops(node, &keep) {

@@ -60,7 +60,8 @@ fn primitives_agree_with_the_interpreter_on_random_inputs() {
         let made = recipe.make(&subject).expect("bundled programs compile");
         let program = recipe.build(&made).expect("the C compiler takes the text");
         let fields: Vec<Fields> = (0..3).map(|_| random_fields(&mut rng, &subject, &made.unit)).collect();
-        let cases: Vec<Vec<u8>> = fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, None, f).expect("the fields fit")).collect();
+        let cases: Vec<Vec<u8>> =
+            fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, None, f).expect("the fields fit")).collect();
         let outputs = native::run_cases(&program, recipe.arch, &cases, made.unit.output_bytes()).expect("the program runs");
         for (fields, output) in fields.iter().zip(outputs) {
             let expected = cases::interpret_line(&subject, None, fields).expect("the interpreter takes the fields");
@@ -97,7 +98,8 @@ fn random_programs_agree_with_the_interpreter() {
                 (port.name.to_string(), if port.m == 1 { shown.concat() } else { shown.join(",") })
             };
             let fields: Vec<Fields> = (0..3).map(|_| inputs.iter().map(&mut line).collect()).collect();
-            let cases: Vec<Vec<u8>> = fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, word, f).expect("the fields fit")).collect();
+            let cases: Vec<Vec<u8>> =
+                fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, word, f).expect("the fields fit")).collect();
             let outputs = native::run_cases(&program, arch, &cases, made.unit.output_bytes()).expect("the program runs");
             for (fields, output) in fields.iter().zip(outputs) {
                 let expected = cases::interpret_line(&subject, word, fields).expect("the interpreter takes the fields");

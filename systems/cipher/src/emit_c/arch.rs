@@ -121,6 +121,14 @@ impl Shape {
         self.register_bits() / self.word_bits
     }
 
+    /// `1 block`, `64 blocks`.
+    pub fn blocks_text(&self) -> String {
+        match self.blocks() {
+            1 => "1 block".into(),
+            n => format!("{n} blocks"),
+        }
+    }
+
     /// Registers are vectors of C lanes.
     pub fn is_vector(&self) -> bool {
         self.arch.is_vector()
@@ -151,7 +159,7 @@ impl Shape {
             Arch::Sse | Arch::Avx2 | Arch::Avx512 => "#include <immintrin.h>\n",
             Arch::Neon => "#include <arm_neon.h>\n",
         };
-        out += &format!("\n/* {} blocks at a time: {bits}-bit registers, {}. */\n", self.blocks(), self.description());
+        out += &format!("\n/* {} at a time: {bits}-bit registers, {}. */\n", self.blocks_text(), self.description());
         out += &format!("typedef uint{lane}_t lane;\n");
         if self.is_vector() {
             out += &format!("typedef lane reg __attribute__((vector_size({}), may_alias));\n", bits / 8);

@@ -274,8 +274,8 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
             };
             let _ = writeln!(
                 out,
-                "/* {} blocks at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n",
-                shape.blocks()
+                "/* {} at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n",
+                shape.blocks_text()
             );
             let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()]);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
@@ -328,10 +328,10 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
     let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
     let _ = writeln!(
         out,
-        "/* Works on n blocks of {} bytes, giving {} bytes each; {} at a time are fastest. */",
+        "/* Works on n blocks of {} bytes, giving {} bytes each; {} at a time is fastest. */",
         input.layout.n_bytes,
         unit.output_bytes(),
-        shape.blocks()
+        shape.blocks_text()
     );
     let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
     out

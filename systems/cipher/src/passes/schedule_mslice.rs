@@ -11,7 +11,7 @@
 //!
 //! Of the equations that are ready, the first in the order of the text goes next that reads
 //! nothing of the last `look_behind` equations and whose unit is still free in this cycle. If there is none, the window
-//! shrinks. When as many values are alive as there are registers, the order of the text is followed until some die.
+//! shrinks. When clearly more values are alive than the registers hold or the text keeps, steps that free one go first.
 //!
 //! Needs:   executable order; everything that should be mixed is inlined.
 //! Keeps:   the set of statements and all dependences.
@@ -105,6 +105,7 @@ fn order(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, look_behind: u
         }
     }
     let mut live = Live { node, left: reads(node, stmts, live_out), n: 0 };
+    let live_max = live.most(stmts).max(target.n_registers as i64) + target.n_registers as i64 / SLACK;
     let mut cycle = Cycle { used: UnitSet(0), n: 0, width: target.machine.issue_width };
     let mut placed = vec![false; stmts.len()];
     let mut order: Vec<u32> = Vec::with_capacity(stmts.len());
@@ -125,7 +126,7 @@ fn order(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, look_behind: u
         while ready.fresh.front().is_some_and(|(at, _)| placed[*at as usize]) {
             ready.fresh.pop_front();
         }
-        let crowded = live.n + 1 >= target.n_registers as i64;
+        let crowded = live.n >= live_max;
         let pick = if crowded { live.relief(stmts, &waiting) } else { cycle.pick(&ready, &classes, target) };
         placed[pick as usize] = true;
         waiting.remove(&pick);
@@ -183,6 +184,10 @@ struct Live<'a> {
     n: i64,
 }
 
+/// The schedule may keep as many values alive as the text does, or as there are registers, and this share of the
+/// registers more: a few spills cost less than waiting, many cost more.
+const SLACK: i64 = 4;
+
 /// How many waiting steps are looked at when registers are short.
 const RELIEF_MAX: usize = 32;
 
@@ -204,6 +209,17 @@ impl Live<'_> {
             at += n;
         }
         change
+    }
+
+    /// Most values alive at once in the order of the text.
+    fn most(&self, stmts: &[Stmt]) -> i64 {
+        let mut trial = Live { node: self.node, left: self.left.clone(), n: 0 };
+        let mut most = 0;
+        for stmt in stmts {
+            trial.place(stmt);
+            most = most.max(trial.n);
+        }
+        most
     }
 
     /// The first waiting step that frees a register, of those that do not the first in the text.

@@ -1,0 +1,162 @@
+//! `meanwhile cipher` as users call it: text, JSON, exit codes, and the C it writes.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn meanwhile(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads its input");
+    child.wait_with_output().expect("it ends")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).expect("one JSON object")
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
+        writeln!(file, "cipher command line: {program} is missing").expect("the list of skips");
+    }
+    found
+}
+
+#[test]
+fn list_names_all_primitives_with_their_slicings() {
+    let output = meanwhile(&["cipher", "list", "--json"], "");
+    let rows = json(&output)["rows"].as_array().expect("rows").clone();
+    assert_eq!(rows.len(), 22);
+    let chacha = rows.iter().find(|r| r["name"] == "chacha20").expect("it is bundled");
+    assert_eq!(chacha["slicings"], serde_json::json!(["b", "v"]), "additions have no horizontal form");
+    assert!(rows.iter().all(|r| r["kind"].is_string() && r["source"].is_string()));
+}
+
+#[test]
+fn run_gives_the_published_output_and_takes_parts_of_a_composed_field() {
+    let zero = "0".repeat(32);
+    let output = meanwhile(&["cipher", "run", "aes-128"], &format!("key={zero} input={zero}\n"));
+    assert_eq!(stdout(&output), "66e94bd4ef8a2c3b884cfa59ca342b2e\n");
+    let (key, nonce) = ("0".repeat(64), "0".repeat(24));
+    let parts = meanwhile(&["cipher", "run", "chacha20"], &format!("key={key} counter=0 nonce={nonce}\n"));
+    let whole = format!("657870616e642033322d62797465206b{}", "0".repeat(96));
+    let same = meanwhile(&["cipher", "run", "chacha20"], &format!("input={whole}\n"));
+    assert_eq!(stdout(&parts), stdout(&same));
+    assert!(stdout(&parts).starts_with("76b8e0ada0f13d90"));
+}
+
+#[test]
+fn run_names_the_line_of_a_bad_case_and_writes_nothing() {
+    let zero = "0".repeat(32);
+    for (line, why) in [
+        (format!("key={zero} input=00"), "has 1 bytes, 16 are needed"),
+        (format!("kye={zero} input={zero}"), "did you mean `key`?"),
+        (format!("key={zero}"), "field `input` is missing"),
+        (format!("key={zero} key={zero} input={zero}"), "is given twice"),
+        (String::new(), "the line has no fields"),
+        (format!("key={zero} input=zz{}", "0".repeat(30)), "hex digits"),
+    ] {
+        let output = meanwhile(&["cipher", "run", "aes-128"], &format!("key={zero} input={zero}\n{line}\n"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(said.contains("line 2: ") && said.contains(why), "{line}: {said}");
+        assert_eq!(stdout(&output), "", "{line}");
+    }
+}
+
+#[test]
+fn run_takes_the_parameters_of_a_file() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("f.ua");
+    std::fs::write(&file, "node f (a : u8x2, b : b4) returns (s : u8, t : b4)\nlet s = a[0] ^ (a[1] <<< 1); t = ~b tel\n")
+        .expect("written");
+    let path = file.to_str().expect("a plain path");
+    let input = "a=f0,81 b=0101\na=01,00 b=1111\n";
+    let interpreted = meanwhile(&["cipher", "run", path], input);
+    assert_eq!(stdout(&interpreted), "s=f3 t=1010\ns=01 t=0000\n");
+    if has("gcc") {
+        for slicing in ["b", "v"] {
+            let compiled = meanwhile(&["cipher", "run", path, "--compiled", "--slicing", slicing], input);
+            assert_eq!(stdout(&compiled), stdout(&interpreted), "slicing {slicing}");
+        }
+    }
+}
+
+#[test]
+fn check_reports_every_error_of_a_file_as_json() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("bad.ua");
+    std::fs::write(&file, "node f (a : u8) returns (b : u8)\nlet\n  b = aa;\n  b = g(a)\ntel\n").expect("written");
+    let output = meanwhile(&["cipher", "check", file.to_str().expect("a plain path"), "--json"], "");
+    assert_eq!(output.status.code(), Some(1));
+    let report = json(&output);
+    assert_eq!(report["ok"], false);
+    let errors = report["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 2, "{report}");
+    assert_eq!((&errors[0]["line"], &errors[0]["column"]), (&3.into(), &7.into()));
+    assert!(errors[0]["help"].as_str().expect("help").contains("did you mean `a`?"));
+    let fine = meanwhile(&["cipher", "check", "serpent-128", "--json"], "");
+    assert_eq!((json(&fine)["ok"].clone(), json(&fine)["errors"].clone()), (true.into(), serde_json::json!([])));
+}
+
+#[test]
+fn unknown_names_and_options_exit_with_1_and_a_guess() {
+    let output = meanwhile(&["cipher", "run", "aes-12"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `aes-128`?"));
+    assert_eq!(meanwhile(&["cipher", "compile", "aes-128", "--slicing", "x"], "").status.code(), Some(1));
+    let refused = meanwhile(&["cipher", "compile", "chacha20", "--slicing", "h"], "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no arithmetic"));
+}
+
+#[test]
+fn the_c_file_and_its_header_serve_a_program_with_any_number_of_blocks() {
+    if !has("gcc") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
+    let main = "#include \"aes.h\"\n#include <stdio.h>\n#include <string.h>\n\
+        int main(void) {\n  static const uint8_t key[16]; static uint8_t in[77 * 16], out[78 * 16];\n  aes128_roundkeys keys;\n\
+        aes128_expand(&keys, key);\n  memset(out, 0xa5, sizeof out);\n  aes128_blocks(&keys, in, out, 77);\n\
+        for (int b = 0; b < 77; b++) if (memcmp(out, out + 16 * b, 16)) return 1;\n\
+        for (int i = 0; i < 16; i++) if (out[77 * 16 + i] != 0xa5) return 2;\n\
+        for (int i = 0; i < 16; i++) printf(\"%02x\", out[i]);\n  return 0;\n}\n";
+    std::fs::write(at("main.c"), main).expect("written");
+    for (slicing, arch) in [("b", "x86-64"), ("h", "sse"), ("v", "x86-64")] {
+        let made = meanwhile(
+            &["cipher", "compile", "aes-128", "--slicing", slicing, "--arch", arch, "-o", &at("aes.c"), "--header", &at("aes.h")],
+            "",
+        );
+        assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+        let exe = at("aes");
+        let flags: &[&str] = if arch == "sse" { &["-mssse3"] } else { &[] };
+        let built = Command::new("gcc").args(["-O1", "-Wall", "-Werror", "-o", &exe, &at("main.c"), &at("aes.c")]).args(flags).output();
+        let built = built.expect("gcc runs");
+        assert!(built.status.success(), "{slicing} {arch}: {}", String::from_utf8_lossy(&built.stderr));
+        let ran = Command::new(Path::new(&exe)).output().expect("it runs");
+        assert_eq!(ran.status.code(), Some(0), "{slicing} {arch}");
+        assert_eq!(stdout(&ran), "66e94bd4ef8a2c3b884cfa59ca342b2e", "{slicing} {arch}");
+    }
+}
+
+#[test]
+fn dump_after_shows_the_program_between_two_passes() {
+    let output = meanwhile(&["cipher", "compile", "rectangle-80", "--slicing", "v", "--dump-after", "loops"], "");
+    assert!(stdout(&output).contains("entry node rectangle("));
+    assert_eq!(meanwhile(&["cipher", "compile", "rectangle-80", "--dump-after", "nothing"], "").status.code(), Some(1));
+}

@@ -1,0 +1,179 @@
+//! The seed's worked examples, and what both schedulers must do to the bundled primitives.
+
+use std::rc::Rc;
+
+use cipher::emit_c::Arch;
+use cipher::inorder::{Step, timeline};
+use cipher::ir::{Body, Dir, Eq, Node, Op, Operand, Program, Ref, Stmt, Ty, VarId};
+use cipher::native::Cc;
+use cipher::passes::schedule_mslice::{Target, schedule_mslice};
+use cipher::pipeline::{Schedule, Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::syntax::Loc;
+use cipher::unit::Subject;
+use machine::{Class, Kind, Machine};
+
+const WORD: Ty = Ty { m: 32, dir: Dir::V };
+
+/// A node of equations `name = a op b` over parameters and each other; every defined name is a result
+/// as well, so that all live to the end.
+fn node(params: &[&str], eqs: &[(&str, Op, &str, &str)]) -> Node {
+    let mut node = Node::new("example");
+    for name in params {
+        let var = node.var(Rc::from(*name), 1, WORD);
+        node.params.push(var);
+    }
+    let mut stmts = Vec::new();
+    for (name, op, a, b) in eqs {
+        let at = |node: &Node, name: &str| {
+            let var = node.vars.iter().position(|v| &*v.name == name).unwrap_or_else(|| panic!("{name} is defined"));
+            Operand::Ref(Ref::at(VarId(var as u32), 0))
+        };
+        let args = vec![at(&node, a), at(&node, b)];
+        let dst = node.var(Rc::from(*name), 1, WORD);
+        stmts.push(Stmt::Eq(Eq { dst: Ref::at(dst, 0), op: op.clone(), args, loc: Loc::default() }));
+    }
+    node.body = Body::Stmts(stmts);
+    node
+}
+
+fn names(node: &Node) -> Vec<String> {
+    let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
+    let name = |s: &Stmt| if let Stmt::Eq(eq) = s { node.vars[eq.dst.var.idx()].name.to_string() } else { String::new() };
+    stmts.iter().map(name).collect()
+}
+
+fn two_wide() -> Target {
+    Target { machine: Machine::in_order(2), kind: Kind::General, n_registers: 32 }
+}
+
+/// Cycles of the node's equations on two equal units, in order.
+fn cycles(node: &Node) -> u64 {
+    let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
+    let machine = Machine::in_order(2);
+    let mut writer = std::collections::HashMap::new();
+    let mut steps = Vec::new();
+    for (at, stmt) in stmts.iter().enumerate() {
+        let Stmt::Eq(eq) = stmt else { panic!("equations only") };
+        let var = |a: &Operand| if let Operand::Ref(r) = a { Some(r.var) } else { None };
+        let reads: Vec<usize> = eq.args.iter().filter_map(|a| var(a).and_then(|v| writer.get(&v).copied())).collect();
+        steps.push(Step::new(&reads, machine.operation(Kind::General, Class::Logic)));
+        writer.insert(eq.dst.var, at);
+    }
+    timeline(&machine, &steps).cycles
+}
+
+#[test]
+fn u_v_w_x_takes_2_cycles_instead_of_3() {
+    let eqs = [("u", Op::Add, "a", "b"), ("v", Op::Add, "u", "two"), ("w", Op::Add, "c", "d"), ("x", Op::Add, "e", "f")];
+    let mut node = node(&["a", "b", "c", "d", "e", "f", "two"], &eqs);
+    assert_eq!(cycles(&node), 3);
+    schedule_mslice(&mut node, 1, &two_wide());
+    assert_eq!(names(&node), ["u", "w", "v", "x"]);
+    assert_eq!(cycles(&node), 2);
+}
+
+#[test]
+fn a_window_of_2_moves_c1_and_a_window_of_1_does_not() {
+    let eqs = [
+        ("a1", Op::Xor, "x1", "x2"),
+        ("a2", Op::Xor, "x3", "x4"),
+        ("b1", Op::Xor, "a1", "x5"),
+        ("b2", Op::Xor, "a2", "x6"),
+        ("c1", Op::Xor, "x7", "x8"),
+        ("c2", Op::Xor, "c1", "x9"),
+    ];
+    let params = ["x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"];
+    let mut one = node(&params, &eqs);
+    assert_eq!(cycles(&one), 4);
+    schedule_mslice(&mut one, 1, &two_wide());
+    assert_eq!(names(&one), ["a1", "a2", "b1", "b2", "c1", "c2"]);
+    let mut two = node(&params, &eqs);
+    schedule_mslice(&mut two, 2, &two_wide());
+    assert_eq!(names(&two), ["a1", "a2", "c1", "b1", "b2", "c2"]);
+    assert_eq!(cycles(&two), 3);
+}
+
+fn compiled(name: &str, slicing: Slicing, unroll: Unroll, schedule: Schedule, dump_after: &str) -> String {
+    let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
+    let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, unroll, "-O3");
+    recipe.options.schedule = schedule;
+    recipe.options.dump_after = Some(dump_after.into());
+    recipe.make(&subject).expect("it compiles").compiled.dump.expect("the pass runs")
+}
+
+/// The lines of one node of a dump.
+fn body<'a>(dump: &'a str, node: &str) -> Vec<&'a str> {
+    let start = format!("node {node}(");
+    let lines = dump.lines().skip_while(|l| !l.contains(&start)).skip(1);
+    lines.take_while(|l| l.starts_with(' ')).map(str::trim).collect()
+}
+
+#[test]
+fn rectangle_adds_four_key_bits_before_each_s_box() {
+    let dump = compiled("rectangle-80", Slicing::Bit, Unroll::Yes, Schedule::Bitslice, "schedule_bitslice");
+    let kinds: Vec<bool> = body(&dump, "rectangle").iter().map(|l| l.contains("sbox")).collect();
+    // Four additions of a key bit, an S-box, and so on; in the last round the final addition of a key
+    // follows each S-box at once.
+    let expected: Vec<bool> = (0..24 * 16).flat_map(|_| [false, false, false, false, true]).collect();
+    assert!(kinds[..expected.len()] == expected, "not in the order of the listing");
+    let last: Vec<usize> = kinds[expected.len()..].split(|is_call| *is_call).map(<[bool]>::len).collect();
+    assert_eq!(last, [vec![4], vec![8; 15], vec![4]].concat());
+}
+
+/// How often neighbouring lines belong to different threads of computation, for the given labels.
+fn changes(labels: &[usize]) -> usize {
+    labels.windows(2).filter(|w| w[0] != w[1]).count()
+}
+
+/// For each equation, which of the roots it descends from alone; equations of several are left out.
+fn threads(program: &Program, roots: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
+    let node = &program.nodes[program.entries[0].idx()];
+    let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
+    let mut of: std::collections::HashMap<VarId, Option<usize>> = std::collections::HashMap::new();
+    let mut labels = Vec::new();
+    for stmt in stmts {
+        let Stmt::Eq(eq) = stmt else { continue };
+        let mut own: Vec<Option<usize>> = Vec::new();
+        for arg in &eq.args {
+            if let Operand::Ref(place) = arg {
+                let label =
+                    if node.params.contains(&place.var) { roots(place.index.base as usize) } else { of.get(&place.var).copied().flatten() };
+                own.push(label);
+            }
+        }
+        own.dedup();
+        let label = if own.len() == 1 { own[0] } else { None };
+        of.insert(eq.dst.var, label);
+        labels.extend(label);
+    }
+    labels
+}
+
+fn program(name: &str, schedule: Schedule) -> Program {
+    let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
+    let mut recipe = Recipe::new(Slicing::Vertical, Arch::Avx2, Cc::Clang, Unroll::Yes, "-O3");
+    recipe.options.schedule = schedule;
+    recipe.make(&subject).expect("it compiles").compiled.program
+}
+
+#[test]
+fn chacha20s_four_quarter_rounds_are_interleaved() {
+    // Word i of the state belongs to column i mod 4 in the first quarter rounds.
+    let off = threads(&program("chacha20", Schedule::None), |i| Some(i % 4));
+    let on = threads(&program("chacha20", Schedule::Mslice), |i| Some(i % 4));
+    let n = off.len().min(48);
+    assert!(changes(&off[..n]) <= 4, "the text has one quarter round after the other: {:?}", &off[..n]);
+    assert!(changes(&on[..n]) >= 3 * n / 4, "the schedule takes them in turn: {:?}", &on[..n]);
+}
+
+#[test]
+fn aces_three_simeck_boxes_are_interleaved() {
+    // Words 0, 1 are A, 4, 5 are C, 8, 9 are E.
+    let root = |i: usize| [Some(0), None, Some(1), None, Some(2)][i / 2];
+    let off = threads(&program("ace", Schedule::None), root);
+    let on = threads(&program("ace", Schedule::Mslice), root);
+    let n = off.len().min(60);
+    assert!(changes(&off[..n]) <= 4, "the text has one box after the other: {:?}", &off[..n]);
+    assert!(changes(&on[..n]) >= n / 2, "the schedule mixes them: {:?}", &on[..n]);
+}

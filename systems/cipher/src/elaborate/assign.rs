@@ -2,7 +2,7 @@
 
 use crate::ir::{Eq, Op, Operand, Ref, Stmt, Ty, Unrolled};
 use crate::syntax::Loc;
-use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Forall, Index};
+use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Eqn, Forall, Index};
 use crate::syntax::parser::static_op;
 use crate::syntax::types::ATOMS_MAX;
 
@@ -85,6 +85,10 @@ impl Builder<'_, '_> {
         let last = self.number(&forall.last)?;
         let n = last.abs_diff(first).saturating_add(1);
         // A huge range is refused before anything is made of it.
+        let least = n.saturating_mul(least_equations(&forall.eqs));
+        if !self.elab.has_room(least) {
+            return self.elab.spend(least, 0, forall.loc);
+        }
         self.elab.spend(n, 0, forall.loc)?;
         let outer = self.scope.insert(forall.index.name.clone(), Binding::Nat(first));
         let before = std::mem::take(&mut self.stmts);
@@ -214,4 +218,16 @@ impl Builder<'_, '_> {
         }
         Some(atoms)
     }
+}
+
+/// Equations that these become at least, once loops between plain numbers are written out.
+fn least_equations(eqns: &[Eqn]) -> u64 {
+    let one = |eqn: &Eqn| match eqn {
+        Eqn::Assign(_) => 1,
+        Eqn::Forall(Forall { first, last, eqs, .. }) => match (&first.kind, &last.kind) {
+            (AExprKind::Int(a), AExprKind::Int(b)) => a.abs_diff(*b).saturating_add(1).saturating_mul(least_equations(eqs)),
+            _ => 1,
+        },
+    };
+    eqns.iter().map(one).fold(0, u64::saturating_add)
 }

@@ -247,6 +247,11 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Whether so many more equations are within the limit.
+    fn has_room(&self, equations: u64) -> bool {
+        self.n_equations.saturating_add(equations) <= EQUATIONS_MAX
+    }
+
     /// Counts work before it is done; a program that is too large ends in a message.
     fn spend(&mut self, equations: u64, words: u64, loc: Loc) -> Option<()> {
         if self.n_equations > EQUATIONS_MAX || self.n_words > WORDS_MAX {

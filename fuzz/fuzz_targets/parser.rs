@@ -1,7 +1,7 @@
 //! Any bytes: the front end answers with a program or with messages, never with a panic.
 //!
-//! `cargo +nightly fuzz run parser fuzz/corpus/parser systems/cipher/tests ciphers -- -timeout=30`
-//! starts from the programs of the tests.
+//! `cargo +nightly fuzz run -s none parser fuzz/corpus/parser systems/cipher/tests ciphers -- -timeout=30`
+//! starts from the programs of the tests. There is no `unsafe` here for a sanitizer to watch.
 
 #![no_main]
 

@@ -1,7 +1,8 @@
 //! A random program means the same interpreted and compiled, in every slicing and with any options.
 //!
 //! Eight bytes are a seed for the generator of the property tests; anything else is the text of a
-//! program. `cargo +nightly fuzz run pipeline fuzz/corpus/pipeline systems/cipher/tests/ok -- -timeout=60`
+//! program. Start it with
+//! `cargo +nightly fuzz run -s none pipeline fuzz/corpus/pipeline systems/cipher/tests/ok -- -timeout=60`.
 
 #![no_main]
 

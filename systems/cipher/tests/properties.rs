@@ -86,9 +86,10 @@ fn bundled_ciphers_keep_their_meaning() {
             assert!(!legal.is_empty(), "{} has no slicing", primitive.name);
             for slicing in legal {
                 let all = all_options(slicing, None);
-                // One way to compile each; bitsliced programs are large.
-                let options = &all[rng.usize(0..all.len())];
-                compiled_agrees(&program, entry, options, &cases).unwrap_or_else(|what| panic!("{} {entry}: {what}", primitive.name));
+                for _ in 0..2 {
+                    let options = &all[rng.usize(0..all.len())];
+                    compiled_agrees(&program, entry, options, &cases).unwrap_or_else(|what| panic!("{} {entry}: {what}", primitive.name));
+                }
             }
         }
     }
@@ -130,7 +131,7 @@ fn mutated_programs_never_panic() {
     }
     let _ = std::panic::take_hook();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(accepted > 0, "some mutations leave a program right");
+    assert!(accepted > 0 || setting("CIPHER_PROGRAMS", N_PROGRAMS) < N_PROGRAMS, "some mutations leave a program right");
 }
 
 /// Exchanges, drops, doubles or replaces a few tokens.

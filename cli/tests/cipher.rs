@@ -99,7 +99,7 @@ fn run_takes_the_parameters_of_a_file() {
 fn check_reports_every_error_of_a_file_as_json() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("bad.ua");
-    std::fs::write(&file, "node f (a : u8) returns (b : u8)\nlet\n  b = aa;\n  b = g(a)\ntel\n").expect("written");
+    std::fs::write(&file, "node f (plain : u8) returns (b, c : u8)\nlet\n  b = plian;\n  c = g(plain)\ntel\n").expect("written");
     let output = meanwhile(&["cipher", "check", file.to_str().expect("a plain path"), "--json"], "");
     assert_eq!(output.status.code(), Some(1));
     let report = json(&output);
@@ -107,7 +107,7 @@ fn check_reports_every_error_of_a_file_as_json() {
     let errors = report["errors"].as_array().expect("errors");
     assert_eq!(errors.len(), 2, "{report}");
     assert_eq!((&errors[0]["line"], &errors[0]["column"]), (&3.into(), &7.into()));
-    assert!(errors[0]["help"].as_str().expect("help").contains("did you mean `a`?"));
+    assert!(errors[0]["help"].as_str().expect("help").contains("did you mean `plain`?"));
     let fine = meanwhile(&["cipher", "check", "serpent-128", "--json"], "");
     assert_eq!((json(&fine)["ok"].clone(), json(&fine)["errors"].clone()), (true.into(), serde_json::json!([])));
 }

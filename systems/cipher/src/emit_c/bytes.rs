@@ -70,7 +70,7 @@ pub fn load_and_store(field: &Field, shape: Shape, load: bool, store: bool) -> S
 fn table(name: &str, what: &str, values: impl Iterator<Item = u32>) -> String {
     let values: Vec<String> = values.map(|v| v.to_string()).collect();
     let lines: Vec<String> = values.chunks(16).map(|c| format!("    {},", c.join(", "))).collect();
-    format!("\nstatic const uint16_t {what}_{name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
+    format!("\nstatic const uint16_t {what}_of_{name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
 }
 
 fn bitsliced(field: &Field, shape: Shape, load: bool, store: bool) -> String {
@@ -83,7 +83,7 @@ fn bitsliced(field: &Field, shape: Shape, load: bool, store: bool) -> String {
         register[(at ^ 7) as usize] = j as u32;
     }
     let mut out = table(name, "register", register.iter().copied());
-    let check = if register.contains(&NONE) { format!("if (register_{name}[64 * c + i] != {NONE}) ") } else { String::new() };
+    let check = if register.contains(&NONE) { format!("if (register_of_{name}[64 * c + i] != {NONE}) ") } else { String::new() };
     if load {
         let _ = write!(
             out,
@@ -98,7 +98,7 @@ static void load_{name}(reg *r, const uint8_t *in, size_t stride, size_t n)
                 a[b] = 64 * g + b < n ? read64(in + (64 * g + b) * stride + 8 * c, bytes) : 0;
             transpose64(a);
             for (int i = 0; i < 64; i++)
-                {check}memcpy((uint8_t *)&r[register_{name}[64 * c + i]] + 8 * g, &a[i], 8);
+                {check}memcpy((uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, &a[i], 8);
         }}
     }}
 }}
@@ -118,7 +118,7 @@ static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
             uint64_t a[64];
             size_t bytes = {n_bytes} - 8 * c < 8 ? {n_bytes} - 8 * c : 8;
             for (int i = 0; i < 64; i++) {{
-                {absent}{check}memcpy(&a[i], (const uint8_t *)&r[register_{name}[64 * c + i]] + 8 * g, 8);
+                {absent}{check}memcpy(&a[i], (const uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, 8);
             }}
             transpose64(a);
             for (size_t b = 0; b < 64 && 64 * g + b < n; b++)
@@ -165,13 +165,13 @@ fn vertical(field: &Field, load: bool, store: bool) -> String {
         out = table(name, "offset", offsets.into_iter());
         let shift = if big { format!("{} - 8 * i", m - 8) } else { "8 * i".into() };
         get = format!(
-            "const uint8_t *p = in + b * stride + offset_{name}[j];
+            "const uint8_t *p = in + b * stride + offset_of_{name}[j];
             for (int i = 0; i < {}; i++)
                 x |= (lane)((lane)p[i] << ({shift}));",
             m / 8
         );
         put = format!(
-            "uint8_t *p = out + b * stride + offset_{name}[j];
+            "uint8_t *p = out + b * stride + offset_of_{name}[j];
             for (int i = 0; i < {}; i++)
                 p[i] = (uint8_t)(x >> ({shift}));",
             m / 8
@@ -181,14 +181,14 @@ fn vertical(field: &Field, load: bool, store: bool) -> String {
         get = format!(
             "const uint8_t *p = in + b * stride;
             for (int i = 0; i < {m}; i++) {{
-                unsigned at = position_{name}[{m} * j + i];
+                unsigned at = position_of_{name}[{m} * j + i];
                 x = (lane)(x << 1 | (p[at >> 3] >> (7 - (at & 7)) & 1));
             }}"
         );
         put = format!(
             "uint8_t *p = out + b * stride;
             for (int i = 0; i < {m}; i++) {{
-                unsigned at = position_{name}[{m} * j + i];
+                unsigned at = position_of_{name}[{m} * j + i];
                 p[at >> 3] |= (uint8_t)((x >> ({m} - 1 - i) & 1) << (7 - (at & 7)));
             }}"
         );
@@ -251,7 +251,7 @@ static void load_{name}(reg *r, const uint8_t *in, size_t stride, size_t n)
         for (unsigned j = 0; j < {n}; j++) {{
             uint8_t *q = (uint8_t *)&r[j];
             for (unsigned i = 0; i < {m}; i++) {{
-                unsigned at = position_{name}[{m} * j + i];
+                unsigned at = position_of_{name}[{m} * j + i];
                 {bit}
                 q[bit >> 3] |= (uint8_t)((p[at >> 3] >> (7 - (at & 7)) & 1) << (bit & 7));
             }}
@@ -273,7 +273,7 @@ static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
         for (unsigned j = 0; j < {n}; j++) {{
             const uint8_t *q = (const uint8_t *)&r[j];
             for (unsigned i = 0; i < {m}; i++) {{
-                unsigned at = position_{name}[{m} * j + i];
+                unsigned at = position_of_{name}[{m} * j + i];
                 {bit}
                 p[at >> 3] |= (uint8_t)((q[bit >> 3] >> (bit & 7) & 1) << (7 - (at & 7)));
             }}

@@ -12,19 +12,19 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let (case, output) = (unit.case_bytes(), unit.output_bytes());
     let mut out = String::from("\n/* Test program. */\n#include <stdio.h>\n#include <stdlib.h>\n");
     for field in &unit.fields {
-        let _ = writeln!(out, "static reg in_{}[{}];", field.name, field.n_registers(shape));
+        let _ = writeln!(out, "static reg in_{}_[{}];", field.name, field.n_registers(shape));
     }
     for field in &unit.outputs {
-        let _ = writeln!(out, "static reg out_{}[{}];", field.name, field.n_registers(shape));
+        let _ = writeln!(out, "static reg out_{}_[{}];", field.name, field.n_registers(shape));
     }
     if unit.n_schedule > 0 {
         let _ = writeln!(out, "static reg keys_[{}];", unit.n_schedule);
     }
-    let field = |f: usize| format!("in_{}", unit.fields[f].name);
+    let field = |f: usize| format!("in_{}_", unit.fields[f].name);
     let results: Vec<String> = if unit.outputs.len() == unit.entry.dims.len() - unit.entry.params.len() {
-        unit.outputs.iter().map(|f| format!("out_{}", f.name)).collect()
+        unit.outputs.iter().map(|f| format!("out_{}_", f.name)).collect()
     } else {
-        vec![format!("out_{}", unit.outputs[0].name)]
+        vec![format!("out_{}_", unit.outputs[0].name)]
     };
     let schedule_line = unit.schedule.as_ref().map_or(String::new(), |schedule| {
         let results: Vec<String> = schedule_results(schedule, shape);
@@ -36,12 +36,12 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let _ = write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
     let (mut loads, mut stores, mut at) = (String::new(), String::new(), 0);
     for f in &unit.fields {
-        let _ = writeln!(loads, "        load_{0}(in_{0}, cases + done * {case} + {at}, {case}, now);", f.name);
+        let _ = writeln!(loads, "        load_{0}(in_{0}_, cases + done * {case} + {at}, {case}, now);", f.name);
         at += f.layout.n_bytes;
     }
     let mut at = 0;
     for f in &unit.outputs {
-        let _ = writeln!(stores, "        store_{0}(out_{0}, results + done * {output} + {at}, {output}, now);", f.name);
+        let _ = writeln!(stores, "        store_{0}(out_{0}_, results + done * {output} + {at}, {output}, now);", f.name);
         at += f.layout.n_bytes;
     }
     let _ = write!(

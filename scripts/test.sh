@@ -12,6 +12,10 @@ cargo test --workspace --no-fail-fast
 status=$?
 
 echo
+echo "published vectors through emitted C: every primitive, slicing, target and compiler"
+cargo run --quiet --package meanwhile -- cipher test --all || status=1
+
+echo
 if [ -s "$MEANWHILE_SKIPS" ]; then
     echo "skipped, because this CPU or kernel lacks it:"
     sort -u "$MEANWHILE_SKIPS" | sed 's/^/  /'

@@ -6,6 +6,7 @@ mod list;
 mod options;
 mod run;
 mod sboxes;
+mod scaling;
 mod speed;
 mod test;
 

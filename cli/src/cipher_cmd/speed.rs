@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use cipher::emit_c::Arch;
 use cipher::native;
 use cipher::speed::{self, Config, Measured};
 use measure::machine::{self, Machine};
@@ -152,28 +151,10 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
          lookup tables become circuits, and one register holds a block in each slice."
             .into(),
     )];
-    blocks.push(Block::Table(compile_times()?));
+    blocks.push(Block::Table(super::scaling::primitives()?));
+    blocks.push(Block::Table(super::scaling::doubling()?));
+    let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
+    let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
+    blocks.push(Block::Table(super::sboxes::table(&compared)));
     Ok(SystemReport { summary, section: Section { title: "cipher".into(), blocks }, rows })
-}
-
-/// How long our own compiler takes, as rounds double.
-fn compile_times() -> Result<Table, Failure> {
-    let mut table =
-        Table::new("Time of our compiler, without the C compiler", &["primitive", "slicing", "equations", "ms"]).kind(Kind::Measured);
-    for name in ["ace", "gift-128", "serpent-128", "aes-128"] {
-        let subject = cipher::unit::Subject::bundled(name).expect("it is bundled").map_err(Failure::User)?;
-        for slicing in subject.slicings(None) {
-            let recipe = cipher::recipe::Recipe::new(slicing, Arch::Avx2, cipher::native::Cc::Gcc, cipher::pipeline::Unroll::Yes, "-O3");
-            let mut made = None;
-            let seconds = measure::clock::seconds(|| made = Some(recipe.make(&subject)));
-            let made = made.expect("it ran").map_err(Failure::User)?;
-            table.push(vec![
-                Cell::words(name),
-                Cell::words(slicing.letter()),
-                Cell::number(made.n_equations().to_string()),
-                Cell::number(format!("{:.0}", seconds * 1e3)),
-            ]);
-        }
-    }
-    Ok(table)
 }

@@ -126,6 +126,9 @@ struct Node {
     n_names: usize,
 }
 
+/// A number made from another: its text, its value, whether it needs no parentheses, and its production.
+type Derived = (String, Box<dyn Fn(i64) -> i64>, bool, &'static str);
+
 /// Values that nat parameters are called with.
 const NATS: [i64; 3] = [0, 1, 3];
 
@@ -681,7 +684,7 @@ impl Generator {
             let base = self.node.numbers[at].clone();
             let c = self.rng.i64(1..4);
             let name = base.text.clone();
-            let f: (String, Box<dyn Fn(i64) -> i64>, bool, &'static str) = match self.rng.u32(0..8) {
+            let f: Derived = match self.rng.u32(0..8) {
                 0 => (format!("{name}+{c}"), Box::new(move |v| v + c), false, "affine index"),
                 1 => (format!("{c}*{name}"), Box::new(move |v| c * v), false, "affine index"),
                 2 => (format!("{high}-{name}"), Box::new(move |v| high - v), false, "affine index"),
@@ -724,7 +727,7 @@ impl Generator {
                 break;
             }
             let d = dims[depth] as i64;
-            let factors: Vec<usize> = (1..=left.min(6)).filter(|f| left % f == 0).collect();
+            let factors: Vec<usize> = (1..=left.min(6)).filter(|f| left.is_multiple_of(*f)).collect();
             let factor = self.pick(&factors);
             let as_range = self.rng.bool() && factor as i64 <= d;
             let picks: Vec<Number> = if factor > 1 && as_range {
@@ -942,7 +945,7 @@ impl Generator {
             self.note("/ %");
             let left = self.expr(bits, n, depth - 1);
             let op = self.pick(&["/", "%"]);
-            let divisor = self.rng.u32(1..8);
+            let divisor = self.rng.u64(1..8).min(if let Bits::Fixed(m @ 1..=2) = bits { (1 << m) - 1 } else { 7 });
             return Some(Text { text: format!("{} {op} {divisor}", self.operand(&left, 3, true)), level: 3 });
         }
         if self.style.products && self.chance(3) {

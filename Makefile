@@ -28,6 +28,7 @@ test-long: build ## test every combination; takes hours, goes on where it was st
 	$(MEANWHILE) cipher test --matrix
 
 bench: build ## measure everything, in full
+	$(MEANWHILE) cipher bench --out experiments/cipher-schedulers/bench.json
 	$(MEANWHILE) cipher speed --out experiments/cipher-speed/speed.json
 	$(MEANWHILE) cipher sboxes
 

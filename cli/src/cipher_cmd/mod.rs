@@ -1,5 +1,6 @@
 //! `meanwhile cipher`: Usuba ciphers listed, checked, compiled, run and tested.
 
+mod bench;
 mod check;
 mod compile;
 mod list;
@@ -35,6 +36,8 @@ enum Command {
     Run(run::Args),
     /// Run the published vectors through emitted C.
     Test(test::Args),
+    /// Measure each scheduler off against on.
+    Bench(bench::Args),
     /// Measure cycles a byte of emitted C.
     Speed(speed::Args),
     /// Compare the synthesiser of circuits with decision diagrams on random S-boxes.
@@ -49,6 +52,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Compile(args) => compile::run(args, out),
         Command::Run(args) => run::run(args, out),
         Command::Test(args) => test::run(args, out),
+        Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),
         Command::Sboxes(args) => sboxes::run(args, out),
     }

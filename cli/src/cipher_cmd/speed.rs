@@ -7,6 +7,7 @@ use cipher::speed::{self, Config, Measured};
 use measure::machine::{self, Machine};
 use report::page::{Block, Section};
 use report::{Cell, Evidence, Kind, Table};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tool_failure;
@@ -38,40 +39,73 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn key(config: &Config) -> Value {
-    serde_json::to_value(config).expect("a configuration is plain data")
+/// Rows of an evidence file, stored as they come.
+pub struct Store {
+    path: Option<PathBuf>,
+    command: &'static str,
+    rows: Vec<Value>,
 }
 
-/// Measures what the evidence file does not have yet, storing it row by row.
-fn measure_all(configs: &[Config], runs: usize, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
-    let load = |path: &Path| Evidence::load(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error.said));
-    let mut rows: Vec<Value> = match store {
-        Some(path) if path.exists() => load(path)?.rows.into_iter().map(Value::Object).collect(),
-        _ => Vec::new(),
-    };
-    let has = |rows: &[Value], config: &Config| {
-        let key = key(config);
+impl Store {
+    /// The rows that the file has already.
+    pub fn open(path: Option<PathBuf>, command: &'static str) -> Result<Store, Failure> {
+        let rows = match &path {
+            Some(path) if path.exists() => {
+                let evidence =
+                    Evidence::load(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error.said))?;
+                evidence.rows.into_iter().map(Value::Object).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Store { path, command, rows })
+    }
+
+    /// The row of this configuration: all its fields are equal.
+    pub fn find(&self, config: &impl Serialize) -> Option<&Value> {
+        let key = serde_json::to_value(config).expect("a configuration is plain data");
         let fields = key.as_object().expect("a configuration is an object");
-        rows.iter().any(|row| fields.iter().all(|(name, value)| row.get(name) == Some(value)))
-    };
+        self.rows.iter().find(|row| fields.iter().all(|(name, value)| row.get(name) == Some(value)))
+    }
+
+    /// Whether it was measured.
+    pub fn has(&self, config: &impl Serialize) -> bool {
+        self.find(config).is_some()
+    }
+
+    /// Adds a row and writes the file.
+    pub fn push(&mut self, row: Value) -> Result<(), Failure> {
+        self.rows.push(row);
+        let Some(path) = &self.path else { return Ok(()) };
+        let evidence = Evidence {
+            kind: Kind::Measured,
+            machine: machine_here(),
+            date: machine::today(),
+            compilers: compilers(),
+            command: self.command.into(),
+            rows: self.rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
+        };
+        evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    }
+}
+
+/// Measures what the evidence file does not have yet.
+fn measure_all(configs: &[Config], runs: usize, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
+    let mut store = Store::open(store.map(Path::to_path_buf), "meanwhile cipher speed --out FILE")?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
-        if !has(&rows, config) && native::missing_feature(config.arch).is_none() {
+        if !store.has(config) && native::missing_feature(config.arch).is_none() {
             let measured = speed::measure(config, runs).map_err(tool_failure)?;
-            rows.push(row(config, measured.as_ref()));
-            if let Some(path) = store {
-                save(path, &rows)?;
-            }
+            store.push(row(config, measured.as_ref()))?;
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(rows)
+    Ok(store.rows)
 }
 
 fn row(config: &Config, measured: Option<&Measured>) -> Value {
-    let mut row = key(config);
+    let mut row = serde_json::to_value(config).expect("a configuration is plain data");
     match measured {
         None => row["too_large"] = json!(true),
         Some(measured) => {
@@ -87,20 +121,8 @@ fn row(config: &Config, measured: Option<&Measured>) -> Value {
     row
 }
 
-fn save(path: &Path, rows: &[Value]) -> Result<(), Failure> {
-    let evidence = Evidence {
-        kind: Kind::Measured,
-        machine: machine_here(),
-        date: machine::today(),
-        compilers: compilers(),
-        command: "meanwhile cipher speed --out FILE".into(),
-        rows: rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
-    };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
-}
-
 /// The machine as evidence files name it.
-fn machine_here() -> report::evidence::Machine {
+pub fn machine_here() -> report::evidence::Machine {
     let machine = Machine::here();
     let os = format!("{}, {}", machine.distribution, machine.kernel);
     report::evidence::Machine { cpu: machine.cpu, cores: machine.n_cores, os, virtualised: machine.virtualised }

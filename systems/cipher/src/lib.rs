@@ -5,6 +5,7 @@ pub mod circuit;
 pub mod counts;
 pub mod elaborate;
 pub mod emit_c;
+pub mod gain;
 pub mod inorder;
 pub mod interp;
 pub mod ir;

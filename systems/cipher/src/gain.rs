@@ -1,0 +1,160 @@
+//! What a scheduler gains: the same program with it and without it, measured in turn.
+
+use measure::pairs::{Plan, run_pairs};
+use measure::tool::ToolError;
+use serde::{Deserialize, Serialize};
+
+use crate::counts;
+use crate::emit_c::Arch;
+use crate::native::{self, Cc};
+use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::speed::calls_for;
+use crate::unit::Subject;
+
+/// One cell of the seed's two tables.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// Name of the primitive.
+    pub primitive: String,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The scheduler that is on.
+    pub scheduler: Schedule,
+    /// The C compiler.
+    pub cc: Cc,
+    /// Its optimisation flag.
+    pub opt: &'static str,
+    /// The target.
+    pub arch: Arch,
+    /// The seed's speedup.
+    pub seed_ratio: Option<f64>,
+}
+
+/// What was measured; off is the order that all other passes leave.
+#[derive(Debug, Clone, Serialize)]
+pub struct Gain {
+    /// Median of the runs without the scheduler: time-stamp cycles a byte of output.
+    pub cycles_per_byte_off: f64,
+    /// Median with it.
+    pub cycles_per_byte_on: f64,
+    /// Median of the ratios off / on of the pairs.
+    pub ratio: f64,
+    /// Distribution-free 95 % interval of that median.
+    pub interval: [f64; 2],
+    /// Wilcoxon rank-sum test of the two samples.
+    pub p: f64,
+    /// Pairs of runs.
+    pub pairs: usize,
+    /// Instructions executed by one call.
+    pub instructions_off: Option<u64>,
+    /// Instructions executed by one call.
+    pub instructions_on: Option<u64>,
+    /// Memory operands on the stack in the machine code.
+    pub stack_off: Option<u64>,
+    /// Memory operands on the stack in the machine code.
+    pub stack_on: Option<u64>,
+    /// Which loops were written out: all, unless that makes the program too large.
+    pub unroll: Unroll,
+    /// What `--schedule auto` chooses for this program.
+    pub auto: Schedule,
+    /// What happened to the samples, if anything.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Figures {
+    seed: Seed,
+}
+
+#[derive(Deserialize)]
+struct Seed {
+    bitslice: Vec<(String, f64, f64, f64, f64, f64, f64)>,
+    mslice: Vec<(String, String, f64, f64)>,
+}
+
+/// The cells of the seed's tables for these names, compilers and targets; empty lists are all.
+pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
+    let figures: Figures = toml::from_str(include_str!("../../../experiments/original/figures.toml")).expect("a test parses the figures");
+    let mut all = Vec::new();
+    for row in figures.seed.bitslice {
+        let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
+        let ratios = [[row.1, row.2], [row.3, row.4], [row.5, row.6]];
+        for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
+            for (arch, ratio) in [Arch::X86_64, Arch::Avx2].into_iter().zip(ratios) {
+                let (slicing, scheduler) = (Slicing::Bit, Schedule::Bitslice);
+                all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt, arch, seed_ratio: Some(ratio) });
+            }
+        }
+    }
+    for row in figures.seed.mslice {
+        let slicing = if row.1 == "h" { Slicing::Horizontal } else { Slicing::Vertical };
+        for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
+            if ratio > 0.0 {
+                let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
+                all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: Some(ratio) });
+            }
+        }
+    }
+    all.retain(|cell| {
+        (names.is_empty() || names.contains(&cell.primitive))
+            && (ccs.is_empty() || ccs.contains(&cell.cc))
+            && (archs.is_empty() || archs.contains(&cell.arch))
+    });
+    all
+}
+
+/// Equations above which loops are kept instead of written out.
+const UNROLLED_MAX: usize = 16_000;
+
+/// Measures a cell with so many pairs of runs.
+pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
+    let subject = Subject::bundled(&cell.primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
+    let recipe = |schedule: Schedule, unroll: Unroll| {
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
+        recipe.options.schedule = schedule;
+        recipe
+    };
+    let make = |schedule, unroll| recipe(schedule, unroll).make(&subject).expect("bundled programs compile in their slicings");
+    let unroll = if make(Schedule::None, Unroll::Yes).n_equations() > UNROLLED_MAX { Unroll::No } else { Unroll::Yes };
+    let auto = make(Schedule::Auto, unroll).compiled.schedule;
+    let (off, on) = (make(Schedule::None, unroll), make(cell.scheduler, unroll));
+    let (off_program, on_program) = (recipe(Schedule::None, unroll).build(&off)?, recipe(cell.scheduler, unroll).build(&on)?);
+    let bytes = off.bytes_per_call(cell.arch) as f64;
+    let calls = calls_for(&off_program)?;
+    let sample = |program: &std::path::Path| native::bench(program, 20, calls).map(|cycles| cycles / bytes);
+    let plan = Plan { n_warmups: 1, n_pairs, n_repeats: 1 };
+    let summary = run_pairs(plan, || sample(&off_program), || sample(&on_program))?.summary();
+    let executed = |program: &std::path::Path| counts::instructions(program, cell.arch).ok();
+    let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands as u64);
+    Ok(Gain {
+        cycles_per_byte_off: summary.a_median,
+        cycles_per_byte_on: summary.b_median,
+        ratio: summary.ratio,
+        interval: [summary.ratio_low, summary.ratio_high],
+        p: summary.p,
+        pairs: summary.n,
+        instructions_off: executed(&off_program),
+        instructions_on: executed(&on_program),
+        stack_off: stack(&off_program),
+        stack_on: stack(&on_program),
+        unroll,
+        auto,
+        warnings: summary.warnings.iter().map(ToString::to_string).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_have_the_seeds_cells() {
+        let all = cells(&[], &[], &[]);
+        let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
+        assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11));
+        for cell in &all {
+            assert!(crate::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
+        }
+    }
+}

@@ -5,6 +5,7 @@ use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
+use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Kind, Table};
 
 use crate::output::Failure;
@@ -49,11 +50,12 @@ fn rounds(n: u32) -> String {
     )
 }
 
-/// Time for 25 to 800 rounds of one cipher, bitsliced.
-pub fn doubling() -> Result<Table, Failure> {
+/// Time for 25 to 800 rounds of one cipher, bitsliced: a table, and a chart of the same numbers.
+pub fn doubling() -> Result<(Table, LineChart), Failure> {
     let columns = ["rounds", "equations", "ms", "over half the rounds"];
     let mut table = Table::new("Our compiler's own time as the rounds double, bitsliced, loops written out", &columns).kind(Kind::Measured);
     let mut before: Option<f64> = None;
+    let mut points = Vec::new();
     for n in [25, 50, 100, 200, 400, 800] {
         let subject = Subject::text("rounds.ua", &rounds(n), None).map_err(Failure::User)?;
         let mut best = (f64::MAX, 0);
@@ -63,8 +65,17 @@ pub fn doubling() -> Result<Table, Failure> {
         }
         let ratio = before.map_or(String::new(), |b| format!("{:.2}", best.0 / b));
         before = Some(best.0);
+        points.push((best.1 as f64, best.0));
         let cells = [n.to_string(), best.1.to_string(), format!("{:.0}", best.0), ratio];
         table.push(cells.into_iter().map(Cell::number).collect());
     }
-    Ok(table)
+    let axis = |label: &str| Axis { label: label.into(), log: true };
+    let chart = LineChart {
+        title: "Our compiler's own time".into(),
+        kind: Kind::Measured,
+        x: axis("equations"),
+        y: axis("ms"),
+        lines: vec![Line { name: "bitsliced, loops written out".into(), points }],
+    };
+    Ok((table, chart))
 }

@@ -6,6 +6,7 @@ use cipher::native;
 use cipher::speed::{self, Config, Measured};
 use measure::machine::{self, Machine};
 use report::page::{Block, Section};
+use report::svg::{BarChart, Series};
 use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -163,6 +164,27 @@ fn table(title: &str, rows: &[Value]) -> Table {
     table
 }
 
+/// The fastest way to compile each primitive and slicing, by target.
+fn best(rows: &[Value]) -> BarChart {
+    let name = |row: &Value| format!("{} {}", row["primitive"].as_str().unwrap_or_default(), row["slicing"].as_str().unwrap_or_default());
+    let mut groups: Vec<String> = rows.iter().map(name).collect();
+    groups.dedup();
+    let least = |group: &String, arch: &str| {
+        let own = rows.iter().filter(|row| name(row) == *group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        own.min_by(f64::total_cmp)
+    };
+    let series =
+        ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|group| least(group, arch)).collect() });
+    BarChart {
+        title: "Cycles a byte, the fastest of those measured".into(),
+        unit: "cycles/byte".into(),
+        kind: Kind::Measured,
+        series: series.into(),
+        groups,
+        log: false,
+    }
+}
+
 /// The cipher section of `meanwhile report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let configs = speed::configs(quick, &[]);
@@ -173,8 +195,11 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
          lookup tables become circuits, and one register holds a block in each slice."
             .into(),
     )];
+    blocks.push(Block::Chart(best(&rows).svg()));
     blocks.push(Block::Table(super::scaling::primitives()?));
-    blocks.push(Block::Table(super::scaling::doubling()?));
+    let (doubling, chart) = super::scaling::doubling()?;
+    blocks.push(Block::Table(doubling));
+    blocks.push(Block::Chart(chart.svg()));
     let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
     let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
     blocks.push(Block::Table(super::sboxes::table(&compared)));

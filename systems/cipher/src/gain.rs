@@ -126,7 +126,7 @@ pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
     let plan = Plan { n_warmups: 1, n_pairs, n_repeats: 1 };
     let summary = run_pairs(plan, || sample(&off_program), || sample(&on_program))?.summary();
     let executed = |program: &std::path::Path| counts::instructions(program, cell.arch).ok();
-    let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands as u64);
+    let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);
     Ok(Gain {
         cycles_per_byte_off: summary.a_median,
         cycles_per_byte_on: summary.b_median,

@@ -85,34 +85,33 @@ fn bench(shape: Shape) -> String {
     if shape.arch == Arch::Neon {
         return "\nint main(void)\n{\n    return run_cases();\n}\n".into();
     }
-    format!(
-        "
+    "
 static uint64_t cycles(void)
-{{
+{
     uint32_t low, high;
     __asm__ volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high) :: \"memory\");
     return (uint64_t)high << 32 | low;
-}}
+}
 
 int main(int argc, char **argv)
-{{
+{
     if (argc != 4 || strcmp(argv[1], \"bench\"))
         return run_cases();
     int rounds = atoi(argv[2]), calls = atoi(argv[3]);
     uint64_t best = UINT64_MAX;
     prepare();
-    for (int r = 0; r < rounds; r++) {{
+    for (int r = 0; r < rounds; r++) {
         uint64_t start = cycles();
-        for (int c = 0; c < calls; c++) {{
+        for (int c = 0; c < calls; c++) {
             run();
             __asm__ volatile(\"\" ::: \"memory\");
-        }}
+        }
         uint64_t ticks = cycles() - start;
         best = ticks < best ? ticks : best;
-    }}
+    }
     printf(\"%.3f\\n\", (double)best / calls);
     return 0;
-}}
+}
 "
-    )
+    .into()
 }

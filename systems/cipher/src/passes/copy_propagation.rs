@@ -9,7 +9,7 @@
 //! Keeps:   the copies themselves, so results stay defined.
 //! Costs:   linear.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Body, Node, Op, Operand, Ref, Stmt};
 
@@ -18,7 +18,7 @@ pub fn copy_propagation(node: &mut Node) {
     let Some(mut stmts) = node.take_stmts() else { return };
     let mut sources = Sources {
         single: vec![None; node.vars.len()],
-        elements: HashMap::new(),
+        elements: HashMap::default(),
         single_len: node.vars.iter().map(|v| v.len == 1).collect(),
     };
     sources.stmts(&mut stmts);

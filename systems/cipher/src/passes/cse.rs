@@ -11,14 +11,14 @@
 //! Keeps:   the set of written words.
 //! Costs:   linear; values live longer.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Body, Node, Op, Operand, Stmt};
 
 /// Replaces repeated expressions by copies.
 pub fn cse(node: &mut Node) {
     let Some(mut stmts) = node.take_stmts() else { return };
-    let mut known = HashMap::new();
+    let mut known = HashMap::default();
     eliminate(node, &mut stmts, &mut known, &mut Vec::new());
     node.body = Body::Stmts(stmts);
 }

@@ -1,7 +1,9 @@
 //! What a program costs on a machine, from its text alone: spills by Belady's rule, cycles on a simple
 //! out-of-order core. A model, good for comparing two orders of the same equations, not for more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap as HashMap;
 
 use machine::{Class, Kind, Machine};
 
@@ -43,7 +45,7 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Targe
     let mut core = Core::new(&target.machine, target.kind);
     let mut around = 0.0;
     // When each variable's value is there.
-    let mut known: HashMap<VarId, u64> = HashMap::new();
+    let mut known: HashMap<VarId, u64> = HashMap::default();
     for (at, stmt) in stmts.iter().enumerate() {
         let moved = registers.step(stmt, at as u32);
         (0..moved.stores).for_each(|_| {
@@ -114,8 +116,8 @@ impl<'a> Registers<'a> {
         let mut registers = Registers {
             live_out,
             n,
-            uses: HashMap::new(),
-            next: HashMap::new(),
+            uses: HashMap::default(),
+            next: HashMap::default(),
             held: BTreeSet::new(),
             by_var: BTreeMap::new(),
             stored: BTreeSet::new(),

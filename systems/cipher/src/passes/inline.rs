@@ -15,7 +15,7 @@
 //! Costs:   code size; refused above a limit.
 //! Source:  "Bitslice code scheduling", Mercadier 2020.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::visit::{n_equations, places, places_mut};
 use crate::ir::{Body, Call, Eq, Loop, LoopId, Node, NodeId, Op, Operand, Program, Ref, Stmt, VarId};
@@ -159,7 +159,7 @@ enum Target {
 fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
     let Body::Stmts(body) = &callee.body else { panic!("only nodes of equations are inlined") };
     let indexed = indexed_vars(callee, body);
-    let mut targets: HashMap<VarId, Target> = HashMap::new();
+    let mut targets: HashMap<VarId, Target> = HashMap::default();
     let mut args = call.args.iter();
     for param in &callee.params {
         let var = &callee.vars[param.idx()];
@@ -193,7 +193,7 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
         targets.insert(*result, target);
     }
     let mut body = body.clone();
-    let mut loops = HashMap::new();
+    let mut loops = HashMap::default();
     rename_loops(node, &mut body, &mut loops);
     places_mut(&mut body, &mut |place, _| place.index.terms.iter_mut().for_each(|(id, _)| *id = loops[id]));
     Renamer { node, callee, targets }.stmts(&mut body);

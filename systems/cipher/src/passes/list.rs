@@ -1,6 +1,8 @@
 //! What the schedulers share: the dependences of straight-line code, and who reads what how often.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Index, Node, Operand, Ref, Stmt, VarId};
 
@@ -19,7 +21,7 @@ pub struct Deps {
 pub fn deps(node: &Node, stmts: &[Stmt]) -> Deps {
     let mut needs: Vec<Vec<u32>> = vec![Vec::new(); stmts.len()];
     let mut single: Vec<u32> = vec![u32::MAX; node.vars.len()];
-    let mut arrays: HashMap<VarId, Vec<(Index, u32)>> = HashMap::new();
+    let mut arrays: HashMap<VarId, Vec<(Index, u32)>> = HashMap::default();
     for (at, stmt) in stmts.iter().enumerate() {
         let at = at as u32;
         let own = &mut needs[at as usize];

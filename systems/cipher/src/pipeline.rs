@@ -259,8 +259,9 @@ fn each(program: &mut Program, pass: impl Fn(&mut Node)) {
 fn simplify(node: &mut Node) {
     for _ in 0..3 {
         copy_propagation::copy_propagation(node);
-        fold_constants::fold_constants(node);
-        cse::cse(node);
+        if fold_constants::fold_constants(node) + cse::cse(node) == 0 {
+            break;
+        }
     }
     copy_propagation::copy_propagation(node);
     dead_code::dead_code(node);

@@ -15,17 +15,22 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Body, Node, Op, Operand, Stmt};
 
-/// Replaces repeated expressions by copies.
-pub fn cse(node: &mut Node) {
-    let Some(mut stmts) = node.take_stmts() else { return };
+/// Replaces repeated expressions by copies; returns how many.
+pub fn cse(node: &mut Node) -> usize {
+    let Some(mut stmts) = node.take_stmts() else { return 0 };
     let mut known = HashMap::default();
-    eliminate(node, &mut stmts, &mut known, &mut Vec::new());
+    let n = eliminate(node, &mut stmts, &mut known, None);
     node.body = Body::Stmts(stmts);
+    n
 }
 
-type Known = HashMap<(Op, Vec<Operand>, u32), Operand>;
+/// Operation, arguments and word size of an expression.
+type Key = (Op, Vec<Operand>, u32);
+type Known = HashMap<Key, Operand>;
 
-fn eliminate(node: &Node, stmts: &mut [Stmt], known: &mut Known, added: &mut Vec<(Op, Vec<Operand>, u32)>) {
+/// In a loop, what becomes known is `added`, so that it can be forgotten behind it.
+fn eliminate(node: &Node, stmts: &mut [Stmt], known: &mut Known, mut added: Option<&mut Vec<Key>>) -> usize {
+    let mut n = 0;
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => {
@@ -40,15 +45,18 @@ fn eliminate(node: &Node, stmts: &mut [Stmt], known: &mut Known, added: &mut Vec
                 if let Some(first) = known.get(&key) {
                     eq.op = Op::Copy;
                     eq.args = vec![first.clone()];
+                    n += 1;
                 } else {
-                    known.insert(key.clone(), eq.dst.clone().into());
-                    added.push(key);
+                    if let Some(added) = &mut added {
+                        added.push(key.clone());
+                    }
+                    known.insert(key, eq.dst.clone().into());
                 }
             }
             Stmt::Call(_) => {}
             Stmt::Loop(it) => {
                 let mut inner = Vec::new();
-                eliminate(node, &mut it.body, known, &mut inner);
+                n += eliminate(node, &mut it.body, known, Some(&mut inner));
                 inner.iter().for_each(|key| {
                     known.remove(key);
                 });
@@ -56,6 +64,7 @@ fn eliminate(node: &Node, stmts: &mut [Stmt], known: &mut Known, added: &mut Vec
             Stmt::Unrolled(_) => panic!("`loops` comes before `cse`"),
         }
     }
+    n
 }
 
 fn order_key(operand: &Operand) -> (u32, i64, u64) {

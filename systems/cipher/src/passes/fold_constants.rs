@@ -13,28 +13,33 @@
 use crate::ir::eval::apply;
 use crate::ir::{Body, Eq, Node, Op, Operand, Ref, Stmt, Ty};
 
-/// Simplifies every equation by itself.
-pub fn fold_constants(node: &mut Node) {
-    let Some(mut stmts) = node.take_stmts() else { return };
+/// Simplifies every equation by itself; returns how many changed.
+pub fn fold_constants(node: &mut Node) -> usize {
+    let Some(mut stmts) = node.take_stmts() else { return 0 };
     let mut complements: Vec<Option<Operand>> = vec![None; node.vars.len()];
-    fold(node, &mut stmts, &mut complements);
+    let n = fold(node, &mut stmts, &mut complements);
     node.body = Body::Stmts(stmts);
+    n
 }
 
-fn fold(node: &Node, stmts: &mut [Stmt], complements: &mut Vec<Option<Operand>>) {
+fn fold(node: &Node, stmts: &mut [Stmt], complements: &mut Vec<Option<Operand>>) -> usize {
+    let mut n = 0;
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => {
+                let before = eq.op.clone();
                 fold_eq(eq, node.ty(&eq.dst), complements);
+                n += usize::from(eq.op != before);
                 if eq.op == Op::Not && node.vars[eq.dst.var.idx()].len == 1 {
                     complements[eq.dst.var.idx()] = Some(eq.args[0].clone());
                 }
             }
             Stmt::Call(_) => {}
-            Stmt::Loop(it) => fold(node, &mut it.body, complements),
+            Stmt::Loop(it) => n += fold(node, &mut it.body, complements),
             Stmt::Unrolled(_) => panic!("`loops` comes before `fold_constants`"),
         }
     }
+    n
 }
 
 fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {

@@ -178,8 +178,12 @@ fn guilty_pass(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case
     let simplify = |steps: &mut Vec<Step<'_>>| {
         for _ in 0..3 {
             steps.push(simple("copy_propagation", copy_propagation::copy_propagation));
-            steps.push(simple("fold_constants", fold_constants::fold_constants));
-            steps.push(simple("cse", cse::cse));
+            steps.push(simple("fold_constants", |node| {
+                fold_constants::fold_constants(node);
+            }));
+            steps.push(simple("cse", |node| {
+                cse::cse(node);
+            }));
         }
         steps.push(simple("copy_propagation", copy_propagation::copy_propagation));
         steps.push(simple("dead_code", dead_code::dead_code));

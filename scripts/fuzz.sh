@@ -14,5 +14,5 @@ if ! command -v cargo-fuzz >/dev/null; then
 fi
 for target in $(cargo +nightly fuzz list); do
     echo "fuzz: $target for $seconds s"
-    cargo +nightly fuzz run "$target" -- -max_total_time="$seconds"
+    cargo +nightly fuzz run -s none "$target" -- -max_total_time="$seconds"
 done

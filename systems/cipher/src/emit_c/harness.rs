@@ -27,7 +27,7 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
         vec![format!("out_{}_", unit.outputs[0].name)]
     };
     let schedule_line = unit.schedule.as_ref().map_or(String::new(), |schedule| {
-        let results: Vec<String> = schedule_results(schedule, shape);
+        let results: Vec<String> = schedule_results(schedule);
         format!("    {}\n", call(schedule, names, field, "", &results))
     });
     let entry = call(&unit.entry, names, field, "keys_", &results);
@@ -69,7 +69,7 @@ static int run_cases(void)
 }
 
 /// One pointer for each result of the schedule.
-fn schedule_results(schedule: &super::Stage, _: Shape) -> Vec<String> {
+fn schedule_results(schedule: &super::Stage) -> Vec<String> {
     let mut at = 0u32;
     schedule.dims[schedule.params.len()..]
         .iter()

@@ -302,6 +302,20 @@ impl Op {
         matches!(self, Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_))
     }
 
+    /// Which bit of the argument becomes bit `j` of an `m`-bit result, both counted from the most
+    /// significant; `None` is a zero. Operations that do not move bits keep theirs.
+    pub fn source_bit(&self, j: u32, m: u32) -> Option<u32> {
+        match self {
+            Op::Shl(n) => Some(j + n).filter(|k| *k < m),
+            Op::Shr(n) => j.checked_sub(*n),
+            Op::Sar(n) => Some(j.saturating_sub(*n)),
+            Op::Rotl(n) => Some((j + n) % m),
+            Op::Shuffle(pattern) => Some(u32::from(pattern[j as usize])).filter(|k| *k < m),
+            Op::Bitmask(n) => Some(m - 1 - n),
+            _ => Some(j),
+        }
+    }
+
     /// The arguments may be exchanged.
     pub fn is_commutative(&self) -> bool {
         matches!(self, Op::And | Op::Or | Op::Xor | Op::Add | Op::Mul)

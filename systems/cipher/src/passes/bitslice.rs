@@ -176,17 +176,6 @@ impl Widener<'_> {
 
     fn eq(&mut self, eq: &Eq) -> Result<(), Refused> {
         let m = self.size(eq.dst.var);
-        let from = |j: u32| -> Option<u32> {
-            match &eq.op {
-                Op::Shl(n) => Some(j + n).filter(|k| *k < m),
-                Op::Shr(n) => j.checked_sub(*n),
-                Op::Sar(n) => Some(j.saturating_sub(*n)),
-                Op::Rotl(n) => Some((j + n) % m),
-                Op::Shuffle(pattern) => Some(u32::from(pattern[j as usize])).filter(|k| *k < m),
-                Op::Bitmask(n) => Some(m - 1 - n),
-                _ => Some(j),
-            }
-        };
         match &eq.op {
             Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) => {
                 for j in 0..m {
@@ -196,7 +185,7 @@ impl Widener<'_> {
             }
             Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Shuffle(_) | Op::Bitmask(_) => {
                 for j in 0..m {
-                    let arg = from(j).map_or(Operand::Const(0), |k| self.operand(&eq.args[0], m, k));
+                    let arg = eq.op.source_bit(j, m).map_or(Operand::Const(0), |k| self.operand(&eq.args[0], m, k));
                     self.push(self.bit(&eq.dst, j), Op::Copy, vec![arg], eq.loc);
                 }
             }

@@ -59,26 +59,14 @@ fn hslice_node(node: &mut Node, m: u32) -> Result<(), Refused> {
 fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
     for stmt in stmts {
         match stmt {
-            Stmt::Eq(eq) => {
-                let from = |j: u32| -> Option<u32> {
-                    match &eq.op {
-                        Op::Shl(n) => Some(j + n).filter(|k| *k < m),
-                        Op::Shr(n) => j.checked_sub(*n),
-                        Op::Sar(n) => Some(j.saturating_sub(*n)),
-                        Op::Rotl(n) => Some((j + n) % m),
-                        Op::Bitmask(n) => Some(m - 1 - n),
-                        _ => None,
-                    }
-                };
-                match &eq.op {
-                    Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Bitmask(_) => {
-                        let pattern: Rc<[u8]> = (0..m).map(|j| from(j).map_or(ZERO, |k| k as u8)).collect();
-                        eq.op = Op::Shuffle(pattern);
-                    }
-                    Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => return Err(Refused::Op(eq.op.clone(), eq.loc)),
-                    Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
+            Stmt::Eq(eq) => match &eq.op {
+                Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Bitmask(_) => {
+                    let pattern: Rc<[u8]> = (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
+                    eq.op = Op::Shuffle(pattern);
                 }
-            }
+                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => return Err(Refused::Op(eq.op.clone(), eq.loc)),
+                Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
+            },
             Stmt::Call(_) => {}
             Stmt::Loop(it) => hslice_stmts(&mut it.body, m)?,
             Stmt::Unrolled(_) => panic!("`loops` comes before `hslice`"),

@@ -1,0 +1,352 @@
+//! Machine code as all analyses see it: one [`Instruction`] for each word, whatever the instruction set.
+
+use std::fmt;
+
+/// A register, or one flag, as its place in the tables of its instruction set (`isa/`).
+///
+/// A flag is a register of one bit, so that nothing downstream needs a second rule for flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reg(pub u8);
+
+/// What an operand is to its instruction. A machine file says by [`Class`] which roles are
+/// needed early or late, and how long each result takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A plain source of arithmetic: A32's Rn, and Rm if it is not shifted.
+    Source,
+    /// A source that passes the shifter first.
+    Shifted,
+    /// The register that says by how much.
+    Amount,
+    /// A factor of a multiplication, or an operand of a division.
+    Factor,
+    /// What a multiply-accumulate adds.
+    Addend,
+    /// The base of an address.
+    Base,
+    /// The index of an address.
+    Index,
+    /// What a store writes.
+    Data,
+    /// Flags, or the register that a branch or a guarded instruction decides by.
+    Condition,
+    /// The target of a jump through a register.
+    Target,
+}
+
+/// One register that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read {
+    /// The register.
+    pub reg: Reg,
+    /// Which of its bits can change anything.
+    pub bits: u64,
+    /// What it is to the instruction.
+    pub role: Role,
+}
+
+/// What a written register holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Out {
+    /// The result; of a multiplication that has two, the low half.
+    Result,
+    /// The high half of a multiplication with two results.
+    High,
+    /// The updated base of an address.
+    BaseUpdate,
+    /// The register loaded at this position, from 0, by an instruction that loads several.
+    Nth(u8),
+    /// A flag.
+    Flag,
+    /// The return address of a call.
+    Link,
+}
+
+/// One register that is written. A guarded instruction may leave it as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// The register.
+    pub reg: Reg,
+    /// Which of its bits may change.
+    pub bits: u64,
+    /// What it then holds.
+    pub out: Out,
+}
+
+/// One access to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The access changes memory.
+    pub is_store: bool,
+    /// The base register; `None` for an absolute address, and for one relative to this instruction
+    /// (`disp` is then the address itself).
+    pub base: Option<Reg>,
+    /// A register that is added, shifted left by so many bits.
+    pub index: Option<(Reg, u8)>,
+    /// Bytes that are added.
+    pub disp: i64,
+    /// Bytes that are accessed.
+    pub width: u8,
+}
+
+/// What kind of work an instruction is: the row of a machine file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Arithmetic and logic on registers and immediates.
+    Alu,
+    /// The same with an operand shifted by an immediate.
+    AluShiftImm,
+    /// The same with an operand shifted by a register.
+    AluShiftReg,
+    /// A shift that is an instruction of its own.
+    Shift,
+    /// Sign or zero extension, byte reversal, and bit fields where they are instructions.
+    Extend,
+    /// Loads a constant: `sethi`, `lui`, `movw`, `adr`.
+    Constant,
+    /// Multiplication with one result.
+    Mul,
+    /// The same, setting flags.
+    MulFlags,
+    /// Multiplication with a double-width result.
+    MulLong,
+    /// The same, setting flags.
+    MulLongFlags,
+    /// Multiplication of half words.
+    MulHalf,
+    /// Division.
+    Div,
+    /// A load of one register.
+    Load,
+    /// A load whose address needs more than one addition (A32: negative register offset, shift other than by 2).
+    LoadSlow,
+    /// A load of two registers.
+    LoadDouble,
+    /// A load of a list of registers.
+    LoadMultiple,
+    /// A store of one register.
+    Store,
+    /// The same with an address as in [`Class::LoadSlow`].
+    StoreSlow,
+    /// A store of two registers.
+    StoreDouble,
+    /// A store of a list of registers.
+    StoreMultiple,
+    /// Reads and writes memory at once.
+    Atomic,
+    /// A branch to a fixed place.
+    Branch,
+    /// A call to a fixed place.
+    Call,
+    /// A jump through a register.
+    Jump,
+    /// A return.
+    Return,
+    /// Opens or closes a register window.
+    Window,
+    /// Reads or writes a special register; a trap, a barrier.
+    System,
+    /// Nothing at all.
+    Nop,
+    /// Floating point and vectors, which no analysis looks into.
+    Float,
+}
+
+/// Where control goes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// To the next instruction.
+    Next,
+    /// To `target`; if `is_conditional`, perhaps to the next instruction.
+    Branch {
+        /// The address.
+        target: u64,
+        /// The branch may not be taken.
+        is_conditional: bool,
+    },
+    /// To `target` (if it is known) and back.
+    Call {
+        /// The address; of a relocated call the symbol is known instead.
+        target: Option<u64>,
+    },
+    /// Out of the function.
+    Return,
+    /// Somewhere that is not known here.
+    Jump,
+    /// Nowhere: a trap that does not come back.
+    Stop,
+}
+
+/// A value that an operation works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// All of a register.
+    Reg(Reg),
+    /// A constant, sign-extended to 64 bits and cut to the width of the operation when used.
+    Const(u64),
+    /// A register, shifted by a constant.
+    Shifted(Reg, Shift, u8),
+}
+
+/// A shift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// Left.
+    Left,
+    /// Right, zeros come in.
+    Right,
+    /// Right, copies of the sign come in.
+    RightSigned,
+    /// Right, around.
+    Rotate,
+}
+
+/// What an instruction computes, for the few forms that known and demanded bits follow.
+/// Everything else has no [`Operation`], and its results are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// What is done.
+    pub op: Op,
+    /// Bits of the operation, 32 or 64; a narrower one than the register leaves zeros above
+    /// (AArch64) or copies of its sign (RV64's `w` forms) as `extends` says.
+    pub width: u8,
+    /// What stands above `width`.
+    pub extends: Extends,
+    /// The register of the result; none for comparisons.
+    pub result: Option<Reg>,
+    /// The first operand.
+    pub a: Value,
+    /// The second operand; of operations with one, `Const(0)`.
+    pub b: Value,
+}
+
+/// What an operation narrower than its register leaves above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extends {
+    /// Zeros.
+    Zero,
+    /// Copies of the sign.
+    Sign,
+}
+
+/// The operations that are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// `a`
+    Move,
+    /// `!a`
+    Not,
+    /// `a & b`
+    And,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
+    /// `a & !b`
+    AndNot,
+    /// `a | !b`
+    OrNot,
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `b - a`
+    ReverseSub,
+    /// `a` shifted by `b`
+    Shift(Shift),
+    /// The low `bits` of `a`, zeros above.
+    ZeroExtend {
+        /// How many bits stay.
+        bits: u8,
+    },
+    /// The low `bits` of `a`, copies of the highest above.
+    SignExtend {
+        /// How many bits stay.
+        bits: u8,
+    },
+    /// `bits` of `a` from bit `low` on, extended.
+    Field {
+        /// The lowest bit.
+        low: u8,
+        /// How many.
+        bits: u8,
+        /// Copies of the highest bit stand above, not zeros.
+        is_signed: bool,
+    },
+    /// What the (only) access loads, extended from its width.
+    Load {
+        /// Copies of the highest bit stand above, not zeros.
+        is_signed: bool,
+    },
+    /// `a - b` for its flags.
+    Compare,
+    /// `a + b` for its flags.
+    CompareNegative,
+    /// `a & b` for its flags.
+    Test,
+    /// `a ^ b` for its flags.
+    TestEqual,
+    /// 1 if `a` is less than `b`, else 0.
+    SetLess {
+        /// The order of signed numbers.
+        is_signed: bool,
+    },
+}
+
+/// One instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// Where it stands.
+    pub address: u64,
+    /// Bytes.
+    pub length: u8,
+    /// The word as read, in the order of a number.
+    pub word: u64,
+    /// The text as the usual assembler writes it.
+    pub text: String,
+    /// Done only if a condition holds (A32), which [`Role::Condition`] reads name.
+    pub is_guarded: bool,
+    /// The row of the machine file.
+    pub class: Class,
+    /// All that is read, flags too.
+    pub reads: Vec<Read>,
+    /// All that may be written, flags too.
+    pub writes: Vec<Write>,
+    /// All accesses to memory.
+    pub accesses: Vec<Access>,
+    /// Where control goes next.
+    pub flow: Flow,
+    /// The instruction behind this one is done before control goes where `flow` says (SPARC);
+    /// `Annulled` if only when the branch is taken, or never if it is not conditional.
+    pub delay: Delay,
+    /// What is computed, if it is followed.
+    pub operation: Option<Operation>,
+}
+
+/// The instruction behind a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delay {
+    /// It is not special.
+    None,
+    /// It is done in any case.
+    Slot,
+    /// It is done only if a conditional branch is taken; never behind an unconditional one.
+    Annulled,
+}
+
+/// A word that is no instruction of the set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undecodable {
+    /// Where it stands.
+    pub address: u64,
+    /// The word.
+    pub word: u64,
+    /// Why: reserved, from a later architecture, unpredictable.
+    pub why: String,
+}
+
+impl fmt::Display for Undecodable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}: {:08x} is no instruction: {}", self.address, self.word, self.why)
+    }
+}

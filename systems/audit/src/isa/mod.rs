@@ -1,0 +1,1 @@
+//! Instruction sets: words in, [`Instruction`](crate::code::Instruction)s out. One file or folder each.

@@ -1,0 +1,5 @@
+//! Asks every instruction of a fast path why it is there, whether it is needed, whether it
+//! stalls, whether it could be faster, and what prevents the compiler from making it so.
+
+pub mod code;
+pub mod isa;

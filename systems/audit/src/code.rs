@@ -81,12 +81,29 @@ pub struct Access {
     /// The base register; `None` for an absolute address, and for one relative to this instruction
     /// (`disp` is then the address itself).
     pub base: Option<Reg>,
-    /// A register that is added, shifted left by so many bits.
+    /// A register that is added, shifted left by so many bits, as `index_form` says.
     pub index: Option<(Reg, u8)>,
+    /// How the index enters the address; without an index, [`IndexForm::Whole`].
+    pub index_form: IndexForm,
     /// Bytes that are added.
     pub disp: i64,
     /// Bytes that are accessed.
     pub width: u8,
+}
+
+/// How the index of an [`Access`] enters its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexForm {
+    /// The whole register is shifted and added.
+    Whole,
+    /// The whole register is shifted and subtracted.
+    Negative,
+    /// Its low 32 bits are extended with zeros, then shifted and added.
+    Word,
+    /// Its low 32 bits are extended with copies of their sign, then shifted and added.
+    SignedWord,
+    /// In another way, such as shifted right: the address is not known from these fields.
+    Other,
 }
 
 /// What kind of work an instruction is: the row of a machine file.

@@ -2,4 +2,5 @@
 //! stalls, whether it could be faster, and what prevents the compiler from making it so.
 
 pub mod code;
+pub mod function;
 pub mod isa;

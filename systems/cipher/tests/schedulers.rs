@@ -31,7 +31,7 @@ fn node(params: &[&str], eqs: &[(&str, Op, &str, &str)]) -> Node {
         };
         let args = vec![at(&node, a), at(&node, b)];
         let dst = node.var(Rc::from(*name), 1, WORD);
-        stmts.push(Stmt::Eq(Eq { dst: Ref::at(dst, 0), op: op.clone(), args, loc: Loc::default() }));
+        stmts.push(Stmt::Eq(Eq { dst: Ref::at(dst, 0), op: op.clone(), args: args.into(), loc: Loc::default() }));
     }
     node.body = Body::Stmts(stmts);
     node
@@ -137,8 +137,11 @@ fn threads(program: &Program, roots: impl Fn(usize) -> Option<usize>) -> Vec<usi
         let mut own: Vec<Option<usize>> = Vec::new();
         for arg in &eq.args {
             if let Operand::Ref(place) = arg {
-                let label =
-                    if node.params.contains(&place.var) { roots(place.index.base as usize) } else { of.get(&place.var).copied().flatten() };
+                let label = if node.params.contains(&place.var) {
+                    roots(place.index.base() as usize)
+                } else {
+                    of.get(&place.var).copied().flatten()
+                };
                 own.push(label);
             }
         }

@@ -1,6 +1,6 @@
 //! Equations and loops: which words an equation defines, static numbers, versions of `:=`.
 
-use crate::ir::{Eq, Op, Operand, Ref, Stmt, Ty, Unrolled};
+use crate::ir::{Operand, Ref, Stmt, Ty, Unrolled};
 use crate::syntax::Loc;
 use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Eqn, Forall, Index};
 use crate::syntax::parser::static_op;
@@ -64,7 +64,7 @@ impl Builder<'_, '_> {
             }
         }
         self.elab.spend(1, 0, loc)?;
-        self.stmts.push(Stmt::Eq(Eq { dst: place, op: Op::Copy, args: vec![value], loc }));
+        self.stmts.push(Stmt::copy(place, value, loc));
         Some(())
     }
 

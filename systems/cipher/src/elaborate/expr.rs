@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use crate::ir::{Dir, Eq, Op, Operand, RIGID, Ref, Stmt, Ty};
+use crate::ir::{Args, Dir, Eq, Op, Operand, RIGID, Ref, Stmt, Ty};
 use crate::syntax::Loc;
 use crate::syntax::ast::{AExpr, AExprKind, ArithOp, BitOp, Expr, ExprKind, ShiftOp};
 
@@ -72,13 +72,13 @@ impl Builder<'_, '_> {
     }
 
     /// Adds an equation and gives its value.
-    pub fn emit(&mut self, op: Op, args: Vec<Operand>, ty: Ty) -> Option<Atom> {
+    pub fn emit(&mut self, op: Op, args: impl Into<Args>, ty: Ty) -> Option<Atom> {
         self.elab.spend(1, 0, self.loc)?;
         let temp = self.node.var("t", 1, ty);
         let dst = Ref::at(temp, 0);
         self.fresh.insert(temp, self.stmts.len());
         self.defined.insert((temp, 0), self.loc);
-        self.stmts.push(Stmt::Eq(Eq { dst: dst.clone(), op, args, loc: self.loc }));
+        self.stmts.push(Stmt::Eq(Eq { dst: dst.clone(), op, args: args.into(), loc: self.loc }));
         Some(Atom { op: dst.into(), ty })
     }
 
@@ -298,7 +298,7 @@ impl Builder<'_, '_> {
         if by_position {
             return Some(pattern.iter().map(|(p, _)| words[*p as usize].clone()).collect());
         }
-        let bytes: std::rc::Rc<[u8]> = pattern.iter().map(|(p, _)| *p as u8).collect();
+        let bytes: thin_vec::ThinVec<u8> = pattern.iter().map(|(p, _)| *p as u8).collect();
         words.into_iter().map(|w| self.emit(Op::Shuffle(bytes.clone()), vec![w.op], w.ty)).collect()
     }
 

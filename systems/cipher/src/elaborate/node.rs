@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::circuit;
-use crate::ir::{Body, Eq, Node, Op, Operand, Ref, Stmt, Table, Ty, VarId};
+use crate::ir::{Body, Node, Ref, Stmt, Table, Ty, VarId};
 use crate::passes::order;
 use crate::syntax::Loc;
 use crate::syntax::ast::{Assign, Attr, Decl, Def, DefBody, Eqn, IntList, Type};
@@ -197,8 +197,7 @@ impl Builder<'_, '_> {
             if self.node.params.contains(&base) {
                 for i in 0..n {
                     self.defined.insert((chain, i), loc);
-                    let args = vec![Operand::Ref(Ref::at(base, i))];
-                    self.stmts.push(Stmt::Eq(Eq { dst: Ref::at(chain, i), op: Op::Copy, args, loc }));
+                    self.stmts.push(Stmt::copy(Ref::at(chain, i), Ref::at(base, i), loc));
                 }
             }
         }
@@ -225,7 +224,7 @@ impl Builder<'_, '_> {
                     let last = self.cell(var, element);
                     self.define(&Ref::at(base, element), loc, var, element);
                     self.read.entry((last.var, index(&last))).or_insert(loc);
-                    self.stmts.push(Stmt::Eq(Eq { dst: Ref::at(base, element), op: Op::Copy, args: vec![last.into()], loc }));
+                    self.stmts.push(Stmt::copy(Ref::at(base, element), last, loc));
                 }
             }
         }

@@ -123,7 +123,7 @@ impl Function<'_, '_> {
         let name = var_name(self.node, place.var);
         match self.place_kind(place.var) {
             Place::Scalar => name,
-            Place::Array if self.by_value && self.node.params.contains(&place.var) => format!("{name}_w{}", place.index.base),
+            Place::Array if self.by_value && self.node.params.contains(&place.var) => format!("{name}_w{}", place.index.base()),
             Place::Array => format!("{name}[{}]", index(&place.index)),
         }
     }
@@ -282,8 +282,8 @@ fn index(index: &Index) -> String {
             k => format!("{k} * i{}", id.0),
         })
         .collect();
-    if index.base != 0 || text.is_empty() {
-        text.push(index.base.to_string());
+    if index.base() != 0 || text.is_empty() {
+        text.push(index.base().to_string());
     }
     text.join(" + ")
 }

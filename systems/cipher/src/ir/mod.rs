@@ -16,6 +16,9 @@ pub mod visit;
 
 use std::rc::Rc;
 
+use smallvec::{SmallVec, smallvec};
+use thin_vec::ThinVec;
+
 use crate::syntax::{Loc, Sources};
 
 macro_rules! id {
@@ -155,10 +158,13 @@ pub struct Eq {
     /// The operation.
     pub op: Op,
     /// As many as [`Op::n_args`].
-    pub args: Vec<Operand>,
+    pub args: Args,
     /// The equation in the source.
     pub loc: Loc,
 }
+
+/// The operands of one operation.
+pub type Args = SmallVec<[Operand; 2]>;
 
 /// `dsts = node(args)`, both flattened.
 #[derive(Debug, Clone)]
@@ -229,10 +235,10 @@ pub struct Ref {
 /// `base + sum of coefficient * counter`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Index {
-    /// The constant part.
-    pub base: i64,
+    /// The constant part; half a word, so that an operand is two words.
+    base: i32,
     /// Loop counters with their coefficients, by loop, none zero.
-    pub terms: Vec<(LoopId, i64)>,
+    pub terms: ThinVec<(LoopId, i64)>,
 }
 
 /// A word or a constant.
@@ -280,11 +286,18 @@ pub enum Op {
     /// Rotation towards the most significant bit.
     Rotl(u32),
     /// Bit i of the result, counted from the most significant, is bit `pattern[i]` of the argument.
-    Shuffle(Rc<[u8]>),
+    Shuffle(ThinVec<u8>),
     /// All ones if bit n, counted from the least significant, is set, else zero.
     Bitmask(u32),
     /// The first argument above the second, which has so many bits.
     Pack(u32),
+}
+
+impl Stmt {
+    /// `dst = value`.
+    pub fn copy(dst: Ref, value: impl Into<Operand>, loc: Loc) -> Stmt {
+        Stmt::Eq(Eq { dst, op: Op::Copy, args: smallvec![value.into()], loc })
+    }
 }
 
 impl Op {
@@ -333,7 +346,17 @@ impl Ty {
 impl Index {
     /// A constant index.
     pub fn at(base: usize) -> Index {
-        Index { base: base as i64, terms: Vec::new() }
+        Index::new(base as i64, ThinVec::new())
+    }
+
+    /// An index in the counters of `terms`, none of them zero.
+    pub fn new(base: i64, terms: ThinVec<(LoopId, i64)>) -> Index {
+        Index { base: base.try_into().expect("arrays have fewer than 2^31 words"), terms }
+    }
+
+    /// The constant part.
+    pub fn base(&self) -> i64 {
+        self.base.into()
     }
 
     /// The value, when it is constant.
@@ -343,13 +366,13 @@ impl Index {
 
     /// The value for given counters.
     pub fn eval(&self, counter: impl Fn(LoopId) -> i64) -> usize {
-        let value = self.terms.iter().fold(self.base, |sum, (id, k)| sum + k * counter(*id));
+        let value = self.terms.iter().fold(self.base(), |sum, (id, k)| sum + k * counter(*id));
         usize::try_from(value).expect("indices are checked to be in range before loops are made")
     }
 
     /// `factor * self + offset`.
     pub fn scaled(&self, factor: i64, offset: i64) -> Index {
-        Index { base: self.base * factor + offset, terms: self.terms.iter().map(|(id, k)| (*id, k * factor)).collect() }
+        Index::new(self.base() * factor + offset, self.terms.iter().map(|(id, k)| (*id, k * factor)).collect())
     }
 }
 

@@ -84,7 +84,7 @@ fn operand(node: &Node, operand: &Operand) -> String {
 
 impl Display for Index {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "{}", self.base)?;
+        write!(f, "{}", self.base())?;
         self.terms.iter().try_for_each(|(id, k)| write!(f, "{k:+}*i{}", id.0))
     }
 }

@@ -131,7 +131,7 @@ impl Walk<'_> {
 
     fn cell(&self, place: &Ref) -> Result<usize, String> {
         let at =
-            place.index.terms.iter().fold(place.index.base, |sum, (id, k)| sum + k * self.counters.get(id.idx()).copied().unwrap_or(0));
+            place.index.terms.iter().fold(place.index.base(), |sum, (id, k)| sum + k * self.counters.get(id.idx()).copied().unwrap_or(0));
         let var = &self.node.vars[place.var.idx()];
         if !(0..i64::from(var.len)).contains(&at) {
             return Err(format!("index {at} of `{}` with {} words", var.name, var.len));

@@ -15,7 +15,7 @@
 //! Costs:   m times the equations; `+` and `-` cost 5 equations a bit.
 //! Source:  "Optimizing the automatic bitslicing", Mercadier 2020.
 
-use crate::ir::{Body, Call, Dir, Eq, Loop, Node, NodeId, Op, Operand, Program, Ref, Stmt, Ty, Var, VarId};
+use crate::ir::{Args, Body, Call, Dir, Eq, Loop, Node, NodeId, Op, Operand, Program, Ref, Stmt, Ty, Var, VarId};
 use crate::syntax::Loc;
 
 /// The type of every word afterwards.
@@ -90,7 +90,7 @@ fn narrow_node(node: &mut Node) {
 }
 
 fn narrow_stmts(stmts: &mut [Stmt]) {
-    let narrow = |args: &mut Vec<Operand>| {
+    let narrow = |args: &mut [Operand]| {
         for arg in args {
             if let Operand::Const(c) = arg {
                 *c &= 1;
@@ -145,8 +145,8 @@ impl Widener<'_> {
         }
     }
 
-    fn push(&mut self, dst: Ref, op: Op, args: Vec<Operand>, loc: Loc) {
-        self.out.push(Stmt::Eq(Eq { dst, op, args, loc }));
+    fn push(&mut self, dst: Ref, op: Op, args: impl Into<Args>, loc: Loc) {
+        self.out.push(Stmt::Eq(Eq { dst, op, args: args.into(), loc }));
     }
 
     fn temp(&mut self, op: Op, args: Vec<Operand>, loc: Loc) -> Operand {
@@ -179,7 +179,7 @@ impl Widener<'_> {
         match &eq.op {
             Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) => {
                 for j in 0..m {
-                    let args = eq.args.iter().map(|a| self.operand(a, m, j)).collect();
+                    let args: Args = eq.args.iter().map(|a| self.operand(a, m, j)).collect();
                     self.push(self.bit(&eq.dst, j), eq.op.clone(), args, eq.loc);
                 }
             }

@@ -95,22 +95,22 @@ fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Op
     if inside.iter().any(|u| !matches!(u.index.terms.as_slice(), [(at, k)] if *at == id && *k == stride)) {
         return None;
     }
-    let offsets: BTreeSet<i64> = inside.iter().filter(|u| u.is_write).map(|u| u.index.base).collect();
+    let offsets: BTreeSet<i64> = inside.iter().filter(|u| u.is_write).map(|u| u.index.base()).collect();
     if offsets.is_empty() || offsets.iter().any(|o| (1..n).any(|k| offsets.contains(&(o + k * stride)))) {
         return None;
     }
     let mut written: BTreeMap<i64, bool> = offsets.iter().map(|o| (*o, false)).collect();
     for read in inside.iter().filter(|u| !u.is_write) {
-        if written.contains_key(&read.index.base) {
+        if written.contains_key(&read.index.base()) {
             continue; // written in this iteration
         }
-        *written.get_mut(&(read.index.base + stride))? = true;
+        *written.get_mut(&(read.index.base() + stride))? = true;
     }
     // Before the loop only the first values may be known, behind it only the last be read.
     let first = |o: i64| o - stride;
     let last = |o: i64| o + stride * (n - 1);
-    let is_first = |u: &Use| u.index.terms.is_empty() && written.keys().any(|o| first(*o) == u.index.base);
-    let is_last = |u: &Use| u.index.terms.is_empty() && !u.is_write && written.keys().any(|o| last(*o) == u.index.base);
+    let is_first = |u: &Use| u.index.terms.is_empty() && written.keys().any(|o| first(*o) == u.index.base());
+    let is_last = |u: &Use| u.index.terms.is_empty() && !u.is_write && written.keys().any(|o| last(*o) == u.index.base());
     let fits = before.iter().all(is_first) && after.iter().all(|u| is_last(u) || (!u.is_write && is_first(u) && !is_last(u)));
     fits.then_some(Plan { stride, written })
 }
@@ -132,7 +132,7 @@ fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId,
     let Stmt::Loop(it) = &mut stmts[at] else { panic!("the plan was made for this loop") };
     let replace = |place: &mut Ref| {
         if place.var == var && place.index.terms.first().is_some_and(|t| t.0 == id) {
-            let new = now.get(&place.index.base).copied().unwrap_or_else(|| last[&(place.index.base + plan.stride)]);
+            let new = now.get(&place.index.base()).copied().unwrap_or_else(|| last[&(place.index.base() + plan.stride)]);
             *place = Ref::at(new, 0);
         }
     };
@@ -145,7 +145,7 @@ fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId,
     it.carried.extend(carried);
     crate::ir::visit::places_mut(&mut stmts[at + 1..], &mut |place, _| {
         if place.var == var
-            && let Some(offset) = plan.written.keys().find(|o| **o + plan.stride * (n - 1) == place.index.base)
+            && let Some(offset) = plan.written.keys().find(|o| **o + plan.stride * (n - 1) == place.index.base())
         {
             *place = Ref::at(last[offset], 0);
         }

@@ -10,6 +10,8 @@
 //! Keeps:   the set of written words.
 //! Costs:   linear.
 
+use smallvec::smallvec;
+
 use crate::ir::eval::apply;
 use crate::ir::{Body, Eq, Node, Op, Operand, Ref, Stmt, Ty};
 
@@ -77,7 +79,7 @@ fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
                 Op::Xor if opposite => copy(eq, mask),
                 Op::Xor if b == zero => copy(eq, a),
                 Op::Xor if b == mask => {
-                    *eq = Eq { op: Op::Not, args: vec![a], ..eq.clone() };
+                    *eq = Eq { op: Op::Not, args: smallvec![a], ..eq.clone() };
                     if let Some(original) = complement_of(&eq.args[0]) {
                         copy(eq, original);
                     }
@@ -93,9 +95,9 @@ fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
             } else if b == zero {
                 copy(eq, a);
             } else if a == mask {
-                *eq = Eq { op: Op::Not, args: vec![b], ..eq.clone() };
+                *eq = Eq { op: Op::Not, args: smallvec![b], ..eq.clone() };
             } else if let Some(original) = complement_of(&b) {
-                *eq = Eq { op: Op::And, args: vec![a, original], ..eq.clone() };
+                *eq = Eq { op: Op::And, args: smallvec![a, original], ..eq.clone() };
             }
         }
         Op::Add | Op::Sub if eq.args[1] == Operand::Const(0) => copy(eq, eq.args[0].clone()),
@@ -105,5 +107,5 @@ fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
 
 fn copy(eq: &mut Eq, value: Operand) {
     eq.op = Op::Copy;
-    eq.args = vec![value];
+    eq.args = smallvec![value];
 }

@@ -10,8 +10,6 @@
 //! Costs:   one byte shuffle for each shift, up to 16 bits a word; more above.
 //! Source:  "Usuba: high-throughput and constant-time ciphers", Mercadier and Dagand, PLDI 2019.
 
-use std::rc::Rc;
-
 use crate::ir::{Body, Node, Op, Program, Stmt};
 use crate::syntax::Loc;
 
@@ -61,7 +59,7 @@ fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
         match stmt {
             Stmt::Eq(eq) => match &eq.op {
                 Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Bitmask(_) => {
-                    let pattern: Rc<[u8]> = (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
+                    let pattern = (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
                     eq.op = Op::Shuffle(pattern);
                 }
                 Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => return Err(Refused::Op(eq.op.clone(), eq.loc)),

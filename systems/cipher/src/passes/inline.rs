@@ -18,7 +18,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::visit::{n_equations, places, places_mut};
-use crate::ir::{Body, Call, Eq, Loop, LoopId, Node, NodeId, Op, Operand, Program, Ref, Stmt, VarId};
+use crate::ir::{Body, Call, Loop, LoopId, Node, NodeId, Op, Operand, Program, Ref, Stmt, VarId};
 
 /// Which nodes are inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -167,7 +167,7 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
         let target = if indexed[param.idx()] {
             let array = node.var(var.name.clone(), var.len, var.ty);
             for (i, word) in words.into_iter().enumerate() {
-                out.push(Stmt::Eq(Eq { dst: Ref::at(array, i), op: Op::Copy, args: vec![word], loc: call.loc }));
+                out.push(Stmt::copy(Ref::at(array, i), word, call.loc));
             }
             Target::Var(array)
         } else {
@@ -183,8 +183,7 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
         let target = if indexed[result.idx()] {
             let array = node.var(var.name.clone(), var.len, var.ty);
             for (i, dst) in places.into_iter().enumerate() {
-                let args = vec![Ref::at(array, i).into()];
-                copies_out.push(Stmt::Eq(Eq { dst, op: Op::Copy, args, loc: call.loc }));
+                copies_out.push(Stmt::copy(dst, Ref::at(array, i), call.loc));
             }
             Target::Var(array)
         } else {

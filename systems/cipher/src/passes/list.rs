@@ -59,7 +59,7 @@ pub fn deps(node: &Node, stmts: &[Stmt]) -> Deps {
 
 /// Two indices into one array can mean the same word.
 fn may_meet(a: &Index, b: &Index) -> bool {
-    a.terms != b.terms || a.base == b.base
+    a.terms != b.terms || a.base() == b.base()
 }
 
 fn accesses<'a>(stmt: &'a Stmt, reads: &mut Vec<&'a Ref>, writes: &mut Vec<&'a Ref>) {

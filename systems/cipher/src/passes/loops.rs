@@ -315,8 +315,8 @@ impl Template {
             return Err(Reason::Index);
         }
         if all.iter().all(|r| r.var == first.var) {
-            let step = all[1].index.base - first.index.base;
-            if all.iter().enumerate().any(|(k, r)| r.index.base != first.index.base + k as i64 * step) {
+            let step = all[1].index.base() - first.index.base();
+            if all.iter().enumerate().any(|(k, r)| r.index.base() != first.index.base() + k as i64 * step) {
                 return Err(Reason::Index);
             }
             let mut terms = first.index.terms.clone();
@@ -324,13 +324,13 @@ impl Template {
                 terms.push((self.id, step));
                 terms.sort_unstable();
             }
-            return Ok(Ref { var: first.var, index: Index { base: first.index.base, terms } });
+            return Ok(Ref { var: first.var, index: Index::new(first.index.base(), terms) });
         }
         for (k, place) in all.iter().enumerate() {
             let renaming = &mut self.renamed[k];
             let to = *renaming.to_first.entry(place.var).or_insert(first.var);
             let from = *renaming.from_first.entry(first.var).or_insert(place.var);
-            if to != first.var || from != place.var || place.index.base != first.index.base {
+            if to != first.var || from != place.var || place.index.base() != first.index.base() {
                 return Err(Reason::Shape);
             }
         }

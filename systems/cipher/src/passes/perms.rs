@@ -8,17 +8,13 @@
 //! Keeps:   the interface.
 //! Costs:   nothing at run time: copies vanish when the node is inlined.
 
-use crate::ir::{Body, Eq, Node, Op, Operand, Stmt};
+use crate::ir::{Body, Node, Stmt};
 use crate::syntax::Loc;
 
 /// Gives a permutation a body of copies.
 pub fn perms(node: &mut Node) {
     let Body::Perm(list) = &node.body else { return };
     let (params, results) = (node.words(&node.params), node.words(&node.results));
-    let stmts = results
-        .into_iter()
-        .zip(list)
-        .map(|(dst, at)| Stmt::Eq(Eq { dst, op: Op::Copy, args: vec![Operand::Ref(params[*at as usize].clone())], loc: Loc::default() }))
-        .collect();
+    let stmts = results.into_iter().zip(list).map(|(dst, at)| Stmt::copy(dst, params[*at as usize].clone(), Loc::default())).collect();
     node.body = Body::Stmts(stmts);
 }

@@ -58,7 +58,7 @@ fn gates(node: &mut Node, circuit: &Circuit, inputs: Vec<Ref>) -> Vec<Stmt> {
         stmts.push(Stmt::Eq(Eq { dst, op, args, loc: Loc::default() }));
     }
     for (dst, wire) in node.words(&node.results).into_iter().zip(&circuit.outputs) {
-        stmts.push(Stmt::Eq(Eq { dst, op: Op::Copy, args: vec![wires[*wire as usize].clone()], loc: Loc::default() }));
+        stmts.push(Stmt::copy(dst, wires[*wire as usize].clone(), Loc::default()));
     }
     stmts
 }

@@ -11,7 +11,7 @@
 //! Source:  Intel, "Intel 64 and IA-32 Architectures Software Developer's Manual", VPTERNLOGD/Q.
 
 use crate::ir::visit::places;
-use crate::ir::{Body, Node, Op, Operand, Ref, Stmt};
+use crate::ir::{Args, Body, Node, Op, Operand, Ref, Stmt};
 
 /// A function of up to three words that an equation computes.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ fn fuse(node: &Node, stmts: &mut [Stmt], n_reads: &[u32], cones: &mut [Option<Co
             Stmt::Eq(eq) => {
                 let Some(cone) = cone_of(&eq.op, &eq.args, n_reads, cones) else { continue };
                 if cone.n_ops >= 2 {
-                    let mut args = cone.leaves.clone();
+                    let mut args: Args = cone.leaves.iter().cloned().collect();
                     while args.len() < 3 {
                         args.push(args[0].clone());
                     }

@@ -11,7 +11,9 @@
 //! Keeps:   the value of every word.
 //! Costs:   one or two operations more for each that could carry bits out of a narrow word.
 
-use crate::ir::{Body, Dir, Eq, Loop, Node, Op, Operand, Program, Ref, Stmt, Ty};
+use smallvec::smallvec;
+
+use crate::ir::{Args, Body, Dir, Eq, Loop, Node, Op, Operand, Program, Ref, Stmt, Ty};
 use crate::syntax::Loc;
 
 /// An operation that has no vertical form.
@@ -65,7 +67,7 @@ impl Laner<'_> {
         Ok(())
     }
 
-    fn temp(&mut self, op: Op, args: Vec<Operand>, loc: Loc) -> Operand {
+    fn temp(&mut self, op: Op, args: Args, loc: Loc) -> Operand {
         let var = self.node.var("w", 1, Ty { m: self.lane, dir: Dir::V });
         self.sizes.push(self.lane);
         let dst = Ref::at(var, 0);
@@ -79,8 +81,8 @@ impl Laner<'_> {
             return Err(Refused { op: eq.op, loc });
         }
         if let Op::Pack(low) = eq.op {
-            let high = self.temp(Op::Shl(low), vec![eq.args[0].clone()], loc);
-            self.out.push(Stmt::Eq(Eq { op: Op::Or, args: vec![high, eq.args[1].clone()], ..eq }));
+            let high = self.temp(Op::Shl(low), smallvec![eq.args[0].clone()], loc);
+            self.out.push(Stmt::Eq(Eq { op: Op::Or, args: smallvec![high, eq.args[1].clone()], ..eq }));
             return Ok(());
         }
         if m == lane {
@@ -91,28 +93,28 @@ impl Laner<'_> {
         let arg = eq.args[0].clone();
         let (op, args) = match &eq.op {
             Op::Copy | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Shr(_) => (eq.op.clone(), eq.args.clone()),
-            Op::Not => (Op::Xor, vec![arg, mask]),
+            Op::Not => (Op::Xor, smallvec![arg, mask]),
             Op::Shl(_) | Op::Add | Op::Sub | Op::Mul | Op::Ternary(_) => {
-                (Op::And, vec![self.temp(eq.op.clone(), eq.args.clone(), loc), mask])
+                (Op::And, smallvec![self.temp(eq.op.clone(), eq.args.clone(), loc), mask])
             }
             Op::Rotl(n) => {
-                let up = self.temp(Op::Shl(*n), vec![arg.clone()], loc);
-                let up = self.temp(Op::And, vec![up, mask], loc);
-                (Op::Or, vec![up, self.temp(Op::Shr(m - n), vec![arg], loc)])
+                let up = self.temp(Op::Shl(*n), smallvec![arg.clone()], loc);
+                let up = self.temp(Op::And, smallvec![up, mask], loc);
+                (Op::Or, smallvec![up, self.temp(Op::Shr(m - n), smallvec![arg], loc)])
             }
             Op::Sar(n) => {
-                let top = self.temp(Op::Shl(lane - m), vec![arg], loc);
-                let wide = self.temp(Op::Sar(lane - m + n), vec![top], loc);
-                (Op::And, vec![wide, mask])
+                let top = self.temp(Op::Shl(lane - m), smallvec![arg], loc);
+                let wide = self.temp(Op::Sar(lane - m + n), smallvec![top], loc);
+                (Op::And, smallvec![wide, mask])
             }
-            Op::Bitmask(n) => (Op::And, vec![self.temp(Op::Bitmask(*n), vec![arg], loc), mask]),
+            Op::Bitmask(n) => (Op::And, smallvec![self.temp(Op::Bitmask(*n), smallvec![arg], loc), mask]),
             Op::Shuffle(pattern) => {
                 // The word sits in the low bits of the lane, so positions move by the difference.
                 let above = (lane - m) as u8;
                 let zero = super::hslice::ZERO;
                 let moved = pattern.iter().map(|p| if *p == zero { zero } else { p + above });
                 let wide = std::iter::repeat_n(zero, above as usize).chain(moved).collect();
-                (Op::Shuffle(wide), vec![arg])
+                (Op::Shuffle(wide), smallvec![arg])
             }
             Op::Pack(_) | Op::Div | Op::Mod => panic!("handled above"),
         };

@@ -32,6 +32,8 @@ pub enum Role {
     Condition,
     /// The target of a jump through a register.
     Target,
+    /// A register that only gets another name (SPARC's windows): its value goes on, nothing waits for it.
+    Carried,
 }
 
 /// One register that is read.
@@ -60,6 +62,9 @@ pub enum Out {
     Flag,
     /// The return address of a call.
     Link,
+    /// What another name held before, or what the window held when it was last used; it comes as fast as
+    /// it would have come there.
+    Carried,
 }
 
 /// One register that is written. A guarded instruction may leave it as it was.
@@ -269,7 +274,7 @@ pub enum Op {
     Sub,
     /// `b - a`
     ReverseSub,
-    /// `a` shifted by `b`
+    /// `a` shifted by `b`, of which only the bits that are less than the width count.
     Shift(Shift),
     /// The low `bits` of `a`, zeros above.
     ZeroExtend {

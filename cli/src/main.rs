@@ -1,5 +1,6 @@
 //! `meanwhile`: arguments in, text and exit code out.
 
+mod audit_cmd;
 mod cipher_cmd;
 mod doctor;
 mod output;
@@ -25,6 +26,8 @@ struct Cli {
 /// One subcommand for each system, and what they share.
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Explain every instruction and stall of a fast path.
+    Audit(audit_cmd::Args),
     /// Compile Usuba ciphers to sliced C, run them and test them.
     Cipher(cipher_cmd::Args),
     /// Show which external tools each system needs and which are there.
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
     match command {
+        Command::Audit(args) => audit_cmd::run(args, out),
         Command::Cipher(args) => cipher_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Report(args) => report_cmd::run(args, out),

@@ -4,6 +4,8 @@
 //! registers that no word shows.
 
 mod a32;
+mod build;
+mod x86;
 
 use crate::code::{Instruction, Reg, Undecodable};
 
@@ -78,7 +80,8 @@ impl Isa {
     pub fn decode(self, address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
         match self {
             Isa::A32 => a32::decode(address, bytes),
-            Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 | Isa::X86 => {
+            Isa::X86 => x86::decode(address, bytes),
+            Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 => {
                 let why = format!("this version has no decoder for {}", self.name());
                 Err(Undecodable { address, word: 0, why })
             }
@@ -98,7 +101,8 @@ impl Isa {
     pub fn conventions(self) -> &'static Conventions {
         match self {
             // Each set names its own here.
-            Isa::A32 | Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 | Isa::X86 => &a32::CONVENTIONS,
+            Isa::X86 => &x86::CONVENTIONS,
+            Isa::A32 | Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 => &a32::CONVENTIONS,
         }
     }
 

@@ -1,0 +1,129 @@
+//! Which file is audited, on which machine, and how it is compiled first.
+
+use std::path::{Path, PathBuf};
+
+use audit::isa::Isa;
+use audit::program::Program;
+use audit::toolchain::{self, Build, Input};
+use report::did_you_mean;
+
+use super::tool_failure;
+use crate::output::Failure;
+
+/// Which code.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// C (.c), assembly (.s, .S), or a compiled ELF file.
+    #[arg(value_name = "FILE", required = true)]
+    pub file: Option<PathBuf>,
+    /// The function; needed if the file has several. NAME@ADDRESS chooses between equal names.
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+}
+
+/// How it is compiled and read.
+#[derive(Debug, clap::Args)]
+pub struct How {
+    /// The machine; `meanwhile audit cpus` lists them [default: one of the file's instruction set].
+    #[arg(long, value_name = "NAME")]
+    pub cpu: Option<String>,
+    /// The compiler, perhaps with arguments, for C and assembly [default: one for the machine].
+    #[arg(long, value_name = "COMMAND")]
+    pub cc: Option<String>,
+    /// Flags for the compiler [default: -O2].
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+}
+
+/// A program that was loaded, and for which machine.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The program.
+    pub program: Program,
+    /// The file.
+    pub path: PathBuf,
+    /// The machine.
+    pub cpu: String,
+    /// How it was compiled, if it was.
+    pub build: Build,
+}
+
+/// The machines that can be named, with their instruction sets.
+pub fn cpus() -> Vec<(String, Isa)> {
+    let listed = [
+        ("arm1136jf-s", Isa::A32),
+        ("erc32", Isa::Sparc),
+        ("leon3", Isa::Sparc),
+        ("cortex-a53", Isa::A64),
+        ("cortex-a55", Isa::A64),
+        ("sifive-u74", Isa::Riscv64),
+        ("rocket", Isa::Riscv64),
+        ("x86-64", Isa::X86),
+    ];
+    listed.into_iter().map(|(name, isa)| (name.to_owned(), isa)).collect()
+}
+
+impl How {
+    /// How C and assembly are compiled.
+    pub fn build(&self) -> Build {
+        let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        Build { cc: self.cc.clone(), flags }
+    }
+
+    /// Reads the file; compiles it first if it is C or assembly.
+    pub fn load(&self, which: &Which) -> Result<Loaded, Failure> {
+        let path = which.file.as_deref().ok_or_else(|| Failure::user("name a file", None))?;
+        self.load_file(path)
+    }
+
+    /// Reads this file.
+    pub fn load_file(&self, path: &Path) -> Result<Loaded, Failure> {
+        let shown = path.display().to_string();
+        if path.is_dir() {
+            return Err(Failure::user(format!("`{shown}` is a folder"), Some("name a C file, assembly, or an ELF file")));
+        }
+        if !path.exists() {
+            return Err(Failure::user(format!("there is no file `{shown}`"), None));
+        }
+        let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
+        let build = self.build();
+        let bytes = match toolchain::input(path) {
+            Input::Elf => toolchain::read(path).map_err(tool_failure)?,
+            Input::C | Input::Assembly => {
+                let Some((cpu, isa)) = &wanted else {
+                    let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
+                    return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
+                };
+                toolchain::compile(path, *isa, cpu, &build).map_err(tool_failure)?
+            }
+        };
+        let program = Program::parse(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
+        let cpu = match wanted {
+            Some((cpu, isa)) if isa == program.isa => cpu,
+            Some((cpu, isa)) => {
+                let (code, machine) = (program.isa.name(), isa.name());
+                let fitting = fitting(program.isa).map(|it| format!("--cpu {it} fits"));
+                return Err(Failure::user(format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"), fitting.as_deref()));
+            }
+            None => fitting(program.isa)
+                .ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", program.isa.name()), None))?,
+        };
+        Ok(Loaded { program, path: path.to_owned(), cpu, build })
+    }
+}
+
+fn fitting(isa: Isa) -> Option<String> {
+    cpus().into_iter().find(|(_, it)| *it == isa).map(|(name, _)| name)
+}
+
+fn known_cpu(name: &str) -> Result<(String, Isa), Failure> {
+    let all = cpus();
+    if let Some(found) = all.iter().find(|(it, _)| it == name) {
+        return Ok(found.clone());
+    }
+    let help = match did_you_mean(name, all.iter().map(|(it, _)| it.as_str())) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("the machines are {}", all.iter().map(|(it, _)| it.as_str()).collect::<Vec<_>>().join(", ")),
+    };
+    Err(Failure::user(format!("there is no machine `{name}`"), Some(&help)))
+}

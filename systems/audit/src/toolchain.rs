@@ -1,0 +1,161 @@
+//! Door: files in: programs as they are, C and assembly through a compiler; and source texts.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+
+use crate::isa::Isa;
+
+/// A compiler gets this long for one file.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Larger source files are not shown.
+const SOURCE_BYTES_MAX: u64 = 16 << 20;
+/// Flags if the user gives none.
+pub const FLAGS: &[&str] = &["-O2"];
+
+/// How C and assembly become an object file.
+#[derive(Debug, Clone, Default)]
+pub struct Build {
+    /// The compiler, with its own arguments behind spaces; without one [`compiler`] chooses.
+    pub cc: Option<String>,
+    /// Flags behind those that choose the machine; without any [`FLAGS`].
+    pub flags: Vec<String>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// C.
+    C,
+    /// Assembly; with a capital S it passes the preprocessor.
+    Assembly,
+    /// An ELF file, or what should be one.
+    Elf,
+}
+
+/// What a file is, by its name.
+pub fn input(path: &Path) -> Input {
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("c") => Input::C,
+        Some("s" | "S") => Input::Assembly,
+        _ => Input::Elf,
+    }
+}
+
+/// The compiler of a set of instructions and its flags for the machine `cpu`: a program and arguments.
+///
+/// Debian's cross compilers where it has them; Clang, which has all sets in one program, elsewhere.
+/// The latter has no C library for them and compiles free-standing code.
+pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
+    let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<String>>();
+    let cpu_flag = |prefix: &str| vec![format!("{prefix}{cpu}")];
+    match isa {
+        Isa::A32 => ("arm-linux-gnueabi-gcc", [words(&["-marm"]), cpu_flag("-mcpu=")].concat()),
+        Isa::A64 => ("aarch64-linux-gnu-gcc", cpu_flag("-mcpu=")),
+        Isa::Riscv64 => {
+            // LLVM knows the Rocket core by its instruction set too.
+            let name = if cpu == "rocket" { "rocket-rv64" } else { cpu };
+            ("clang-19", [words(&["--target=riscv64-linux-gnu", "-ffreestanding"]), vec![format!("-mcpu={name}")]].concat())
+        }
+        Isa::Riscv32 => ("clang-19", words(&["--target=riscv32-linux-gnu", "-ffreestanding", "-march=rv32imac", "-mabi=ilp32"])),
+        Isa::Sparc => {
+            // The ERC32 is a TSC691, 692 and 693 in one; LLVM names the part with the integer unit.
+            let name = if cpu == "erc32" { "tsc691" } else { cpu };
+            ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), vec![format!("-mcpu={name}")]].concat())
+        }
+        Isa::X86 => ("gcc", Vec::new()),
+    }
+}
+
+/// The command that turns `source` into the object file `made`.
+fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Command {
+    let (default, machine_flags) = compiler(isa, cpu);
+    let words: Vec<&str> = build.cc.as_deref().unwrap_or(default).split_whitespace().collect();
+    let program = words.first().copied().unwrap_or(default);
+    let mut command = Command::new(program);
+    command.args(words.iter().skip(1));
+    if build.cc.is_none() {
+        command.args(&machine_flags);
+    } else {
+        // The user's compiler is asked for the same machine in its own way.
+        let is_clang = Path::new(program).file_name().is_some_and(|it| it.to_string_lossy().contains("clang"));
+        let has_target = words.iter().any(|it| it.starts_with("--target") || *it == "-target");
+        if is_clang && !has_target {
+            command.args(clang_target(isa));
+        }
+        let has_cpu = words
+            .iter()
+            .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())
+            .any(|it| it.starts_with("-mcpu") || it.starts_with("-march"));
+        let for_cpu = machine_flags.iter().filter(|it| !it.starts_with("--target") && !(has_cpu && it.starts_with("-mcpu")));
+        command.args(for_cpu);
+    }
+    if build.flags.is_empty() {
+        command.args(FLAGS);
+    } else {
+        command.args(&build.flags);
+    }
+    command.args(["-g", "-c"]);
+    if input(source) == Input::C {
+        // Line tables then name files as the user did.
+        if let Ok(here) = std::env::current_dir() {
+            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+        }
+    }
+    command.arg("-o").arg(made).arg(source);
+    command
+}
+
+fn clang_target(isa: Isa) -> Option<&'static str> {
+    match isa {
+        Isa::A32 => Some("--target=arm-linux-gnueabi"),
+        Isa::A64 => Some("--target=aarch64-linux-gnu"),
+        Isa::Riscv64 => Some("--target=riscv64-linux-gnu"),
+        Isa::Riscv32 => Some("--target=riscv32-linux-gnu"),
+        Isa::Sparc => Some("--target=sparc-linux-gnu"),
+        Isa::X86 => None,
+    }
+}
+
+/// Compiles C or assembles assembly; gives the bytes of the object file.
+pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = tempfile::tempdir().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let made = scratch.path().join("audit.o");
+    tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
+    read(&made)
+}
+
+/// Compiles a changed copy of `source`; files that it includes by name are still found.
+pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = tempfile::tempdir().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let copy = scratch.path().join(source.file_name().unwrap_or_else(|| "changed.c".as_ref()));
+    std::fs::write(&copy, text).map_err(|error| io_error("write", &copy, &error))?;
+    let made = scratch.path().join("audit.o");
+    let mut command = command(&copy, &made, isa, cpu, build);
+    let beside = source.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    command.arg("-iquote").arg(beside);
+    tool::run(&mut command, &[], LIMIT)?.ok()?;
+    read(&made)
+}
+
+/// The bytes of a file.
+pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
+    std::fs::read(path).map_err(|error| io_error("read", path, &error))
+}
+
+/// The text of a source file that line tables name; none if it is not there.
+pub fn source(path: &str) -> Option<String> {
+    let path = PathBuf::from(path);
+    let size = std::fs::metadata(&path).ok().filter(|it| it.is_file())?.len();
+    if size > SOURCE_BYTES_MAX {
+        return None;
+    }
+    let bytes = std::fs::read(&path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn io_error(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
+    ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
+}

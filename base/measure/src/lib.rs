@@ -4,6 +4,7 @@ pub mod clock;
 pub mod machine;
 pub mod noise;
 pub mod pairs;
+pub mod quiet;
 pub mod stats;
 pub mod tool;
 

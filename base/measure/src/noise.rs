@@ -41,6 +41,15 @@ pub fn busy(load: f64, n_cores: usize) -> Option<Warning> {
     })
 }
 
+/// Warns when `n` samples were taken although other programs kept the processors busy, see [`crate::quiet`].
+pub fn disturbed(n: u32) -> Option<Warning> {
+    (n > 0).then(|| Warning {
+        happened: format!("{n} samples were taken while other programs ran"),
+        effect: "they are too long; the ratio of pairs suffers less than the medians".to_owned(),
+        advice: "stop other programs and run again".to_owned(),
+    })
+}
+
 /// Warns when the samples of `name` spread: the distance between the quartiles against the median.
 pub fn spread(name: &str, samples: &[f64]) -> Option<Warning> {
     if samples.len() < N_SAMPLES_MIN {

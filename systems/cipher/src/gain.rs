@@ -1,7 +1,10 @@
 //! What a scheduler gains: the same program with it and without it, measured in turn.
 
+use std::time::Duration;
+
 use measure::pairs::{Plan, run_pairs};
 use measure::tool::ToolError;
+use measure::{noise, quiet};
 use serde::{Deserialize, Serialize};
 
 use crate::counts;
@@ -107,6 +110,9 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
 /// Equations above which loops are kept instead of written out.
 const UNROLLED_MAX: usize = 16_000;
 
+/// How long a sample waits for other programs to stop.
+const QUIET_LIMIT: Duration = Duration::from_secs(10);
+
 /// Measures a cell with so many pairs of runs.
 pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
     let subject = Subject::bundled(&cell.primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
@@ -122,7 +128,11 @@ pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
     let (off_program, on_program) = (recipe(Schedule::None, unroll).build(&off)?, recipe(cell.scheduler, unroll).build(&on)?);
     let bytes = off.bytes_per_call(cell.arch) as f64;
     let calls = calls_for(&off_program)?;
-    let sample = |program: &std::path::Path| native::bench(program, 20, calls).map(|cycles| cycles / bytes);
+    let n_disturbed = std::cell::Cell::new(0);
+    let sample = |program: &std::path::Path| {
+        n_disturbed.set(n_disturbed.get() + u32::from(!quiet::wait(QUIET_LIMIT)));
+        native::bench(program, 40, calls).map(|cycles| cycles / bytes)
+    };
     let plan = Plan { n_warmups: 1, n_pairs, n_repeats: 1 };
     let summary = run_pairs(plan, || sample(&off_program), || sample(&on_program))?.summary();
     let executed = |program: &std::path::Path| counts::instructions(program, cell.arch).ok();
@@ -140,7 +150,7 @@ pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
         stack_on: stack(&on_program),
         unroll,
         auto,
-        warnings: summary.warnings.iter().map(ToString::to_string).collect(),
+        warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed.get())).map(ToString::to_string).collect(),
     })
 }
 

@@ -1,7 +1,10 @@
 //! Cycles a byte of emitted C: which combinations are measured, one measurement, and what the
 //! original compiler had.
 
+use std::time::Duration;
+
 use measure::stats::{self, Interval};
+use measure::quiet;
 use measure::tool::ToolError;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +87,9 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
     all
 }
 
+/// How long a sample waits for other programs to stop.
+const QUIET_LIMIT: Duration = Duration::from_secs(10);
+
 /// Measures one combination with `runs` runs of its program; `None` if it is too large.
 pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolError> {
     let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
@@ -99,6 +105,7 @@ pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolErr
     let calls = calls_for(&program)?;
     let mut samples = Vec::with_capacity(runs);
     for _ in 0..runs {
+        quiet::wait(QUIET_LIMIT);
         samples.push(native::bench(&program, 60, calls)? / bytes);
     }
     let Interval { value, low, high, .. } = stats::median_interval(&samples, 0.95);

@@ -154,8 +154,12 @@ fn threads(program: &Program, roots: impl Fn(usize) -> Option<usize>) -> Vec<usi
 }
 
 fn program(name: &str, schedule: Schedule) -> Program {
+    sliced(name, Slicing::Vertical, schedule)
+}
+
+fn sliced(name: &str, slicing: Slicing, schedule: Schedule) -> Program {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
-    let mut recipe = Recipe::new(Slicing::Vertical, Arch::Avx2, Cc::Clang, Unroll::Yes, "-O3");
+    let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, Unroll::Yes, "-O3");
     recipe.options.schedule = schedule;
     recipe.make(&subject).expect("it compiles").compiled.program
 }
@@ -179,4 +183,42 @@ fn aces_three_simeck_boxes_are_interleaved() {
     let n = off.len().min(60);
     assert!(changes(&off[..n]) <= 4, "the text has one box after the other: {:?}", &off[..n]);
     assert!(changes(&on[..n]) >= n / 2, "the schedule mixes them: {:?}", &on[..n]);
+}
+
+/// The operations of the entry in order.
+fn ops(program: &Program) -> Vec<&Op> {
+    let Body::Stmts(stmts) = &program.nodes[program.entries[0].idx()].body else { panic!("a node of equations") };
+    stmts.iter().filter_map(|s| if let Stmt::Eq(eq) = s { Some(&eq.op) } else { None }).collect()
+}
+
+#[test]
+fn aes_shuffles_of_shift_rows_are_mixed_with_other_steps() {
+    // The runs of operations of one execution unit, the shuffles.
+    let runs = |program: &Program| {
+        let is_shuffle: Vec<bool> = ops(program).iter().map(|op| matches!(op, Op::Shuffle(_))).collect();
+        let runs: Vec<usize> = is_shuffle.split(|shuffle| !shuffle).map(<[bool]>::len).filter(|n| *n > 0).collect();
+        runs
+    };
+    let off = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::None));
+    let on = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::Mslice));
+    assert_eq!(off.iter().sum::<usize>(), on.iter().sum::<usize>());
+    assert!(off.iter().filter(|n| **n >= 8).count() >= 10, "the text has the eight shuffles of each round in a row: {off:?}");
+    assert!(on.iter().filter(|n| **n >= 8).count() == 0, "the schedule puts other steps between them: {on:?}");
+}
+
+#[test]
+fn clydes_lboxes_begin_before_the_s_box_has_ended() {
+    const N_ROUNDS: usize = 12;
+    // In how many rounds the first rotation, which is of an lbox, comes before the last conjunction, which is of the S-box.
+    let overlapped = |program: &Program| {
+        let ops = ops(program);
+        let at = |kind: fn(&Op) -> bool| (0..ops.len()).filter(|at| kind(ops[*at])).collect::<Vec<_>>();
+        let rotations = at(|op| matches!(op, Op::Rotl(_)));
+        let conjunctions = at(|op| matches!(op, Op::And | Op::Or | Op::AndNot));
+        let (n_rotations, n_conjunctions) = (rotations.len() / N_ROUNDS, conjunctions.len() / N_ROUNDS);
+        assert!(n_rotations > 0 && n_conjunctions > 0, "{n_rotations} rotations, {n_conjunctions} conjunctions a round");
+        (0..N_ROUNDS).filter(|r| rotations[r * n_rotations] < conjunctions[(r + 1) * n_conjunctions - 1]).count()
+    };
+    assert_eq!(overlapped(&program("clyde-128", Schedule::None)), 0);
+    assert_eq!(overlapped(&program("clyde-128", Schedule::Mslice)), N_ROUNDS);
 }

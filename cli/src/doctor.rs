@@ -75,6 +75,27 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("valgrind"),
     },
     Tool {
+        system: "audit",
+        name: "llvm-mc-19",
+        used_for: "checks the decoders in tests",
+        asks: ("llvm-mc-19", VERSION),
+        from: From::Debian("llvm-19"),
+    },
+    Tool {
+        system: "audit",
+        name: "qemu-arm",
+        used_for: "checks in tests what instructions read and write",
+        asks: ("qemu-arm", VERSION),
+        from: From::Debian("qemu-user"),
+    },
+    Tool {
+        system: "audit",
+        name: "qemu-system-sparc",
+        used_for: "the same for SPARC",
+        asks: ("qemu-system-sparc", VERSION),
+        from: From::Debian("qemu-system-sparc"),
+    },
+    Tool {
         system: "fuzz",
         name: "rustc nightly",
         used_for: "builds the fuzz targets",

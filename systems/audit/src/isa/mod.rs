@@ -5,6 +5,8 @@
 
 mod a32;
 mod build;
+mod riscv;
+mod sparc;
 mod x86;
 
 use crate::code::{Instruction, Reg, Undecodable};
@@ -81,7 +83,10 @@ impl Isa {
         match self {
             Isa::A32 => a32::decode(address, bytes),
             Isa::X86 => x86::decode(address, bytes),
-            Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 => {
+            Isa::Sparc => sparc::decode(address, bytes),
+            Isa::Riscv32 => riscv::decode(address, bytes, false),
+            Isa::Riscv64 => riscv::decode(address, bytes, true),
+            Isa::A64 => {
                 let why = format!("this version has no decoder for {}", self.name());
                 Err(Undecodable { address, word: 0, why })
             }
@@ -102,7 +107,10 @@ impl Isa {
         match self {
             // Each set names its own here.
             Isa::X86 => &x86::CONVENTIONS,
-            Isa::A32 | Isa::Sparc | Isa::Riscv32 | Isa::Riscv64 | Isa::A64 => &a32::CONVENTIONS,
+            Isa::Sparc => &sparc::CONVENTIONS,
+            Isa::Riscv32 => &riscv::CONVENTIONS_32,
+            Isa::Riscv64 => &riscv::CONVENTIONS_64,
+            Isa::A32 | Isa::A64 => &a32::CONVENTIONS,
         }
     }
 

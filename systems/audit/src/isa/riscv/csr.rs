@@ -86,7 +86,7 @@ pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
     let is_read = !is_swap || rd != 0;
     let is_write = is_swap || rs1 != 0;
     let all = word.all();
-    let mut it = word.new(Class::System, text);
+    let mut it = word.plain(Class::System, text);
     if !is_immediate {
         it = it.reads(reg(rs1), all, Role::Source);
     }

@@ -13,8 +13,40 @@ use crate::code::{Class, Extends, Flow, Instruction, Op, Operation, Out, Reg, Ro
 
 /// Registers by number; then all control and status registers as one, and the reservation of `lr`.
 const NAMES: [&str; 34] = [
-    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6",
-    "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6", "csr", "reservation",
+    "zero",
+    "ra",
+    "sp",
+    "gp",
+    "tp",
+    "t0",
+    "t1",
+    "t2",
+    "s0",
+    "s1",
+    "a0",
+    "a1",
+    "a2",
+    "a3",
+    "a4",
+    "a5",
+    "a6",
+    "a7",
+    "s2",
+    "s3",
+    "s4",
+    "s5",
+    "s6",
+    "s7",
+    "s8",
+    "s9",
+    "s10",
+    "s11",
+    "t3",
+    "t4",
+    "t5",
+    "t6",
+    "csr",
+    "reservation",
 ];
 
 /// The control and status registers, all as one.
@@ -39,21 +71,7 @@ const fn conventions(bits: u8) -> Conventions {
         zero: Some(Reg(0)),
         arguments: &[Reg(10), Reg(11), Reg(12), Reg(13), Reg(14), Reg(15), Reg(16), Reg(17)],
         results: &[Reg(10), Reg(11)],
-        saved: &[
-            Reg(2),
-            Reg(8),
-            Reg(9),
-            Reg(18),
-            Reg(19),
-            Reg(20),
-            Reg(21),
-            Reg(22),
-            Reg(23),
-            Reg(24),
-            Reg(25),
-            Reg(26),
-            Reg(27),
-        ],
+        saved: &[Reg(2), Reg(8), Reg(9), Reg(18), Reg(19), Reg(20), Reg(21), Reg(22), Reg(23), Reg(24), Reg(25), Reg(26), Reg(27)],
         scratch: &[
             Reg(1),
             Reg(5),
@@ -181,7 +199,7 @@ impl Word {
         self.address.wrapping_add_signed(offset) & self.all()
     }
 
-    fn new(&self, class: Class, text: String) -> Instruction {
+    fn plain(&self, class: Class, text: String) -> Instruction {
         Instruction::new(self.address, self.length, self.word.into(), class, text)
     }
 
@@ -196,12 +214,9 @@ impl Word {
         let shown = self.word >> 12;
         let offset = i64::from((self.word & 0xffff_f000) as i32);
         let (mnemonic, result) = if self.word & 0x20 == 0 { ("auipc", self.relative(offset) as i64) } else { ("lui", offset) };
-        self.new(Class::Constant, format!("{mnemonic} {}, {shown:#x}", name(rd))).writes(reg(rd), self.all(), Out::Result).computes(self.operation(
-            Op::Move,
-            false,
-            constant(result),
-            Value::Const(0),
-        ))
+        self.plain(Class::Constant, format!("{mnemonic} {}, {shown:#x}", name(rd)))
+            .writes(reg(rd), self.all(), Out::Result)
+            .computes(self.operation(Op::Move, false, constant(result), Value::Const(0)))
     }
 
     fn jump_and_link(&self) -> Instruction {
@@ -209,10 +224,10 @@ impl Word {
         let offset = (word >> 31 & 1) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 0x3ff) << 1;
         let target = self.relative(sign_extend(offset.into(), 21));
         match self.rd() {
-            0 => self.new(Class::Branch, format!("j {target:#x}")).flows(Flow::Branch { target, is_conditional: false }),
+            0 => self.plain(Class::Branch, format!("j {target:#x}")).flows(Flow::Branch { target, is_conditional: false }),
             rd => {
                 let text = if rd == 1 { format!("jal {target:#x}") } else { format!("jal {}, {target:#x}", name(rd)) };
-                self.new(Class::Call, text).writes(reg(rd), self.all(), Out::Link).flows(Flow::Call { target: Some(target) })
+                self.plain(Class::Call, text).writes(reg(rd), self.all(), Out::Link).flows(Flow::Call { target: Some(target) })
             }
         }
     }
@@ -234,7 +249,7 @@ impl Word {
         };
         // Bit 0 of the sum is cleared, so bit 0 of the register matters only if it can carry.
         let bits = if imm & 1 == 0 { self.all() & !1 } else { self.all() };
-        self.new(class, text).reads(reg(rs1), bits, Role::Target).writes(reg(rd), self.all(), Out::Link).flows(flow)
+        self.plain(class, text).reads(reg(rs1), bits, Role::Target).writes(reg(rd), self.all(), Out::Link).flows(flow)
     }
 
     fn branch(&self) -> Result<Instruction, Undecodable> {
@@ -253,7 +268,7 @@ impl Word {
         let sign_only = matches!((mnemonic, rs2), ("blt" | "bge", 0));
         let bits = if sign_only { 1 << (self.xlen() - 1) } else { self.all() };
         Ok(self
-            .new(Class::Branch, text)
+            .plain(Class::Branch, text)
             .reads(reg(rs1), bits, Role::Condition)
             .reads(reg(rs2), self.all(), Role::Condition)
             .flows(Flow::Branch { target, is_conditional: true }))
@@ -273,7 +288,7 @@ impl Word {
             _ => return self.refuse("the width is reserved"),
         };
         Ok(self
-            .new(Class::Load, format!("{mnemonic} {}, {}({})", name(rd), number(imm), name(rs1)))
+            .plain(Class::Load, format!("{mnemonic} {}, {}({})", name(rd), number(imm), name(rs1)))
             .reads(reg(rs1), self.all(), Role::Base)
             .writes(reg(rd), self.all(), Out::Result)
             .loads(reg(rs1), imm, width)
@@ -292,7 +307,7 @@ impl Word {
             _ => return self.refuse("the width is reserved"),
         };
         Ok(self
-            .new(Class::Store, format!("{mnemonic} {}, {}({})", name(rs2), number(imm), name(rs1)))
+            .plain(Class::Store, format!("{mnemonic} {}, {}({})", name(rs2), number(imm), name(rs1)))
             .reads(reg(rs1), self.all(), Role::Base)
             .reads(reg(rs2), low_bits(u32::from(width) * 8), Role::Data)
             .stores(reg(rs1), imm, width))
@@ -331,7 +346,7 @@ impl Word {
         };
         // `sext.w` is followed as what it is for, an extension, over the whole register.
         let operation = self.operation(op, is_word && imm != 0, value(rs1), constant(b));
-        Ok(self.new(class, text).reads(reg(rs1), bits, Role::Source).writes(reg(rd), self.all(), Out::Result).computes(operation))
+        Ok(self.plain(class, text).reads(reg(rs1), bits, Role::Source).writes(reg(rd), self.all(), Out::Result).computes(operation))
     }
 
     fn shift_immediate(&self, is_word: bool) -> Result<Instruction, Undecodable> {
@@ -348,7 +363,7 @@ impl Word {
         };
         let suffix = if is_word { "w" } else { "" };
         Ok(self
-            .new(Class::Shift, format!("{mnemonic}{suffix} {}, {}, {amount}", name(rd), name(rs1)))
+            .plain(Class::Shift, format!("{mnemonic}{suffix} {}, {}, {amount}", name(rd), name(rs1)))
             .reads(reg(rs1), bits, Role::Source)
             .writes(reg(rd), self.all(), Out::Result)
             .computes(self.operation(Op::Shift(shift), is_word, value(rs1), Value::Const(amount.into()))))
@@ -391,7 +406,7 @@ impl Word {
         // Only the low bits of an amount count.
         let (role, bits) = if is_shift { (Role::Amount, u64::from(n_bits) - 1) } else { (Role::Source, all) };
         Ok(self
-            .new(if is_shift { Class::Shift } else { Class::Alu }, text)
+            .plain(if is_shift { Class::Shift } else { Class::Alu }, text)
             .reads(reg(rs1), all, Role::Source)
             .reads(reg(rs2), bits, role)
             .writes(reg(rd), self.all(), Out::Result)
@@ -410,7 +425,7 @@ impl Word {
         let bits = if is_word { low_bits(32) } else { self.all() };
         let suffix = if is_word { "w" } else { "" };
         Ok(self
-            .new(class, format!("{mnemonic}{suffix} {}, {}, {}", name(rd), name(rs1), name(rs2)))
+            .plain(class, format!("{mnemonic}{suffix} {}, {}, {}", name(rd), name(rs1), name(rs2)))
             .reads(reg(rs1), bits, Role::Factor)
             .reads(reg(rs2), bits, Role::Factor)
             .writes(reg(rd), self.all(), out))
@@ -434,7 +449,7 @@ impl Word {
         if (word & 0x000f_8f80) != 0 || self.funct3() == 1 && word >> 20 != 0 {
             return self.refuse("fields of the fence that must be 0 are not");
         }
-        Ok(self.new(Class::System, text))
+        Ok(self.plain(Class::System, text))
     }
 
     fn atomic(&self) -> Result<Instruction, Undecodable> {
@@ -450,7 +465,7 @@ impl Word {
         let bits = low_bits(u32::from(width) * 8);
         match self.word >> 27 {
             2 if rs2 == 0 => Ok(self
-                .new(Class::Load, format!("lr.{letter}{order} {d}, ({base})"))
+                .plain(Class::Load, format!("lr.{letter}{order} {d}, ({base})"))
                 .reads(reg(rs1), self.all(), Role::Base)
                 .writes(reg(rd), self.all(), Out::Result)
                 .writes(RESERVATION, 1, Out::Flag)
@@ -458,7 +473,7 @@ impl Word {
                 .computes(self.operation(Op::Load { is_signed: true }, false, Value::Const(0), Value::Const(0)))),
             2 => self.refuse("a field that must be 0 is not"),
             3 => Ok(self
-                .new(Class::Atomic, format!("sc.{letter}{order} {d}, {s}, ({base})"))
+                .plain(Class::Atomic, format!("sc.{letter}{order} {d}, {s}, ({base})"))
                 .reads(reg(rs1), self.all(), Role::Base)
                 .reads(reg(rs2), bits, Role::Data)
                 .reads(RESERVATION, 1, Role::Condition)
@@ -479,7 +494,7 @@ impl Word {
                     _ => return self.refuse("the operation is reserved"),
                 };
                 Ok(self
-                    .new(Class::Atomic, format!("{mnemonic}.{letter}{order} {d}, {s}, ({base})"))
+                    .plain(Class::Atomic, format!("{mnemonic}.{letter}{order} {d}, {s}, ({base})"))
                     .reads(reg(rs1), self.all(), Role::Base)
                     .reads(reg(rs2), bits, Role::Data)
                     .writes(reg(rd), self.all(), Out::Result)
@@ -505,12 +520,12 @@ impl Word {
                     (_, 0) => format!("sfence.vma {}", name(rs1)),
                     (_, rs2) => format!("sfence.vma {}, {}", name(rs1), name(rs2)),
                 };
-                let it = self.new(Class::System, text).reads(reg(rs1), self.all(), Role::Source);
+                let it = self.plain(Class::System, text).reads(reg(rs1), self.all(), Role::Source);
                 return Ok(it.reads(reg(self.rs2()), self.all(), Role::Source));
             }
             _ => return self.refuse("the system instruction is reserved"),
         };
-        let it = self.new(if flow == Flow::Return { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
+        let it = self.plain(if flow == Flow::Return { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
         // Returns from a trap go where a control register says, and change the status.
         Ok(if flow == Flow::Return { it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result) } else { it })
     }

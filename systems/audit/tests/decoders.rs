@@ -1,0 +1,108 @@
+//! All decoders beside llvm-mc and capstone: random words, and the code of real compilers.
+
+#[path = "support/oracles.rs"]
+mod oracles;
+#[path = "support/rules.rs"]
+mod rules;
+#[path = "support/words.rs"]
+mod words;
+
+use std::collections::BTreeMap;
+
+use audit::code::Instruction;
+use audit::isa::Isa;
+use oracles::tokens;
+
+/// Where the words are said to stand; offsets are then told from addresses.
+const ADDRESS: u64 = 0x1_0000;
+
+/// How many random words of a set; `MEANWHILE_LONG` asks for fifty times as many.
+fn n_words() -> usize {
+    if std::env::var_os("MEANWHILE_LONG").is_some() { 1_000_000 } else { 20_000 }
+}
+
+/// One disagreement: the word, ours, theirs.
+pub struct Difference {
+    /// The set.
+    pub isa: Isa,
+    /// The word as a number.
+    pub word: u64,
+    /// Our instruction, or why we refuse.
+    pub ours: Result<Instruction, String>,
+    /// Their text; `None` if they refuse.
+    pub theirs: Option<String>,
+}
+
+impl Difference {
+    fn line(&self) -> String {
+        let ours = match &self.ours {
+            Ok(it) => it.text.clone(),
+            Err(why) => format!("({why})"),
+        };
+        format!("{:08x}  ours: {ours}  theirs: {}", self.word, self.theirs.as_deref().unwrap_or("(refused)"))
+    }
+}
+
+/// True if the texts say the same; an address of ours is an offset of theirs.
+fn agree(ours: &Instruction, theirs: &str) -> bool {
+    let (a, b) = (tokens(&ours.text), tokens(theirs));
+    let number = |it: &str| it.parse::<i64>().ok();
+    let same = |a: &str, b: &str| {
+        a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a as u32 == b as u32 || a.wrapping_sub(b) as u32 == ADDRESS as u32)
+    };
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b))
+}
+
+/// Compares on `instructions`; what no rule explains is listed, at most forty of each mnemonic's first.
+fn compare(isa: Isa, origin: &str, instructions: &[Vec<u8>]) {
+    let llvm = oracles::llvm(isa, instructions);
+    let mut explained: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut unexplained: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (bytes, theirs) in instructions.iter().zip(llvm) {
+        let ours = isa.decode(ADDRESS, bytes);
+        let is_same = match (&ours, &theirs) {
+            (Ok(ours), Some(theirs)) => agree(ours, theirs),
+            (Err(_), None) => true,
+            _ => false,
+        };
+        if is_same {
+            continue;
+        }
+        let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        let word = if isa == Isa::Sparc { u64::from((word as u32).swap_bytes()) } else { word };
+        let difference = Difference { isa, word, ours: ours.map_err(|it| it.why), theirs };
+        match rules::explain(&difference) {
+            Some(rule) => *explained.entry(rule).or_default() += 1,
+            None => {
+                let key =
+                    difference.theirs.as_deref().or(difference.ours.as_ref().ok().map(|it| it.text.as_str())).unwrap_or("").to_owned();
+                let key = key.split_whitespace().next().unwrap_or("").to_owned();
+                unexplained.entry(key).or_default().push(difference.line());
+            }
+        }
+    }
+    let n_unexplained: usize = unexplained.values().map(Vec::len).sum();
+    let shown: Vec<String> = unexplained.values().flat_map(|it| it.iter().take(3).cloned()).take(80).collect();
+    assert_eq!(n_unexplained, 0, "{} {origin}; explained: {explained:?}; not explained:\n{}", isa.name(), shown.join("\n"));
+}
+
+fn random_words(isa: Isa, seed: u64) {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let instructions: Vec<Vec<u8>> = (0..n_words()).map(|_| words::random(isa, &mut rng)).collect();
+    compare(isa, &format!("random words, seed {seed}"), &instructions);
+}
+
+#[test]
+fn rv32_random_words() {
+    random_words(Isa::Riscv32, 1);
+}
+
+#[test]
+fn rv64_random_words() {
+    random_words(Isa::Riscv64, 2);
+}
+
+#[test]
+fn sparc_random_words() {
+    random_words(Isa::Sparc, 3);
+}

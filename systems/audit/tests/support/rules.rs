@@ -1,0 +1,103 @@
+//! The known disagreements of our decoders and the two oracles, each with the text that decides.
+
+use audit::isa::Isa;
+
+use super::Difference;
+use super::oracles::tokens;
+
+/// The rule that explains a disagreement; `None` if nobody has looked at it.
+pub fn explain(it: &Difference) -> Option<&'static str> {
+    match it.isa {
+        Isa::Riscv32 | Isa::Riscv64 => riscv(it),
+        Isa::Sparc => sparc(it),
+        Isa::A32 | Isa::A64 | Isa::X86 => None,
+    }
+}
+
+/// Sections are those of The RISC-V Instruction Set Manual, volume I, version 20191213.
+fn riscv(it: &Difference) -> Option<&'static str> {
+    let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
+    let mnemonic = theirs.first().map_or("", String::as_str);
+    let word = it.word;
+    let is_short = word & 3 != 3;
+    let rd = word >> 7 & 31;
+    match &it.ours {
+        Err(_) if is_short && mnemonic.ends_with("lui") && word >> 2 & 31 == 0 && word >> 12 & 1 == 0 => {
+            Some("16.5: c.lui with an immediate of 0 is reserved")
+        }
+        Err(_) if it.isa == Isa::Riscv32 && mnemonic.starts_with("c.s") && word >> 12 & 1 == 1 => {
+            Some("16.5: on RV32 a compressed shift by 32 and more is left to custom extensions")
+        }
+        Err(_) if it.isa == Isa::Riscv32 && ["slli", "srli", "srai"].contains(&mnemonic) && word >> 25 & 1 == 1 => {
+            Some("2.4.1: on RV32 the amount of a shift has five bits")
+        }
+        Ok(ours) if is_short && mnemonic.starts_with("c.") => {
+            let is_shift_by_0 = ["slli", "srli", "srai"].iter().any(|it| ours.text.starts_with(it)) && ours.text.ends_with(", 0");
+            let is_hint = is_shift_by_0 || rd == 0 || ours.text.starts_with("mv ");
+            is_hint.then_some("16.7: a hint of the C extension is shown as the instruction that it stands for")
+        }
+        Ok(ours) if mnemonic.starts_with("csr") => {
+            let ours = tokens(&ours.text);
+            let others: Vec<usize> = (0..ours.len().min(theirs.len())).filter(|&n| ours[n] != theirs[n]).collect();
+            let is_number = |n: usize| ours[n].parse::<u64>() == Ok(word >> 20);
+            (ours.len() == theirs.len() && others.len() == 1 && is_number(others[0]))
+                .then_some("volume II, 2.2: control and status registers outside the base set are shown by number")
+        }
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Sections are those of The SPARC Architecture Manual, Version 8.
+fn sparc(it: &Difference) -> Option<&'static str> {
+    let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
+    let mnemonic = theirs.first().map_or("", String::as_str);
+    let word = it.word as u32;
+    let (op, op2, op3) = (word >> 30, word >> 22 & 7, word >> 19 & 63);
+    match &it.ours {
+        Err(_) if op == 0 && matches!(op2, 1 | 3 | 5) => Some("5.1: op2 values 1, 3 and 5 are reserved; llvm-mc takes them from version 9"),
+        Err(_) if op == 2 && matches!(op3, 0x09 | 0x0d | 0x2c..=0x2f) || op == 2 && matches!(op3, 0x25..=0x27) && word >> 12 & 1 == 1 => {
+            Some("F.3: the operation is reserved; llvm-mc takes it from version 9")
+        }
+        Err(_) if op == 2 && op3 == 0x3a && word >> 12 & 1 == 1 => Some("B.27: the condition codes of 64 bits are of version 9"),
+        Err(_) if op == 2 && matches!(op3, 0x34 | 0x35) => {
+            let is_new = |it: &String| {
+                let high = it.strip_prefix("%f").and_then(|it| it.parse::<u32>().ok()).is_some_and(|n| n >= 32);
+                high || it.starts_with("%fcc")
+            };
+            let of_v9 = ["fmovr", "fmovd", "fmovq", "fnegd", "fnegq", "fabsd", "fabsq", "fxto", "fmov"];
+            let is_v9 = of_v9.iter().any(|it| mnemonic.starts_with(it)) && mnemonic != "fmovs" || mnemonic.ends_with("tox");
+            (is_v9 || theirs.iter().any(is_new)).then_some("B.33: the floating-point operation or register is of version 9")
+        }
+        Err(_) if op == 3 && matches!(op3, 0x08 | 0x0b | 0x0e | 0x18 | 0x1b | 0x1e | 0x22 | 0x26 | 0x2d..=0x2f) => {
+            Some("F.4: the access is reserved; llvm-mc takes it from version 9")
+        }
+        Err(_) if op == 3 && matches!(op3, 0x10..=0x1f) && word >> 13 & 1 == 1 => {
+            Some("B.1: an alternate space is named by the word itself; llvm-mc takes %asi from version 9")
+        }
+        Err(_) if matches!(op3, 0x03 | 0x07 | 0x13 | 0x17 | 0x23 | 0x27) && op == 3 && word >> 25 & 1 == 1 => {
+            Some("B.1, B.2: a pair begins at an even register; llvm-mc drops the bit, or takes it as the sixth from version 9")
+        }
+        Err(_) if op == 2 && matches!(op3, 0x25..=0x27) && word >> 5 & 0xff != 0 => {
+            Some("B.12: beside the amount of a shift the bits must be 0")
+        }
+        Err(_) if op == 0 && op2 == 7 || op == 2 && matches!(op3, 0x36 | 0x37) || op == 3 && op3 >= 0x30 => {
+            Some("1.1: a coprocessor is optional; the machines that are modelled have none")
+        }
+        Ok(ours) if op == 0 && matches!(op2, 2 | 6) => {
+            let ours = tokens(&ours.text);
+            let n = ours.len().checked_sub(1)?;
+            let offset = i64::from(((word & 0x3f_ffff) << 10) as i32 >> 8);
+            let is_same = ours[..n] == *theirs.get(..n)? && ours[n].parse() == Ok((super::ADDRESS as i64 + offset) & 0xffff_ffff);
+            let is_same = is_same && theirs[n].parse() == Ok(i64::from(word & 0x3f_ffff));
+            is_same.then_some("B.21: llvm-mc shows the displacement of a branch in words, without its sign")
+        }
+        Ok(ours) if (op == 3 || op == 2 && matches!(op3, 0x38 | 0x39 | 0x3b)) && word >> 13 & 1 == 1 && word >> 12 & 1 == 1 => {
+            let ours = tokens(&ours.text);
+            let others: Vec<usize> = (0..ours.len().min(theirs.len())).filter(|&n| ours[n] != theirs[n]).collect();
+            let (a, b) = others.first().and_then(|&n| Some((ours[n].parse::<i64>().ok()?, theirs[n].parse::<i64>().ok()?)))?;
+            (ours.len() == theirs.len() && others.len() == 1 && a + 8192 == b)
+                .then_some("B.1: llvm-mc shows the offset in an address without its sign")
+        }
+        Ok(_) | Err(_) => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Words for decoders: random ones with a seed, biased so that rare forms turn up, and those of real object files.
+
+use audit::isa::Isa;
+use fastrand::Rng;
+
+/// The bytes of one random instruction of `isa`, in the order of memory.
+pub fn random(isa: Isa, rng: &mut Rng) -> Vec<u8> {
+    match isa {
+        Isa::Riscv32 | Isa::Riscv64 => riscv(rng),
+        Isa::Sparc => sparc(rng).to_be_bytes().to_vec(),
+        Isa::A64 => a64(rng).to_le_bytes().to_vec(),
+        Isa::A32 => a32(rng).to_le_bytes().to_vec(),
+        Isa::X86 => (0..15).map(|_| rng.u8(..)).collect(),
+    }
+}
+
+/// `word` with some fields of `width` bits at `places` set to a value that is special in assembly
+/// language: 0, all ones, or the same register twice.
+fn with_special_fields(mut word: u32, width: u32, places: &[u32], rng: &mut Rng) -> u32 {
+    let ones = (1 << width) - 1;
+    for &place in places {
+        let value = match rng.u8(..8) {
+            0 => 0,
+            1 => ones,
+            2 => word >> places[0] & ones,
+            3 => 1,
+            _ => continue,
+        };
+        word = word & !(ones << place) | value << place;
+    }
+    word
+}
+
+fn riscv(rng: &mut Rng) -> Vec<u8> {
+    if rng.u8(..3) == 0 {
+        let half = rng.u16(..) & !3 | rng.u16(..3);
+        return half.to_le_bytes().to_vec();
+    }
+    const OPCODES: [u32; 13] = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x2f, 0x73];
+    let mut word = rng.u32(..) | 3;
+    if rng.u8(..8) != 0 {
+        word = word & !0x7f | OPCODES[rng.usize(..OPCODES.len())];
+    }
+    word = with_special_fields(word, 5, &[7, 15, 20], rng);
+    // Of register forms only few upper fields mean something.
+    if rng.bool() {
+        word = word & !(0x7f << 25) | [0, 1, 0x20, 9][rng.usize(..4)] << 25;
+    }
+    word.to_le_bytes().to_vec()
+}
+
+fn sparc(rng: &mut Rng) -> u32 {
+    let word = with_special_fields(rng.u32(..), 5, &[25, 14, 0], rng);
+    if rng.u8(..8) == 0 {
+        // A floating-point operation; most codes are reserved.
+        return word & !(3 << 30 | 63 << 19 | 1 << 13) | 2 << 30 | rng.u32(0x34..0x36) << 19;
+    }
+    // The field between the operands is unused without an immediate, and must be 0.
+    if word >> 30 >= 2 && word >> 13 & 1 == 0 && rng.u8(..8) != 0 { word & !(0xff << 5) } else { word }
+}
+
+fn a64(rng: &mut Rng) -> u32 {
+    let mut word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
+    // Most of the space is vectors and floating point; the base instructions come more often.
+    if rng.u8(..4) != 0 {
+        const GROUPS: [u32; 8] = [8, 9, 10, 11, 5, 13, 4, 12];
+        word = word & !(15 << 25) | GROUPS[rng.usize(..8)] << 25;
+        if word >> 25 & 5 == 4 {
+            word &= !(1 << 26);
+        }
+    }
+    word
+}
+
+fn a32(rng: &mut Rng) -> u32 {
+    let mut word = with_special_fields(rng.u32(..), 4, &[12, 16, 0, 8], rng);
+    if rng.bool() {
+        word = word & !(15 << 28) | 14 << 28;
+    }
+    word
+}

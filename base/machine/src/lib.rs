@@ -1,5 +1,6 @@
 //! Facts about machines: how many operations start in a cycle, where, and when their results are there.
 
+pub mod in_order;
 mod load;
 mod operation;
 mod parse;

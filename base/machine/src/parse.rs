@@ -44,9 +44,9 @@ enum OrderWord {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Units {
+pub(crate) struct Units {
     names: Vec<Spanned<String>>,
-    source: Spanned<String>,
+    pub(crate) source: Spanned<String>,
 }
 
 #[derive(Deserialize)]
@@ -87,24 +87,29 @@ struct Row {
 impl Machine {
     /// The machine that `text` describes; `name` is the file's, for messages.
     pub fn parse(name: &str, text: &str) -> Result<Machine, Diagnostic> {
-        let reader = Reader { file: SourceFile::new(name, text), units: Vec::new() };
+        let reader = Reader::new(name, text);
         let parsed: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
         reader.machine(parsed)
     }
 }
 
-struct Reader {
+/// What both kinds of machine files are read with.
+pub(crate) struct Reader {
     file: Arc<SourceFile>,
-    units: Vec<String>,
+    pub(crate) units: Vec<String>,
 }
 
 impl Reader {
-    fn fault(&self, message: impl Into<String>, range: Range<usize>, label: &str) -> Diagnostic {
+    pub(crate) fn new(name: &str, text: &str) -> Reader {
+        Reader { file: SourceFile::new(name, text), units: Vec::new() }
+    }
+
+    pub(crate) fn fault(&self, message: impl Into<String>, range: Range<usize>, label: &str) -> Diagnostic {
         Diagnostic::new(message).at(Span::new(&self.file, range), label)
     }
 
     /// What the TOML reader says, in our words where it matters.
-    fn syntax(&self, error: &toml::de::Error) -> Diagnostic {
+    pub(crate) fn syntax(&self, error: &toml::de::Error) -> Diagnostic {
         let said = error.message().lines().next().unwrap_or("it is not TOML");
         // A table's range may span the whole table; its first line is the place to look at.
         let range = error.span().unwrap_or(0..0);
@@ -152,14 +157,14 @@ impl Reader {
     }
 
     /// A source must say something.
-    fn source(&self, source: &Spanned<String>) -> Result<String, Diagnostic> {
+    pub(crate) fn source(&self, source: &Spanned<String>) -> Result<String, Diagnostic> {
         if source.get_ref().trim().is_empty() {
             return Err(self.fault("`source` is empty", source.span(), "say where the numbers come from"));
         }
         Ok(source.get_ref().clone())
     }
 
-    fn number(&self, number: &Spanned<u32>, least: u32) -> Result<u32, Diagnostic> {
+    pub(crate) fn number(&self, number: &Spanned<u32>, least: u32) -> Result<u32, Diagnostic> {
         let value = *number.get_ref();
         if (least..=NUMBER_MAX).contains(&value) {
             return Ok(value);
@@ -167,7 +172,7 @@ impl Reader {
         Err(self.fault(format!("{value} is not between {least} and {NUMBER_MAX}"), number.span(), "here"))
     }
 
-    fn units(&mut self, units: &Units, table: Range<usize>) -> Result<(), Diagnostic> {
+    pub(crate) fn units(&mut self, units: &Units, table: Range<usize>) -> Result<(), Diagnostic> {
         for unit in &units.names {
             if self.units.contains(unit.get_ref()) {
                 return Err(self.fault(format!("the unit `{}` is named twice", unit.get_ref()), unit.span(), "again here"));

@@ -2,39 +2,13 @@
 
 use std::fmt;
 
+pub use machine::in_order::{Class, Out, Role};
+
 /// A register, or one flag, as its place in the tables of its instruction set (`isa/`).
 ///
 /// A flag is a register of one bit, so that nothing downstream needs a second rule for flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u8);
-
-/// What an operand is to its instruction. A machine file says by [`Class`] which roles are
-/// needed early or late, and how long each result takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// A plain source of arithmetic: A32's Rn, and Rm if it is not shifted.
-    Source,
-    /// A source that passes the shifter first.
-    Shifted,
-    /// The register that says by how much.
-    Amount,
-    /// A factor of a multiplication, or an operand of a division.
-    Factor,
-    /// What a multiply-accumulate adds.
-    Addend,
-    /// The base of an address.
-    Base,
-    /// The index of an address.
-    Index,
-    /// What a store writes.
-    Data,
-    /// Flags, or the register that a branch or a guarded instruction decides by.
-    Condition,
-    /// The target of a jump through a register.
-    Target,
-    /// A register that only gets another name (SPARC's windows): its value goes on, nothing waits for it.
-    Carried,
-}
 
 /// One register that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,26 +19,6 @@ pub struct Read {
     pub bits: u64,
     /// What it is to the instruction.
     pub role: Role,
-}
-
-/// What a written register holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Out {
-    /// The result; of a multiplication that has two, the low half.
-    Result,
-    /// The high half of a multiplication with two results.
-    High,
-    /// The updated base of an address.
-    BaseUpdate,
-    /// The register loaded at this position, from 0, by an instruction that loads several.
-    Nth(u8),
-    /// A flag.
-    Flag,
-    /// The return address of a call.
-    Link,
-    /// What another name held before, or what the window held when it was last used; it comes as fast as
-    /// it would have come there.
-    Carried,
 }
 
 /// One register that is written. A guarded instruction may leave it as it was.
@@ -109,69 +63,6 @@ pub enum IndexForm {
     SignedWord,
     /// In another way, such as shifted right: the address is not known from these fields.
     Other,
-}
-
-/// What kind of work an instruction is: the row of a machine file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// Arithmetic and logic on registers and immediates.
-    Alu,
-    /// The same with an operand shifted by an immediate.
-    AluShiftImm,
-    /// The same with an operand shifted by a register.
-    AluShiftReg,
-    /// A shift that is an instruction of its own.
-    Shift,
-    /// Sign or zero extension, byte reversal, and bit fields where they are instructions.
-    Extend,
-    /// Loads a constant: `sethi`, `lui`, `movw`, `adr`.
-    Constant,
-    /// Multiplication with one result.
-    Mul,
-    /// The same, setting flags.
-    MulFlags,
-    /// Multiplication with a double-width result.
-    MulLong,
-    /// The same, setting flags.
-    MulLongFlags,
-    /// Multiplication of half words.
-    MulHalf,
-    /// Division.
-    Div,
-    /// A load of one register.
-    Load,
-    /// A load whose address needs more than one addition (A32: negative register offset, shift other than by 2).
-    LoadSlow,
-    /// A load of two registers.
-    LoadDouble,
-    /// A load of a list of registers.
-    LoadMultiple,
-    /// A store of one register.
-    Store,
-    /// The same with an address as in [`Class::LoadSlow`].
-    StoreSlow,
-    /// A store of two registers.
-    StoreDouble,
-    /// A store of a list of registers.
-    StoreMultiple,
-    /// Reads and writes memory at once.
-    Atomic,
-    /// A branch to a fixed place.
-    Branch,
-    /// A call to a fixed place.
-    Call,
-    /// A jump through a register.
-    Jump,
-    /// A return.
-    Return,
-    /// Opens or closes a register window.
-    Window,
-    /// Reads or writes a special register; a trap, a barrier.
-    System,
-    /// Nothing at all.
-    Nop,
-    /// Floating point and vectors, which no analysis looks into.
-    Float,
 }
 
 /// Where control goes next.

@@ -1,0 +1,158 @@
+//! Cores that start instructions in the order of the program: what each kind of work costs and when its results are there.
+
+mod parse;
+mod vocabulary;
+
+pub use vocabulary::{Class, Out, Role};
+
+use crate::UnitSet;
+
+/// The bundled files: name and text.
+const BUNDLED: [(&str, &str); 7] = [
+    ("arm1136jf-s", include_str!("../../../../machines/arm1136jf-s.toml")),
+    ("cortex-a53", include_str!("../../../../machines/cortex-a53.toml")),
+    ("cortex-a55", include_str!("../../../../machines/cortex-a55.toml")),
+    ("erc32", include_str!("../../../../machines/erc32.toml")),
+    ("leon3", include_str!("../../../../machines/leon3.toml")),
+    ("rocket", include_str!("../../../../machines/rocket.toml")),
+    ("sifive-u74", include_str!("../../../../machines/sifive-u74.toml")),
+];
+
+/// One core, as its file describes it; every number there has a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Core {
+    /// The name on the command line.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// What the description as a whole rests on.
+    pub source: String,
+    /// The instruction sets that it runs.
+    pub sets: Vec<String>,
+    /// Instructions that may start in one cycle.
+    pub issue_width: u32,
+    /// The names of the execution units; sets refer to them by position.
+    pub units: Vec<String>,
+    /// What compilers believe of this core that its manual says otherwise.
+    pub beliefs: Vec<Belief>,
+    /// By class; read with [`Core::work`].
+    rows: Vec<Work>,
+    forwarding: Vec<Class>,
+}
+
+/// How one kind of work runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    /// The units of which it takes any one; none if it takes no unit that is counted.
+    pub units: UnitSet,
+    /// Cycles that pass until the next instruction may start; at width 2 and more, another one may
+    /// start in the last of them.
+    pub issue_cycles: u32,
+    /// Where the numbers come from.
+    pub source: String,
+    slots: u32,
+    base_slots: u32,
+    unit_cycles: u32,
+    registers_a_cycle: Option<u32>,
+    latency_cycles: u32,
+    high_cycles: Option<u32>,
+    base_cycles: Option<u32>,
+    flags_cycles: Option<u32>,
+    loaded_cycles: Vec<u32>,
+    lock_cycles: Vec<u32>,
+    early: Vec<(Role, i32)>,
+    forwarded: Vec<(Role, i32)>,
+}
+
+/// A latency in a compiler's table that is not the manual's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Belief {
+    /// The compiler, with its version.
+    pub compiler: String,
+    /// The kind of work.
+    pub class: Class,
+    /// Cycles from its start to that of an addition that needs its result, as the compiler believes.
+    pub latency_cycles: u32,
+    /// Where this stands.
+    pub source: String,
+}
+
+impl Core {
+    /// The bundled core of this name.
+    pub fn bundled(name: &str) -> Option<Core> {
+        let (name, text) = BUNDLED.iter().find(|(it, _)| *it == name)?;
+        let core = Core::parse(&format!("machines/{name}.toml"), text);
+        Some(core.unwrap_or_else(|fault| panic!("a test parses the bundled cores, but {fault}")))
+    }
+
+    /// The names of the bundled cores.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUNDLED.iter().map(|(name, _)| *name)
+    }
+
+    /// How this kind of work runs.
+    pub fn work(&self, class: Class) -> &Work {
+        &self.rows[class as usize]
+    }
+
+    /// The same core with branches that take so many cycles.
+    pub fn with_branch_cost(mut self, cycles: u32) -> Core {
+        self.rows[Class::Branch as usize].issue_cycles = cycles;
+        self
+    }
+
+    /// How many cycles before the usual moment a `reader` needs an operand in this role from a
+    /// `writer`; negative if after.
+    pub fn early_cycles(&self, reader: Class, role: Role, writer: Class) -> i32 {
+        let of = |them: &[(Role, i32)]| them.iter().find(|(it, _)| *it == role).map_or(0, |(_, cycles)| *cycles);
+        let work = self.work(reader);
+        let forwarded = if self.forwarding.contains(&writer) { of(&work.forwarded) } else { 0 };
+        of(&work.early) - forwarded
+    }
+}
+
+impl Work {
+    /// Cycles from the start until an operand that is needed at the usual moment can be this result.
+    pub fn latency(&self, out: Out) -> u32 {
+        match out {
+            Out::Result | Out::Link => self.latency_cycles,
+            Out::High => self.high_cycles.unwrap_or(self.latency_cycles),
+            Out::BaseUpdate => self.base_cycles.unwrap_or(self.latency_cycles),
+            // Its value comes with what it carries: nothing is added.
+            Out::Carried => 0,
+            Out::Flag => self.flags_cycles.unwrap_or(self.latency_cycles),
+            Out::Nth(nth) => match self.loaded_cycles.get(nth as usize) {
+                Some(cycles) => *cycles,
+                // A longer list goes on as the written one does: the last step is repeated for each pair.
+                None => self.loaded_cycles.last().map_or(self.latency_cycles, |last| {
+                    let behind = u32::from(nth) + 1 - self.loaded_cycles.len() as u32;
+                    last + behind.div_ceil(self.registers_a_cycle.unwrap_or(1))
+                }),
+            },
+        }
+    }
+
+    /// Places among those that start in one cycle that it takes.
+    pub fn slots(&self, updates_base: bool) -> u32 {
+        self.slots + if updates_base { self.base_slots } else { 0 }
+    }
+
+    /// Cycles that its unit is taken; `n_registers` are loaded or stored.
+    pub fn unit_cycles(&self, n_registers: usize) -> u32 {
+        match self.registers_a_cycle {
+            Some(each) => self.unit_cycles.max((n_registers as u32).div_ceil(each)),
+            None => self.unit_cycles,
+        }
+    }
+
+    /// Cycles from the start until the register that is stored at this position may be written.
+    pub fn lock(&self, nth: usize) -> u32 {
+        match self.lock_cycles.get(nth) {
+            Some(cycles) => *cycles,
+            None => self.lock_cycles.last().map_or(0, |last| {
+                let behind = (nth + 1 - self.lock_cycles.len()) as u32;
+                last + behind.div_ceil(self.registers_a_cycle.unwrap_or(1))
+            }),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The text of the file of an in-order core; what is wrong with it is said with file and line.
+
+use std::collections::BTreeMap;
+
+use report::{Diagnostic, did_you_mean};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Belief, Class, Core, Role, Work};
+use crate::UnitSet;
+use crate::parse::{Reader, Units};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    title: String,
+    source: Spanned<String>,
+    sets: Vec<String>,
+    issue: Spanned<Issue>,
+    units: Spanned<Units>,
+    #[serde(default)]
+    forwarding: Option<Forwarding>,
+    #[serde(default)]
+    belief: Vec<BeliefRow>,
+    work: Vec<Spanned<Row>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Issue {
+    width: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+/// Where forwarded operands come from.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forwarding {
+    from: Vec<Spanned<String>>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeliefRow {
+    compiler: String,
+    class: Spanned<String>,
+    latency_cycles: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    classes: Vec<Spanned<String>>,
+    #[serde(default)]
+    units: Vec<Spanned<String>>,
+    issue_cycles: Option<Spanned<u32>>,
+    unit_cycles: Option<Spanned<u32>>,
+    registers_a_cycle: Option<Spanned<u32>>,
+    latency_cycles: Spanned<u32>,
+    high_cycles: Option<Spanned<u32>>,
+    base_cycles: Option<Spanned<u32>>,
+    flags_cycles: Option<Spanned<u32>>,
+    #[serde(default)]
+    loaded_cycles: Vec<Spanned<u32>>,
+    #[serde(default)]
+    lock_cycles: Vec<Spanned<u32>>,
+    #[serde(default)]
+    early: BTreeMap<Spanned<String>, Spanned<u32>>,
+    #[serde(default)]
+    late: BTreeMap<Spanned<String>, Spanned<u32>>,
+    #[serde(default)]
+    forwarded: BTreeMap<Spanned<String>, Spanned<u32>>,
+    slots: Option<Spanned<u32>>,
+    base_slots: Option<Spanned<u32>>,
+    source: Spanned<String>,
+}
+
+impl Core {
+    /// The core that `text` describes; `name` is the file's, for messages.
+    pub fn parse(name: &str, text: &str) -> Result<Core, Diagnostic> {
+        let mut reader = Reader::new(name, text);
+        let parsed: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        reader.units(parsed.units.get_ref(), parsed.units.span())?;
+        reader.source(&parsed.units.get_ref().source)?;
+        reader.source(&parsed.issue.get_ref().source)?;
+        let mut rows: Vec<Option<Work>> = vec![None; Class::ALL.len()];
+        for row in &parsed.work {
+            let work = reader.work(row.get_ref())?;
+            for name in &row.get_ref().classes {
+                let slot = &mut rows[reader.class(name)? as usize];
+                if slot.is_some() {
+                    return Err(reader.fault(format!("`{}` has two rows", name.get_ref()), name.span(), "again here"));
+                }
+                *slot = Some(work.clone());
+            }
+        }
+        let missing: Vec<&str> = Class::ALL.iter().filter(|it| rows[**it as usize].is_none()).map(|it| it.name()).collect();
+        if !missing.is_empty() {
+            let message = format!("no row says what these cost: {}", missing.join(", "));
+            return Err(reader.fault(message, 0..0, "in this file"));
+        }
+        let forwarding = match &parsed.forwarding {
+            None => Vec::new(),
+            Some(it) => {
+                reader.source(&it.source)?;
+                it.from.iter().map(|it| reader.class(it)).collect::<Result<_, _>>()?
+            }
+        };
+        let beliefs = parsed.belief.iter().map(|it| reader.belief(it)).collect::<Result<_, _>>()?;
+        Ok(Core {
+            name: parsed.name,
+            title: parsed.title,
+            source: reader.source(&parsed.source)?,
+            sets: parsed.sets,
+            issue_width: reader.number(&parsed.issue.get_ref().width, 1)?,
+            units: reader.units.clone(),
+            beliefs,
+            rows: rows.into_iter().flatten().collect(),
+            forwarding,
+        })
+    }
+}
+
+impl Reader {
+    fn class(&self, name: &Spanned<String>) -> Result<Class, Diagnostic> {
+        Class::named(name.get_ref()).ok_or_else(|| self.unknown("kind of work", name, Class::ALL.map(Class::name).into_iter()))
+    }
+
+    fn unknown<'a>(&self, what: &str, name: &Spanned<String>, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+        let fault = self.fault(format!("there is no {what} `{}`", name.get_ref()), name.span(), "here");
+        match did_you_mean(name.get_ref(), known) {
+            Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+            None => fault,
+        }
+    }
+
+    fn belief(&self, row: &BeliefRow) -> Result<Belief, Diagnostic> {
+        Ok(Belief {
+            compiler: row.compiler.clone(),
+            class: self.class(&row.class)?,
+            latency_cycles: self.number(&row.latency_cycles, 0)?,
+            source: self.source(&row.source)?,
+        })
+    }
+
+    fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
+        let mut units = UnitSet::default();
+        for name in &row.units {
+            let Some(idx) = self.units.iter().position(|it| it == name.get_ref()) else {
+                return Err(self.unknown("unit", name, self.units.iter().map(String::as_str)));
+            };
+            units.0 |= 1 << idx;
+        }
+        let optional = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
+        let list = |them: &[Spanned<u32>]| them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>();
+        let roles = |them: &BTreeMap<Spanned<String>, Spanned<u32>>, sign: i32| {
+            let each = them.iter().map(|(name, cycles)| {
+                let role = Role::named(name.get_ref()).ok_or_else(|| self.unknown("role", name, Role::ALL.map(Role::name).into_iter()))?;
+                Ok((role, sign * self.number(cycles, 0)?.cast_signed()))
+            });
+            each.collect::<Result<Vec<(Role, i32)>, Diagnostic>>()
+        };
+        let registers_a_cycle = match &row.registers_a_cycle {
+            Some(it) => Some(self.number(it, 1)?),
+            None => None,
+        };
+        Ok(Work {
+            units,
+            issue_cycles: optional(&row.issue_cycles)?.unwrap_or(1),
+            source: self.source(&row.source)?,
+            slots: optional(&row.slots)?.unwrap_or(1),
+            base_slots: optional(&row.base_slots)?.unwrap_or(0),
+            unit_cycles: optional(&row.unit_cycles)?.unwrap_or(1),
+            registers_a_cycle,
+            latency_cycles: self.number(&row.latency_cycles, 0)?,
+            high_cycles: optional(&row.high_cycles)?,
+            base_cycles: optional(&row.base_cycles)?,
+            flags_cycles: optional(&row.flags_cycles)?,
+            loaded_cycles: list(&row.loaded_cycles)?,
+            lock_cycles: list(&row.lock_cycles)?,
+            early: [roles(&row.early, 1)?, roles(&row.late, -1)?].concat(),
+            forwarded: roles(&row.forwarded, 1)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::in_order::Out;
+
+    const GOOD: &str = include_str!("../../../../machines/arm1136jf-s.toml");
+
+    /// What is said about a file in which `to` stands for the first `from`.
+    fn check(from: &str, to: &str, expected: Expect) {
+        assert!(GOOD.contains(from), "{from}");
+        let fault = Core::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
+        expected.assert_eq(&format!("{fault}"));
+    }
+
+    #[test]
+    fn every_bundled_core_is_right() {
+        for name in Core::names() {
+            let core = Core::bundled(name).expect("it is listed");
+            assert_eq!(core.name, name);
+            assert!(!core.sets.is_empty(), "{name}");
+        }
+        assert_eq!(Core::bundled("z80"), None);
+    }
+
+    #[test]
+    fn numbers_arrive_where_they_belong() {
+        let core = Core::bundled("arm1136jf-s").expect("it is bundled");
+        let many = core.work(Class::LoadMultiple);
+        let loaded: Vec<u32> = (0..9).map(|nth| many.latency(Out::Nth(nth))).collect();
+        assert_eq!(loaded, [3, 3, 4, 4, 5, 5, 6, 7, 7]);
+        assert_eq!((many.unit_cycles(7), many.unit_cycles(2), many.latency(Out::BaseUpdate)), (4, 1, 1));
+        assert_eq!((0..7).map(|nth| core.work(Class::StoreMultiple).lock(nth)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(core.early_cycles(Class::Load, Role::Base, Class::Alu), 1);
+        assert_eq!(core.early_cycles(Class::AluShiftReg, Role::Source, Class::Alu), -1);
+        assert_eq!(core.with_branch_cost(0).work(Class::Branch).issue_cycles, 0);
+        let core = Core::bundled("cortex-a53").expect("it is bundled");
+        assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Alu), -2);
+        assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Load), 0);
+    }
+
+    #[test]
+    fn refuses_what_is_left_out_or_said_twice() {
+        check("\"load-slow\"", "\"load\"", expect!["my.toml:102:12: `load` has two rows"]);
+        check(", \"nop\"", "", expect!["my.toml:1:1: no row says what these cost: nop"]);
+    }
+
+    #[test]
+    fn refuses_names_that_are_not_there() {
+        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:102:12: there is no kind of work `load-slwo`"]);
+        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:98:11: there is no role `bass`"]);
+        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:95:10: there is no unit `mem`"]);
+    }
+
+    #[test]
+    fn refuses_a_row_without_source() {
+        let at = GOOD.rfind("source = ").expect("the last row has a source");
+        let fault = Core::parse("my.toml", &GOOD[..at]).expect_err("a source is missing");
+        assert!(fault.to_string().contains("`source` is missing"), "{fault}");
+    }
+}

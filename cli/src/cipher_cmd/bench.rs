@@ -1,12 +1,15 @@
-//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the seed's speedups.
+//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the seed's speedups; and
+//! two more choices in the same way: `--specialise` and the look-behind window.
 
 use std::path::PathBuf;
 
 use cipher::emit_c::Arch;
-use cipher::gain::{self, Cell as Config, Gain};
+use cipher::gain::{self, Gain};
 use cipher::native::{self, Cc};
 use measure::stats::geometric_mean;
+use measure::tool::ToolError;
 use report::{Cell, Kind, Table};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::speed::{Store, machine_here};
@@ -18,6 +21,9 @@ use crate::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all rows of the seed's tables if none is named.
     names: Vec<String>,
+    /// What is off and on: a scheduler, the specialisation of bitwise nodes, or windows of 1 to 20.
+    #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
+    study: Study,
     /// C compilers, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::cc)]
     cc: Vec<Cc>,
@@ -32,36 +38,81 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Study {
+    Schedulers,
+    Specialise,
+    LookBehind,
+}
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let cells = gain::cells(&args.names, &args.cc, &args.arch);
+    let n_pairs = if args.quick { 5 } else { 15 };
+    let named = |primitive: &str| args.names.is_empty() || args.names.iter().any(|name| name == primitive);
+    let rows = match args.study {
+        Study::Schedulers => {
+            let cells = gain::cells(&args.names, &args.cc, &args.arch);
+            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, n_pairs))?;
+            out.line(&table(&rows).terminal(None));
+            means(&rows).iter().for_each(|line| out.line(line));
+            rows
+        }
+        Study::Specialise => {
+            let mut cells = gain::specialise_cells();
+            cells.retain(|cell| named(cell.primitive));
+            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, n_pairs);
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), measure)?;
+            out.line(&specialise_table(&rows).terminal(None));
+            rows
+        }
+        Study::LookBehind => {
+            let mut cells = gain::window_cells();
+            cells.retain(|cell| named(cell.primitive));
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, n_pairs))?;
+            out.line(&window_table(&rows).terminal(None));
+            rows
+        }
+    };
+    out.object(&json!({"machine": machine_here(), "rows": rows}));
+    Ok(())
+}
+
+/// The rows of these cells; those that the evidence file does not have are measured.
+fn measured<C: Serialize>(
+    cells: &[C],
+    args: &Args,
+    out: &Output,
+    name: impl Fn(&C) -> (String, Cc, Arch),
+    measure: impl Fn(&C) -> Result<Gain, ToolError>,
+) -> Result<Vec<Value>, Failure> {
     if cells.is_empty() {
         return Err(Failure::user(
-            "the seed's tables have no such row",
+            "the tables of this study have no such row",
             Some("`meanwhile cipher list` shows the primitives; targets are x86-64 and avx2"),
         ));
     }
-    let mut store = Store::open(args.out, "meanwhile cipher bench --out FILE")?;
+    let command = match args.study {
+        Study::Schedulers => "meanwhile cipher bench --out FILE",
+        Study::Specialise => "meanwhile cipher bench --study specialise --out FILE",
+        Study::LookBehind => "meanwhile cipher bench --study look-behind --out FILE",
+    };
+    let mut store = Store::open(args.out.clone(), command)?;
     let bar = out.progress(cells.len() as u64);
-    for cell in &cells {
-        bar.set_message(format!("{} {} {} {}", cell.primitive, cell.cc.name(), cell.opt, cell.arch.name()));
-        if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
-            let gain = gain::measure(cell, if args.quick { 5 } else { 15 }).map_err(tool_failure)?;
+    for cell in cells {
+        let (primitive, cc, arch) = name(cell);
+        bar.set_message(format!("{primitive} {} {}", cc.name(), arch.name()));
+        if !store.has(cell) && native::missing_feature(arch).is_none() {
+            let gain = measure(cell).map_err(tool_failure)?;
             store.push(row(cell, &gain))?;
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let rows: Vec<&Value> = cells.iter().filter_map(|cell| store.find(cell)).collect();
-    out.line(&table(&rows).terminal(None));
-    for line in means(&rows) {
-        out.line(&line);
-    }
-    out.object(&json!({"machine": machine_here(), "rows": rows}));
-    Ok(())
+    Ok(cells.iter().filter_map(|cell| store.find(cell).cloned()).collect())
 }
 
-fn row(cell: &Config, gain: &Gain) -> Value {
+fn row(cell: &impl Serialize, gain: &Gain) -> Value {
     let mut row = serde_json::to_value(cell).expect("plain data");
     for (name, value) in serde_json::to_value(gain).expect("plain data").as_object().expect("an object") {
         row[name] = value.clone();
@@ -69,13 +120,11 @@ fn row(cell: &Config, gain: &Gain) -> Value {
     row
 }
 
-fn table(rows: &[&Value]) -> Table {
+fn table(rows: &[Value]) -> Table {
     let columns =
         ["primitive", "slicing", "compiler", "target", "off", "on", "ratio", "interval", "p", "seed", "auto", "stack off", "stack on"];
     let note = "time-stamp cycles a byte, off and on measured in turn; loops written out where the program stays small enough";
     let mut table = Table::new("Schedulers off and on", &columns).kind(Kind::Measured).note(note);
-    let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_string();
-    let number = |value: &Value, digits: usize| value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"));
     for row in rows {
         table.push(vec![
             Cell::words(text(row, "primitive")),
@@ -96,8 +145,61 @@ fn table(rows: &[&Value]) -> Table {
     table
 }
 
+fn text(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap_or_default().to_string()
+}
+
+fn number(value: &Value, digits: usize) -> String {
+    value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"))
+}
+
+/// Cells of a ratio, its interval and p.
+fn ratio(row: &Value) -> [Cell; 3] {
+    let interval = format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2));
+    [number(&row["ratio"], 2), interval, number(&row["p"], 3)].map(Cell::number)
+}
+
+fn specialise_table(rows: &[Value]) -> Table {
+    let columns = ["primitive", "compiler", "target", "no", "yes", "ratio", "interval", "p", "seed"];
+    let note = "time-stamp cycles a byte, bitsliced, no scheduler, measured in turn";
+    let mut table = Table::new("Bitwise nodes specialised to single bits: no and yes", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        let mut cells = vec![
+            Cell::words(text(row, "primitive")),
+            Cell::words(format!("{} {}", text(row, "cc"), text(row, "opt"))),
+            Cell::words(text(row, "arch")),
+            Cell::number(number(&row["cycles_per_byte_off"], 2)),
+            Cell::number(number(&row["cycles_per_byte_on"], 2)),
+        ];
+        cells.extend(ratio(row));
+        cells.push(Cell::number(number(&row["seed_ratio"], 2)));
+        table.push(cells);
+    }
+    table
+}
+
+fn window_table(rows: &[Value]) -> Table {
+    let columns = ["primitive", "slicing", "target", "window", "off", "on", "ratio", "interval", "p", "stack on"];
+    let note = "time-stamp cycles a byte, mslice scheduler off and on, clang -O3, measured in turn; the seed: little to gain above 10";
+    let mut table = Table::new("The look-behind window", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        let mut cells = vec![
+            Cell::words(text(row, "primitive")),
+            Cell::words(text(row, "slicing")),
+            Cell::words(text(row, "arch")),
+            Cell::number(number(&row["look_behind"], 0)),
+            Cell::number(number(&row["cycles_per_byte_off"], 2)),
+            Cell::number(number(&row["cycles_per_byte_on"], 2)),
+        ];
+        cells.extend(ratio(row));
+        cells.push(Cell::number(number(&row["stack_on"], 0)));
+        table.push(cells);
+    }
+    table
+}
+
 /// Geometric means of each column of the seed's tables, ours beside the seed's.
-fn means(rows: &[&Value]) -> Vec<String> {
+fn means(rows: &[Value]) -> Vec<String> {
     let key = |row: &Value| ["scheduler", "cc", "opt", "arch"].map(|k| row[k].as_str().unwrap_or_default().to_string()).join(" ");
     let mut keys: Vec<String> = rows.iter().map(|row| key(row)).collect();
     keys.sort();
@@ -105,7 +207,7 @@ fn means(rows: &[&Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     keys.into_iter()
         .map(|column| {
-            let own: Vec<&&Value> = rows.iter().filter(|row| key(row) == column).collect();
+            let own: Vec<&Value> = rows.iter().filter(|row| key(row) == column).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
             let seed = mean(own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect());
             format!("geometric mean {column}: {ours:.3}, the seed's {seed:.3} ({} rows)", own.len())

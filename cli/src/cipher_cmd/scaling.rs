@@ -1,7 +1,12 @@
 //! Time of our own compiler on the bundled primitives and as rounds double, for the report.
 
 use cipher::emit_c::Arch;
+use cipher::ir::visit::n_equations;
+use cipher::ir::{Body, Node};
 use cipher::native::Cc;
+use cipher::passes::inline::Inline;
+use cipher::passes::schedule_bitslice::schedule_bitslice;
+use cipher::passes::schedule_mslice::{LOOK_BEHIND, Target, schedule_mslice};
 use cipher::pipeline::{Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
@@ -48,6 +53,51 @@ fn rounds(n: u32) -> String {
         n + 1,
         n - 1
     )
+}
+
+/// Milliseconds of both schedulers on 1,000 to 200,000 equations: a table, and a chart of the same numbers.
+///
+/// The bitslice scheduler gets the S-boxes as calls, as in the pipeline; the mslice scheduler gets them written out.
+pub fn scheduling() -> Result<(Table, LineChart), Failure> {
+    let columns = ["rounds", "equations", "mslice ms", "equations and calls", "bitslice ms"];
+    let mut table = Table::new("Time of the schedulers alone, bitsliced, loops written out", &columns).kind(Kind::Measured);
+    let mut lines = [Vec::new(), Vec::new()];
+    let target = Target::generic();
+    for n in [2, 5, 11, 23, 46, 92, 184, 368] {
+        let subject = Subject::text("rounds.ua", &rounds(n), None).map_err(Failure::User)?;
+        let entry = |inline: Inline| -> Result<Node, Failure> {
+            let mut recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, Unroll::Yes, "-O3");
+            recipe.options.inline = inline;
+            let mut program = recipe.make(&subject).map_err(Failure::User)?.compiled.program;
+            let at = program.entries[0].idx();
+            Ok(program.nodes.swap_remove(at))
+        };
+        let best = |node: &Node, schedule: &dyn Fn(&mut Node)| {
+            let run = |_| {
+                let mut node = node.clone();
+                measure::clock::seconds(|| schedule(&mut node)) * 1e3
+            };
+            (0..3).map(run).fold(f64::MAX, f64::min)
+        };
+        let size = |node: &Node| if let Body::Stmts(stmts) = &node.body { n_equations(stmts) } else { 0 };
+        let (flat, calls) = (entry(Inline::All)?, entry(Inline::None)?);
+        let mslice = best(&flat, &|node| schedule_mslice(node, LOOK_BEHIND, &target));
+        let bitslice = best(&calls, &|node| schedule_bitslice(node, target.n_registers));
+        lines[0].push((size(&flat) as f64, mslice));
+        lines[1].push((size(&calls) as f64, bitslice));
+        let cells = [n.to_string(), size(&flat).to_string(), format!("{mslice:.1}"), size(&calls).to_string(), format!("{bitslice:.1}")];
+        table.push(cells.into_iter().map(Cell::number).collect());
+    }
+    let [mslice, bitslice] = lines;
+    let axis = |label: &str| Axis { label: label.into(), log: true };
+    let chart = LineChart {
+        title: "Time of the schedulers alone".into(),
+        kind: Kind::Measured,
+        x: axis("equations and calls"),
+        y: axis("ms"),
+        lines: vec![Line { name: "mslice".into(), points: mslice }, Line { name: "bitslice".into(), points: bitslice }],
+    };
+    Ok((table, chart))
 }
 
 /// Time for 25 to 800 rounds of one cipher, bitsliced: a table, and a chart of the same numbers.

@@ -200,6 +200,9 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let (doubling, chart) = super::scaling::doubling()?;
     blocks.push(Block::Table(doubling));
     blocks.push(Block::Chart(chart.svg()));
+    let (scheduling, chart) = super::scaling::scheduling()?;
+    blocks.push(Block::Table(scheduling));
+    blocks.push(Block::Chart(chart.svg()));
     let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
     let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
     blocks.push(Block::Table(super::sboxes::table(&compared)));

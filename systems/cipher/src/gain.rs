@@ -1,10 +1,11 @@
-//! What a scheduler gains: the same program with it and without it, measured in turn.
+//! What a choice gains: the same program with it and without it, measured in turn. The choices are
+//! a scheduler, the specialisation of nodes of bitwise operations, and the size of the window.
 
 use std::time::Duration;
 
 use measure::pairs::{Plan, run_pairs};
 use measure::tool::ToolError;
-use measure::{noise, quiet};
+use measure::{clock, noise, quiet};
 use serde::{Deserialize, Serialize};
 
 use crate::counts;
@@ -57,6 +58,11 @@ pub struct Gain {
     pub stack_off: Option<u64>,
     /// Memory operands on the stack in the machine code.
     pub stack_on: Option<u64>,
+    /// Instructions a core cycle, estimated: from the instructions of a call, its time-stamp cycles and the
+    /// measured ratio of the two clocks.
+    pub ipc_off: Option<f64>,
+    /// The same with it.
+    pub ipc_on: Option<f64>,
     /// Which loops were written out: all, unless that makes the program too large.
     pub unroll: Unroll,
     /// What `--schedule auto` chooses for this program.
@@ -115,18 +121,102 @@ const QUIET_LIMIT: Duration = Duration::from_secs(10);
 
 /// Measures a cell with so many pairs of runs.
 pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
-    let subject = Subject::bundled(&cell.primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
-    let recipe = |schedule: Schedule, unroll: Unroll| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
+    let recipe = |schedule: Schedule| {
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, cell.opt);
         recipe.options.schedule = schedule;
         recipe
     };
-    let make = |schedule, unroll| recipe(schedule, unroll).make(&subject).expect("bundled programs compile in their slicings");
-    let unroll = if make(Schedule::None, Unroll::Yes).n_equations() > UNROLLED_MAX { Unroll::No } else { Unroll::Yes };
-    let auto = make(Schedule::Auto, unroll).compiled.schedule;
-    let (off, on) = (make(Schedule::None, unroll), make(cell.scheduler, unroll));
-    let (off_program, on_program) = (recipe(Schedule::None, unroll).build(&off)?, recipe(cell.scheduler, unroll).build(&on)?);
-    let bytes = off.bytes_per_call(cell.arch) as f64;
+    compare(&cell.primitive, recipe(Schedule::None), recipe(cell.scheduler), n_pairs)
+}
+
+/// A row of the table about `--specialise`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Specialise {
+    /// Name of the primitive, bitsliced.
+    pub primitive: &'static str,
+    /// The C compiler.
+    pub cc: Cc,
+    /// Its optimisation flag.
+    pub opt: &'static str,
+    /// The target.
+    pub arch: Arch,
+    /// The seed's speedup.
+    pub seed_ratio: f64,
+}
+
+/// The seed's three ciphers whose S-box alone was specialised.
+pub fn specialise_cells() -> Vec<Specialise> {
+    let cell = |(primitive, seed_ratio)| Specialise { primitive, cc: Cc::Clang, opt: "-O3", arch: Arch::Avx2, seed_ratio };
+    [("ascon-p12", 1.34), ("gift-128", 1.12), ("clyde-128", 1.06)].map(cell).into()
+}
+
+/// Measures `--specialise yes` against `no`, without a scheduler.
+pub fn measure_specialise(cell: &Specialise, n_pairs: usize) -> Result<Gain, ToolError> {
+    let recipe = |specialise: bool| {
+        let mut recipe = Recipe::new(Slicing::Bit, cell.arch, cell.cc, Unroll::Yes, cell.opt);
+        recipe.options.schedule = Schedule::None;
+        recipe.options.specialise = specialise;
+        recipe
+    };
+    compare(cell.primitive, recipe(false), recipe(true), n_pairs)
+}
+
+/// A point of the sweep over the look-behind window.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Window {
+    /// Name of the primitive.
+    pub primitive: &'static str,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The C compiler.
+    pub cc: Cc,
+    /// The target.
+    pub arch: Arch,
+    /// Equations that the scheduler looks back.
+    pub look_behind: usize,
+}
+
+/// Windows of 1 to 20 equations for the primitives that gain most in the seed's table.
+pub fn window_cells() -> Vec<Window> {
+    let subjects = [
+        ("ace", Slicing::Vertical, Arch::Avx2),
+        ("chacha20", Slicing::Vertical, Arch::X86_64),
+        ("aes-128", Slicing::Horizontal, Arch::Avx2),
+        ("clyde-128", Slicing::Vertical, Arch::Avx2),
+    ];
+    let windows = |(primitive, slicing, arch)| (1..=20).map(move |n| Window { primitive, slicing, cc: Cc::Clang, arch, look_behind: n });
+    subjects.into_iter().flat_map(windows).collect()
+}
+
+/// Measures one window against the order that all other passes leave.
+pub fn measure_window(cell: &Window, n_pairs: usize) -> Result<Gain, ToolError> {
+    let recipe = |schedule: Schedule| {
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
+        recipe.options.schedule = schedule;
+        recipe.options.look_behind = cell.look_behind;
+        recipe
+    };
+    compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), n_pairs)
+}
+
+/// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out, or kept in
+/// both if that makes the program too large.
+fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, n_pairs: usize) -> Result<Gain, ToolError> {
+    let subject = Subject::bundled(primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
+    let make = |recipe: &Recipe| recipe.make(&subject).expect("bundled programs compile in their slicings");
+    let mut made_off = make(&off);
+    if made_off.n_equations() > UNROLLED_MAX {
+        (off.options.unroll, on.options.unroll) = (Unroll::No, Unroll::No);
+        made_off = make(&off);
+    }
+    let made_on = make(&on);
+    let auto = {
+        let mut recipe = on.clone();
+        recipe.options.schedule = Schedule::Auto;
+        make(&recipe).compiled.schedule
+    };
+    let (off_program, on_program) = (off.build(&made_off)?, on.build(&made_on)?);
+    let bytes = made_off.bytes_per_call(off.arch) as f64;
     let calls = calls_for(&off_program)?;
     let n_disturbed = std::cell::Cell::new(0);
     let sample = |program: &std::path::Path| {
@@ -135,8 +225,11 @@ pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
     };
     let plan = Plan { n_warmups: 1, n_pairs, n_repeats: 1 };
     let summary = run_pairs(plan, || sample(&off_program), || sample(&on_program))?.summary();
-    let executed = |program: &std::path::Path| counts::instructions(program, cell.arch).ok();
+    let executed = |program: &std::path::Path, recipe: &Recipe| counts::instructions(program, recipe.arch).ok();
     let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);
+    let (instructions_off, instructions_on) = (executed(&off_program, &off), executed(&on_program, &on));
+    let core_cycles = bytes * clock::core_cycles_per_tick();
+    let ipc = |instructions: Option<u64>, cycles_per_byte: f64| instructions.map(|n| n as f64 / (cycles_per_byte * core_cycles));
     Ok(Gain {
         cycles_per_byte_off: summary.a_median,
         cycles_per_byte_on: summary.b_median,
@@ -144,11 +237,13 @@ pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
         interval: [summary.ratio_low, summary.ratio_high],
         p: summary.p,
         pairs: summary.n,
-        instructions_off: executed(&off_program),
-        instructions_on: executed(&on_program),
+        instructions_off,
+        instructions_on,
         stack_off: stack(&off_program),
         stack_on: stack(&on_program),
-        unroll,
+        ipc_off: ipc(instructions_off, summary.a_median),
+        ipc_on: ipc(instructions_on, summary.b_median),
+        unroll: off.options.unroll,
         auto,
         warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed.get())).map(ToString::to_string).collect(),
     })

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use measure::stats::{self, Interval};
 use measure::quiet;
+use measure::stats::{self, Interval};
 use measure::tool::ToolError;
 use serde::{Deserialize, Serialize};
 

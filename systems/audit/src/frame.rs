@@ -1,7 +1,7 @@
 //! Which slot of the stack frame each instruction touches: the stack pointer followed along
 //! all branches.
 
-use crate::code::{Access, Flow, Instruction, Op, Out, Reg, Value};
+use crate::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Value};
 use crate::function::Function;
 use crate::isa::Isa;
 
@@ -44,20 +44,7 @@ impl Frame {
             let Some(state) = frame.states[idx] else { continue };
             let instruction = &function.instructions[idx];
             let after = step(instruction, idx, state, conventions.stack_pointer, conventions.frame_pointer);
-            let mut next = Vec::new();
-            let goes_on = match instruction.flow {
-                Flow::Branch { is_conditional, .. } => {
-                    next.extend(function.target(idx));
-                    is_conditional || instruction.is_guarded || instruction.delay != crate::code::Delay::None
-                }
-                Flow::Return | Flow::Jump => instruction.is_guarded || instruction.delay != crate::code::Delay::None,
-                Flow::Stop => false,
-                Flow::Next | Flow::Call { .. } => true,
-            };
-            if goes_on && idx + 1 < frame.states.len() {
-                next.push(idx + 1);
-            }
-            for to in next {
+            for to in successors(function, idx) {
                 let merged = match frame.states[to] {
                     None => after,
                     Some(known) => State { stack: same(known.stack, after.stack), frame: same(known.frame, after.frame) },
@@ -96,6 +83,23 @@ impl Frame {
             None
         }
     }
+}
+
+/// Which instructions may come after this one, as places.
+pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
+    let instruction = &function.instructions[idx];
+    let falls_through = instruction.is_guarded || instruction.delay != Delay::None;
+    let goes_on = match instruction.flow {
+        Flow::Branch { is_conditional, .. } => is_conditional || falls_through,
+        Flow::Return | Flow::Jump => falls_through,
+        Flow::Stop => false,
+        Flow::Next | Flow::Call { .. } => true,
+    };
+    let mut next: Vec<usize> = function.target(idx).into_iter().collect();
+    if goes_on && idx + 1 < function.instructions.len() {
+        next.push(idx + 1);
+    }
+    next
 }
 
 fn same(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {

@@ -6,16 +6,20 @@
 //! ldr r3, [sp, #4]     reload
 //! ```
 //!
-//! A slot counts if it is stored and loaded whole, always in the same width, at a place in the
-//! frame that nothing else can reach: no address of it or of anything below it is taken, and
-//! no access with an index starts below it. Compilers lay variables whose address is taken
-//! above their own slots, so those below the lowest such address are theirs. A slot that only
-//! keeps a register of the caller is saved by `push` or once at the entry; that is no spill.
+//! A load counts if on every way to it the same slot was stored in the same width and not
+//! partly since, and nothing else can reach the slot. What can be reached is not known exactly,
+//! because code does not say how long a variable is whose address it takes. Compilers lay such
+//! variables away from the pointer that they count from, and their own slots near to it. So by
+//! way of the stack pointer all above such an address can be reached, and by way of a frame
+//! pointer only the address itself. A store counts if a load that counts reads its slot.
+//! Pushes and pops are not counted: they keep the registers of the caller.
+//!
+//! Source: the rule is ours; it is checked against the comments `Spill` and `Reload` of Clang.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::{Class, Flow, Out};
-use crate::frame::{Frame, Slot};
+use crate::frame::{self, Frame, Slot};
 use crate::function::Function;
 
 /// What an instruction does with a slot.
@@ -74,81 +78,216 @@ pub fn spills(function: &Function) -> Spills {
     Spills { instructions: function.instructions.len(), stores, reloads: places.len() - stores }
 }
 
-/// The slots of one function as they are used.
-#[derive(Default)]
-struct Use {
-    widths: BTreeSet<u8>,
-    stores: Vec<usize>,
-    loads: Vec<usize>,
+/// One access to a slot.
+#[derive(Debug, Clone, Copy)]
+struct Touch {
+    idx: usize,
+    is_store: bool,
+    /// Which pair of slot and width, as a place in a list.
+    what: usize,
 }
 
 /// All spills and reloads of a function, in order.
 pub fn places(function: &Function) -> Vec<Place> {
     let frame = Frame::of(function);
-    let reachable = reachable(function, &frame);
-    let mut uses: BTreeMap<Slot, Use> = BTreeMap::new();
+    let mut pairs: Vec<(Slot, u8)> = Vec::new();
+    let touches = touches(function, &frame, &mut pairs);
+    let is_reload = reloads(function, &touches, &pairs);
+    let reloaded: BTreeSet<usize> = touches.iter().zip(&is_reload).filter(|(_, is)| **is).map(|(it, _)| it.what).collect();
+    let mut places: Vec<Place> = Vec::new();
+    for (touch, is_reload) in touches.iter().zip(is_reload) {
+        let (slot, width) = pairs[touch.what];
+        let kind = if touch.is_store { Kind::Spill } else { Kind::Reload };
+        if is_reload || touch.is_store && reloaded.contains(&touch.what) {
+            places.push(Place { idx: touch.idx, kind, slot, width });
+        }
+    }
+    // An operand that is read and written is one access of the program.
+    let spilled: BTreeSet<(usize, Slot)> = places.iter().filter(|it| it.kind == Kind::Spill).map(|it| (it.idx, it.slot)).collect();
+    places.retain(|it| it.kind == Kind::Spill || !spilled.contains(&(it.idx, it.slot)));
+    places
+}
+
+/// All accesses to slots of the function's own that nothing else can reach.
+fn touches(function: &Function, frame: &Frame, pairs: &mut Vec<(Slot, u8)>) -> Vec<Touch> {
+    let reachable = reachable(function, frame);
+    let mut known: BTreeMap<(Slot, u8), usize> = BTreeMap::new();
+    let mut touches = Vec::new();
     for (idx, instruction) in function.instructions.iter().enumerate() {
         // Saved registers of the caller come and go with the stack pointer.
         let is_push = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
-        if is_push
-            || matches!(instruction.class, Class::StoreMultiple | Class::LoadMultiple)
-            || matches!(instruction.flow, Flow::Call { .. })
-        {
+        let is_multiple = matches!(instruction.class, Class::StoreMultiple | Class::LoadMultiple);
+        if is_push || is_multiple || matches!(instruction.flow, Flow::Call { .. }) {
             continue;
         }
         for access in &instruction.accesses {
             let Some(slot) = frame.slot(idx, access) else { continue };
             // What lies above the entry's stack pointer is the caller's.
             let is_argument = slot.count == 0 && slot.offset >= 0;
-            if is_argument || reachable.get(&slot.count).is_some_and(|lowest| slot.offset.saturating_add(i64::from(access.width)) > *lowest)
-            {
+            if is_argument || reachable.has(slot, access.width) {
                 continue;
             }
-            let used = uses.entry(slot).or_default();
-            used.widths.insert(access.width);
-            if access.is_store { &mut used.stores } else { &mut used.loads }.push(idx);
+            let pair = (slot, access.width);
+            let what = *known.entry(pair).or_insert_with(|| {
+                pairs.push(pair);
+                pairs.len() - 1
+            });
+            touches.push(Touch { idx, is_store: access.is_store, what });
         }
     }
-    let mut places = Vec::new();
-    for (slot, used) in &uses {
-        let [width] = used.widths.iter().copied().collect::<Vec<u8>>()[..] else { continue };
-        if used.stores.is_empty() || used.loads.is_empty() {
-            continue;
-        }
-        let place = |idx: usize, kind: Kind| Place { idx, kind, slot: *slot, width };
-        places.extend(used.stores.iter().map(|&idx| place(idx, Kind::Spill)));
-        places.extend(used.loads.iter().filter(|idx| !used.stores.contains(idx)).map(|&idx| place(idx, Kind::Reload)));
-    }
-    places.sort_by_key(|it| (it.idx, it.slot));
-    places.dedup_by_key(|it| (it.idx, it.kind));
-    places
+    touches
 }
 
-/// For each count the lowest place of the frame that something else may reach.
-fn reachable(function: &Function, frame: &Frame) -> BTreeMap<usize, i64> {
-    let conventions = function.isa.conventions();
-    let mut lowest: BTreeMap<usize, i64> = BTreeMap::new();
-    let mut reach = |slot: Option<Slot>| {
-        if let Some(slot) = slot {
-            let known = lowest.entry(slot.count).or_insert(slot.offset);
-            *known = (*known).min(slot.offset);
+/// A set of small numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn has(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 != 0
+    }
+
+    fn insert(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.0[at / 64] &= !(1 << (at % 64));
+    }
+
+    fn intersect(&mut self, other: &Set) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a &= b);
+    }
+}
+
+/// For each touch: it is a load, and on every way there its slot was stored in the same width
+/// and not partly since.
+fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<bool> {
+    let overlaps = overlaps(pairs);
+    let apply = |set: &mut Set, touch: &Touch| {
+        if touch.is_store {
+            overlaps[touch.what].iter().for_each(|&it| set.remove(it));
+            set.insert(touch.what);
         }
     };
+    let starts = block_starts(function);
+    let own = |block: usize| {
+        let end = starts.get(block + 1).copied().unwrap_or(function.instructions.len());
+        let from = touches.partition_point(|it| it.idx < starts[block]);
+        from..touches.partition_point(|it| it.idx < end)
+    };
+    let block_of = |idx: usize| starts.partition_point(|&start| start <= idx) - 1;
+    let n_words = pairs.len().div_ceil(64);
+    let mut before: Vec<Option<Set>> = vec![None; starts.len()];
+    let mut open = Vec::new();
+    if !starts.is_empty() {
+        before[0] = Some(Set(vec![0; n_words]));
+        open.push(0);
+    }
+    while let Some(block) = open.pop() {
+        let Some(mut set) = before[block].clone() else { continue };
+        touches[own(block)].iter().for_each(|it| apply(&mut set, it));
+        let last = starts.get(block + 1).copied().unwrap_or(function.instructions.len()) - 1;
+        for to in frame::successors(function, last).into_iter().map(block_of) {
+            let merged = match &before[to] {
+                None => set.clone(),
+                Some(known) => {
+                    let mut both = known.clone();
+                    both.intersect(&set);
+                    both
+                }
+            };
+            if before[to].as_ref() != Some(&merged) {
+                before[to] = Some(merged);
+                open.push(to);
+            }
+        }
+    }
+    let mut found = Vec::with_capacity(touches.len());
+    for (block, before) in before.iter().enumerate() {
+        // Where no path leads nothing is known.
+        let mut set = before.clone().unwrap_or_else(|| Set(vec![0; n_words]));
+        for touch in &touches[own(block)] {
+            found.push(!touch.is_store && set.has(touch.what));
+            apply(&mut set, touch);
+        }
+    }
+    found
+}
+
+/// For each pair the others that share a byte with it.
+fn overlaps(pairs: &[(Slot, u8)]) -> Vec<Vec<usize>> {
+    const WIDTH_MAX: i64 = 64;
+    let mut sorted: Vec<(Slot, usize)> = pairs.iter().enumerate().map(|(at, (slot, _))| (*slot, at)).collect();
+    sorted.sort_unstable();
+    let end = |at: usize| pairs[at].0.offset.saturating_add(i64::from(pairs[at].1));
+    let mut found = vec![Vec::new(); pairs.len()];
+    for (place, &(slot, at)) in sorted.iter().enumerate() {
+        let near = sorted[..place].iter().rev().take_while(|(it, _)| it.count == slot.count && it.offset >= slot.offset - WIDTH_MAX);
+        for &(_, other) in near.filter(|(_, other)| end(*other) > slot.offset) {
+            found[at].push(other);
+            found[other].push(at);
+        }
+    }
+    found
+}
+
+/// Where blocks begin: the first instruction, targets, and what stands behind a branch.
+fn block_starts(function: &Function) -> Vec<usize> {
+    let mut starts = BTreeSet::new();
+    for idx in 0..function.instructions.len() {
+        if idx == 0 {
+            starts.insert(0);
+        }
+        let next = frame::successors(function, idx);
+        if next != [idx + 1] {
+            starts.extend(next);
+            if idx + 1 < function.instructions.len() {
+                starts.insert(idx + 1);
+            }
+        }
+    }
+    starts.into_iter().collect()
+}
+
+/// What something else may reach through an address.
+#[derive(Default)]
+struct Reachable {
+    /// For each count the lowest place whose address is taken by way of the stack pointer.
+    lowest: BTreeMap<usize, i64>,
+    /// All places whose address is taken.
+    places: BTreeSet<Slot>,
+}
+
+impl Reachable {
+    fn has(&self, slot: Slot, width: u8) -> bool {
+        let end = slot.offset.saturating_add(i64::from(width));
+        let inside = |it: &Slot| it.count == slot.count && (slot.offset..end).contains(&it.offset);
+        self.lowest.get(&slot.count).is_some_and(|lowest| end > *lowest)
+            || self.places.range(slot..).take_while(|it| it.offset < end).any(inside)
+    }
+}
+
+fn reachable(function: &Function, frame: &Frame) -> Reachable {
+    let conventions = function.isa.conventions();
+    let mut found = Reachable::default();
     let pointers = [Some(conventions.stack_pointer), conventions.frame_pointer];
     for (idx, instruction) in function.instructions.iter().enumerate() {
-        for access in instruction.accesses.iter().filter(|it| it.index.is_some()) {
-            reach(access.base.and_then(|base| frame.pointer(idx, base, access.disp)));
-        }
         let is_own = |reg| pointers.contains(&Some(reg));
         let stays_own = instruction.writes.iter().all(|it| is_own(it.reg) || conventions.flags.contains(&it.reg));
         if !instruction.accesses.is_empty() || stays_own {
             continue;
         }
         for read in instruction.reads.iter().filter(|it| is_own(it.reg)) {
-            reach(frame.pointer(idx, read.reg, address_offset(instruction)));
+            let Some(slot) = frame.pointer(idx, read.reg, address_offset(instruction)) else { continue };
+            found.places.insert(slot);
+            if read.reg == conventions.stack_pointer {
+                let known = found.lowest.entry(slot.count).or_insert(slot.offset);
+                *known = (*known).min(slot.offset);
+            }
         }
     }
-    lowest
+    found
 }
 
 /// What an instruction adds to the pointer whose address it takes.
@@ -158,5 +297,80 @@ fn address_offset(instruction: &crate::code::Instruction) -> i64 {
         Some((Op::Add, _, Value::Const(by)) | (Op::Add, Value::Const(by), _)) => by as i64,
         Some((Op::Sub, _, Value::Const(by))) => (by as i64).wrapping_neg(),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+
+    /// A function of A32 words.
+    fn check(words: &[u32], expected: &[(usize, Kind)]) {
+        let instructions = words
+            .iter()
+            .enumerate()
+            .map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()).unwrap_or_else(|error| panic!("{error}")));
+        let instructions: Vec<_> = instructions.collect();
+        let function = Function {
+            name: "f".into(),
+            isa: Isa::A32,
+            frames: vec![Vec::new(); instructions.len()],
+            instructions,
+            callees: BTreeMap::new(),
+            is_cold: false,
+        };
+        let found: Vec<(usize, Kind)> = places(&function).iter().map(|it| (it.idx, it.kind)).collect();
+        assert_eq!(found, expected);
+    }
+
+    const PUSH: u32 = 0xe92d_4070; // push {r4, r5, r6, lr}
+    const DOWN: u32 = 0xe24d_d008; // sub sp, sp, #8
+    const STORE: u32 = 0xe58d_3004; // str r3, [sp, #4]
+    const LOAD: u32 = 0xe59d_2004; // ldr r2, [sp, #4]
+    const UP: u32 = 0xe28d_d008; // add sp, sp, #8
+    const POP: u32 = 0xe8bd_8070; // pop {r4, r5, r6, pc}
+
+    #[test]
+    fn a_store_and_its_load() {
+        check(&[PUSH, DOWN, STORE, LOAD, UP, POP], &[(2, Kind::Spill), (3, Kind::Reload)]);
+    }
+
+    #[test]
+    fn a_store_that_nothing_reads_is_none() {
+        check(&[PUSH, DOWN, STORE, UP, POP], &[]);
+    }
+
+    #[test]
+    fn an_argument_on_the_stack_is_none() {
+        check(&[0xe59d_2004, 0xe12f_ff1e], &[]); // ldr r2, [sp, #4]; bx lr
+    }
+
+    #[test]
+    fn a_variable_whose_address_is_taken_is_none() {
+        // add r0, sp, #4; bl elsewhere
+        check(&[PUSH, DOWN, STORE, 0xe28d_0004, 0xeb00_0100, LOAD, UP, POP], &[]);
+        // Below it the compiler's own slots lie.
+        check(&[PUSH, DOWN, 0xe58d_3000, 0xe28d_0004, 0xeb00_0100, 0xe59d_2000, UP, POP], &[(2, Kind::Spill), (5, Kind::Reload)]);
+    }
+
+    #[test]
+    fn a_load_that_some_way_reaches_without_the_store_is_none() {
+        // cmp r0, #0; beq over the store
+        check(&[PUSH, DOWN, 0xe350_0000, 0x0a00_0000, STORE, LOAD, UP, POP], &[]);
+        check(
+            &[PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0000, STORE, LOAD, UP, POP],
+            &[(2, Kind::Spill), (5, Kind::Spill), (6, Kind::Reload)],
+        );
+    }
+
+    #[test]
+    fn a_load_of_another_width_is_none() {
+        check(&[PUSH, DOWN, STORE, 0xe5dd_2004, UP, POP], &[]); // ldrb r2, [sp, #4]
+    }
+
+    #[test]
+    fn a_slot_overwritten_in_part_is_none() {
+        check(&[PUSH, DOWN, STORE, 0xe5cd_3005, LOAD, UP, POP], &[]); // strb r3, [sp, #5]
     }
 }

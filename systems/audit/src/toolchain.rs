@@ -92,12 +92,14 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
         let for_cpu = machine_flags.iter().filter(|it| !it.starts_with("--target") && !(has_cpu && it.starts_with("-mcpu")));
         command.args(for_cpu);
     }
+    // Before the user's flags, which may say otherwise.
+    command.arg("-g");
     if build.flags.is_empty() {
         command.args(FLAGS);
     } else {
         command.args(&build.flags);
     }
-    command.args(["-g", "-c"]);
+    command.arg("-c");
     if input(source) == Input::C {
         // Line tables then name files as the user did.
         if let Ok(here) = std::env::current_dir() {

@@ -1,0 +1,198 @@
+//! ELF files as compilers write them, and as they should not be.
+
+use std::path::Path;
+
+use audit::isa::Isa;
+use audit::program::Program;
+use audit::toolchain::{self, Build};
+
+const SOURCE: &str = "\
+struct s { int a, b; };
+extern void slow(void);
+static inline int tag(struct s *p)
+{
+    return p->a & 3;
+}
+__attribute__((noinline)) int fast(struct s *p, int *q)
+{
+    if (__builtin_expect(tag(p) == 1, 0)) {
+        slow();
+        return 0;
+    }
+    return p->b + q[1] + 0x12345678;
+}
+int calls_it(struct s *p, int *q) { return fast(p, q) + 1; }
+";
+
+fn compiled_with(text: &str, name: &str, isa: Isa, cpu: &str, flags: &[&str]) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("a scratch file");
+    let build = Build { cc: None, flags: flags.iter().map(|&it| it.to_owned()).collect() };
+    toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn parsed(bytes: &[u8]) -> Program {
+    Program::parse("fast.o", bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const FLAGS: &[&str] = &["-O2"];
+const TARGETS: [(Isa, &str); 4] = [(Isa::A32, "arm1136jf-s"), (Isa::Sparc, "leon3"), (Isa::Riscv64, "sifive-u74"), (Isa::X86, "x86-64")];
+
+#[test]
+fn functions_calls_and_inline_stacks() {
+    for (isa, cpu) in TARGETS {
+        let program = parsed(&compiled_with(SOURCE, "fast.c", isa, cpu, FLAGS));
+        assert_eq!(program.isa, isa);
+        let symbol = program.symbol("fast").unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+        assert!(decoded.undecodable.is_empty(), "{cpu}: {:?}", decoded.undecodable);
+        let callees: Vec<&str> = decoded.function.callees.values().map(String::as_str).collect();
+        assert!(callees.contains(&"slow"), "{cpu}: {callees:?}");
+        let inlined = decoded.function.frames.iter().find(|it| it.len() == 2).unwrap_or_else(|| panic!("{cpu}: nothing was inlined"));
+        assert_eq!((inlined[0].function.as_str(), inlined[0].line), ("tag", 5), "{cpu}");
+        assert_eq!((inlined[1].function.as_str(), inlined[1].line), ("fast", 9), "{cpu}");
+        assert!(inlined[0].file.ends_with("fast.c"), "{cpu}: {}", inlined[0].file);
+        // A branch inside the function is one, although the linker would write its target.
+        let n_inside = (0..decoded.function.instructions.len()).filter(|&idx| decoded.function.target(idx).is_some()).count();
+        assert!(n_inside > 0, "{cpu}: no branch");
+    }
+}
+
+#[test]
+fn sections_of_their_own_do_not_overlap() {
+    let flags = [FLAGS, &["-ffunction-sections"]].concat();
+    let program = parsed(&compiled_with(SOURCE, "fast.c", Isa::A32, "arm1136jf-s", &flags));
+    let [a, b] = ["fast", "calls_it"].map(|name| program.symbol(name).unwrap_or_else(|error| panic!("{error}")).clone());
+    assert!(a.address + a.size <= b.address || b.address + b.size <= a.address, "{a:?} {b:?}");
+    for (symbol, line) in [(&a, 9), (&b, 15)] {
+        let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+        let lines: Vec<u32> = decoded.function.frames.iter().filter_map(|it| Some(it.last()?.line)).collect();
+        assert!(lines.contains(&line), "{}: {lines:?}", symbol.name);
+    }
+    let decoded = program.decode(&b).unwrap_or_else(|error| panic!("{error}"));
+    assert!(decoded.function.callees.values().any(|it| it == "fast"), "{:?}", decoded.function.callees);
+}
+
+#[test]
+fn constants_between_instructions_are_none() {
+    let program = parsed(&compiled_with(SOURCE, "fast.c", Isa::A32, "arm1136jf-s", FLAGS));
+    let symbol = program.symbol("fast").unwrap_or_else(|error| panic!("{error}"));
+    let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+    let words: Vec<u64> = decoded.function.instructions.iter().map(|it| it.word).collect();
+    assert!(!words.contains(&0x1234_5678) && (words.len() as u64) * 4 < symbol.size, "{words:x?}");
+}
+
+#[test]
+fn without_debug_information_this_is_said() {
+    let program = parsed(&compiled_with(SOURCE, "fast.c", Isa::A32, "arm1136jf-s", &["-O2", "-g0"]));
+    let symbol = program.symbol("fast").unwrap_or_else(|error| panic!("{error}"));
+    let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+    assert!(decoded.function.frames.iter().all(Vec::is_empty));
+    assert_eq!(program.lines.missing, Some("the file has no line information; compile with -g to get it"));
+}
+
+#[test]
+fn plain_assembly_needs_no_symbols_of_functions() {
+    let labelled = ".global loop\nloop: subs r0, r0, #1\n bne loop\n bx lr\n";
+    let program = parsed(&compiled_with(labelled, "loop.s", Isa::A32, "arm1136jf-s", &[]));
+    let decoded = program.decode(program.symbol("loop").expect("it is labelled")).expect("it is A32");
+    assert_eq!(decoded.function.instructions.len(), 3);
+    assert_eq!(decoded.function.target(1), Some(0));
+    let bare = parsed(&compiled_with("add r0, r0, #1\nbx lr\n", "bare.s", Isa::A32, "arm1136jf-s", &[]));
+    assert_eq!(bare.symbols.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), [".text"]);
+}
+
+#[test]
+fn thumb_code_is_refused() {
+    let text = ".syntax unified\n.thumb\n.thumb_func\n.type f, %function\n.global f\nf: movs r0, #1\n bx lr\n.size f, .-f\n";
+    let program = parsed(&compiled_with(text, "thumb.s", Isa::A32, "arm1136jf-s", &[]));
+    let refused = program.decode(program.symbol("f").expect("it is named")).expect_err("it is Thumb code");
+    assert_eq!(refused.message, "`f` in `fast.o` is Thumb code");
+}
+
+#[test]
+fn a_word_that_is_no_instruction_is_left_out_and_named() {
+    let text = ".type f, %function\n.global f\nf: mov r0, #1\n .inst 0xe7f000f0\n .inst 0xf7ffffff\n bx lr\n.size f, .-f\n";
+    let program = parsed(&compiled_with(text, "word.s", Isa::A32, "arm1136jf-s", &[]));
+    let decoded = program.decode(program.symbol("f").expect("it is named")).expect("it is A32");
+    assert_eq!(decoded.undecodable.last().map(|it| it.word), Some(0xf7ff_ffff));
+    assert!(decoded.function.instructions.len() >= 2);
+}
+
+#[test]
+fn unknown_functions_are_refused_with_a_guess() {
+    let program = parsed(&compiled_with(SOURCE, "fast.c", Isa::A32, "arm1136jf-s", FLAGS));
+    let refused = program.symbol("fats").expect_err("there is none");
+    assert_eq!((refused.message.as_str(), refused.help.as_deref()), ("`fast.o` has no function `fats`", Some("did you mean `fast`?")));
+    let refused = program.symbol("something_else").expect_err("there is none");
+    assert_eq!(refused.help.as_deref(), Some("it has `fast`, `calls_it`"));
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    let message = |bytes: &[u8]| Program::parse("x", bytes).expect_err("it is no program").message;
+    assert_eq!(message(b"int main(void);"), "`x` is not an ELF file");
+    assert_eq!(message(b""), "`x` is not an ELF file");
+    assert!(message(b"\x7fELF").starts_with("`x` is a damaged ELF file"));
+    let mips = {
+        let mut bytes = compiled_with(SOURCE, "fast.c", Isa::A32, "arm1136jf-s", FLAGS);
+        bytes[18] = 8;
+        bytes
+    };
+    assert_eq!(message(&mips), "`x` holds code for Mips; read are Arm, AArch64, SPARC, RISC-V and x86-64");
+}
+
+/// Everything that a damaged file may be asked; it may refuse, but it must answer.
+fn ask(bytes: &[u8]) {
+    let Ok(program) = Program::parse("damaged", bytes) else { return };
+    for symbol in program.symbols.iter().take(50) {
+        if let Ok(decoded) = program.decode(symbol) {
+            audit::spills::spills(&decoded.function);
+        }
+    }
+}
+
+#[test]
+fn no_damage_panics() {
+    for (isa, cpu) in TARGETS {
+        let whole = compiled_with(SOURCE, "fast.c", isa, cpu, FLAGS);
+        for length in (0..whole.len()).step_by(17) {
+            ask(&whole[..length]);
+        }
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..random.usize(1..20) {
+                let at = random.usize(..bytes.len());
+                bytes[at] = random.u8(..);
+            }
+            ask(&bytes);
+        }
+    }
+}
+
+#[test]
+fn a_compiler_that_fails_is_shown() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("wrong.c");
+    std::fs::write(&path, "int f(void) { return x; }\n").expect("a scratch file");
+    let error = toolchain::compile(&path, Isa::A32, "arm1136jf-s", &Build::default()).expect_err("x is not declared");
+    assert!(error.ran.starts_with("arm-linux-gnueabi-gcc -marm -mcpu=arm1136jf-s -g -O2 -c "), "{}", error.ran);
+    assert!(error.said.contains("undeclared"), "{}", error.said);
+    let missing = Build { cc: Some("no-such-compiler --target=arm".into()), flags: Vec::new() };
+    let error = toolchain::compile(&path, Isa::A32, "arm1136jf-s", &missing).expect_err("there is no such compiler");
+    assert!(error.ran.starts_with("no-such-compiler --target=arm"), "{}", error.ran);
+}
+
+#[test]
+fn a_changed_copy_finds_the_headers_beside_the_file() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("uses.c");
+    std::fs::write(folder.path().join("own.h"), "#define N 3\n").expect("a scratch file");
+    std::fs::write(&path, "#include \"own.h\"\nint f(void) { return N; }\n").expect("a scratch file");
+    let changed = "#include \"own.h\"\nint g(void) { return N + 1; }\n";
+    let bytes = toolchain::compile_changed(Path::new(&path), changed, Isa::A32, "arm1136jf-s", &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(parsed(&bytes).symbol("g").is_ok());
+}

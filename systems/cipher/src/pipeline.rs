@@ -134,19 +134,23 @@ pub struct Compiled {
     pub dump: Option<String>,
 }
 
-/// Names that `dump_after` knows, in order.
-pub const PASSES: [&str; 15] = [
+/// Names that `dump_after` knows, in the order in which they first run. A pass that runs several times is shown as
+/// it leaves the program the last time.
+pub const PASSES: [&str; 18] = [
     "elaborate",
     "loops",
     "perms",
     "tables",
-    "slice",
+    "bitslice",
+    "vslice",
+    "hslice",
     "carry",
     "arrays",
-    "simplify",
+    "copy_propagation",
+    "fold_constants",
+    "cse",
+    "dead_code",
     "inline",
-    "carry_again",
-    "simplify_again",
     "schedule_bitslice",
     "inline_small",
     "ternary",
@@ -182,19 +186,17 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
     let lane_bits = run.slice(&mut program, slicing)?;
     run.tables(&mut program);
     run.no_lookups(&program)?;
-    run.after("slice", &program);
+    run.after(slice_pass(slicing), &program);
     each(&mut program, carry::carry);
     run.after("carry", &program);
     each(&mut program, arrays::arrays);
     run.after("arrays", &program);
-    each(&mut program, simplify);
-    run.after("simplify", &program);
+    run.simplify(&mut program);
     inline::inline(&mut program, options.inline, options.thresholds).map_err(|inline::TooLarge| too_large("inlining"))?;
     run.after("inline", &program);
     each(&mut program, carry::carry);
-    run.after("carry_again", &program);
-    each(&mut program, simplify);
-    run.after("simplify_again", &program);
+    run.after("carry", &program);
+    run.simplify(&mut program);
     let (program, schedule, schedule_reason) = run.schedule(program, slicing);
     let Run { warnings, circuits, dump, .. } = run;
     Ok(Compiled { program, slicing, lane_bits, warnings, schedule, schedule_reason, circuits, dump })
@@ -251,21 +253,17 @@ fn all_bits(program: &Program) -> bool {
     program.nodes.iter().flat_map(|n| &n.vars).all(|v| v.ty.m == 1)
 }
 
-fn each(program: &mut Program, pass: impl Fn(&mut Node)) {
-    program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass);
+/// The pass that slices.
+fn slice_pass(slicing: Slicing) -> &'static str {
+    match slicing {
+        Slicing::Bit => "bitslice",
+        Slicing::Vertical => "vslice",
+        Slicing::Horizontal => "hslice",
+    }
 }
 
-/// Folding, copies and common expressions until little changes; then what is left unused goes.
-fn simplify(node: &mut Node) {
-    for _ in 0..3 {
-        copy_propagation::copy_propagation(node);
-        if fold_constants::fold_constants(node) + cse::cse(node) == 0 {
-            break;
-        }
-    }
-    copy_propagation::copy_propagation(node);
-    dead_code::dead_code(node);
-    arrays::arrays(node);
+fn each(program: &mut Program, pass: impl FnMut(&mut Node)) {
+    program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass);
 }
 
 /// An operation as the source writes it.
@@ -325,7 +323,9 @@ impl Run<'_> {
                         ir::Dir::Slice(_) => "no back end has generalised m-slicing; write the type without a direction".to_string(),
                         _ => "write the type without a direction, or choose its slicing".to_string(),
                     };
-                    return Err(vec![Diagnostic { message, spans: vec![], help: Some(help) }]);
+                    let mut error = program.sources.error(node.loc, message, "in this node");
+                    error.help = Some(help);
+                    return Err(vec![error]);
                 }
             }
         }
@@ -345,7 +345,9 @@ impl Run<'_> {
                 }
             };
             for note in loops::loops(node, &keep) {
-                if note.reason == loops::Reason::OneIteration {
+                // Nobody asked `auto` to keep a loop.
+                let asked = self.options.unroll == Unroll::No || note.asked;
+                if note.reason == loops::Reason::OneIteration || !asked {
                     continue;
                 }
                 let message = format!("the loop over `{}` was unrolled: {}", note.name, note.reason.text());
@@ -354,6 +356,28 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// Copies, folding and common expressions until little changes; then what is left unused goes.
+    fn simplify(&mut self, program: &mut Program) {
+        for _ in 0..3 {
+            let mut n_changed = 0;
+            each(program, copy_propagation::copy_propagation);
+            self.after("copy_propagation", program);
+            each(program, |node| n_changed += fold_constants::fold_constants(node));
+            self.after("fold_constants", program);
+            each(program, |node| n_changed += cse::cse(node));
+            self.after("cse", program);
+            if n_changed == 0 {
+                break;
+            }
+        }
+        each(program, copy_propagation::copy_propagation);
+        self.after("copy_propagation", program);
+        each(program, dead_code::dead_code);
+        self.after("dead_code", program);
+        each(program, arrays::arrays);
+        self.after("arrays", program);
     }
 
     fn tables(&mut self, program: &mut Program) {
@@ -393,8 +417,8 @@ impl Run<'_> {
         }
         if options.inline == Inline::Auto {
             inline::inline_small(&mut program, INLINED_MAX);
-            each(&mut program, simplify);
             self.after("inline_small", &program);
+            self.simplify(&mut program);
         }
         if options.ternary {
             each(&mut program, ternary::ternary);
@@ -434,19 +458,19 @@ impl Run<'_> {
                 })
             }
             Slicing::Horizontal => {
-                let sizes =
-                    |message: String| vec![Diagnostic { message, spans: vec![], help: Some("compile with --slicing b or v".into()) }];
                 let sources = program.sources.clone();
-                hslice::hslice(program).map_err(|no| match no {
-                    hslice::Refused::Sizes(a, b) => {
-                        sizes(format!("horizontal slicing needs one word size, this program has {a} and {b} bits"))
-                    }
-                    hslice::Refused::Size(m) => sizes(format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}")),
-                    hslice::Refused::Op(op, loc) => {
-                        let mut error = sources.error(loc, format!("{} has no horizontal form", symbol(&op)), "here");
-                        error.help = Some("compile with --slicing v".into());
-                        vec![error]
-                    }
+                hslice::hslice(program).map_err(|no| {
+                    let (message, loc) = match no {
+                        hslice::Refused::Sizes(a, b, loc) => {
+                            (format!("horizontal slicing needs one word size, this program has {a} and {b} bits"), loc)
+                        }
+                        hslice::Refused::Size(m, loc) => {
+                            (format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}"), loc)
+                        }
+                    };
+                    let mut error = sources.error(loc, message, "in this node");
+                    error.help = Some("compile with --slicing b or v".into());
+                    vec![error]
                 })
             }
         }

@@ -58,6 +58,7 @@ pub(super) fn node(elab: &mut Elaborator<'_>, instance: &Instance) -> Node {
     let ast = elab.ast;
     let def = &ast.defs[instance.def];
     let mut node = Node::new(node_name(def, instance));
+    node.loc = def.name.loc;
     node.inline = def.attrs.iter().find_map(|a| match a {
         Attr::Inline => Some(true),
         Attr::NoInline => Some(false),

@@ -99,6 +99,8 @@ pub struct Node {
     pub from_table: bool,
     /// Number of loop ids handed out.
     pub n_loops: u32,
+    /// Its name in the source.
+    pub loc: Loc,
 }
 
 /// A variable: `len` words of one type.
@@ -402,6 +404,7 @@ impl Node {
             no_opt: false,
             from_table: false,
             n_loops: 0,
+            loc: Loc::default(),
         }
     }
 

@@ -19,12 +19,10 @@ pub const ZERO: u8 = 255;
 /// Why a program has no horizontal form.
 #[derive(Debug, Clone)]
 pub enum Refused {
-    /// Words of two sizes.
-    Sizes(u32, u32),
+    /// Words of two sizes, and the node where the second is met.
+    Sizes(u32, u32, Loc),
     /// A size that no register is divided into.
-    Size(u32),
-    /// Arithmetic, or a pack.
-    Op(Op, Loc),
+    Size(u32, Loc),
 }
 
 /// Rewrites every shift; returns the word size.
@@ -34,27 +32,26 @@ pub fn hslice(program: &mut Program) -> Result<u32, Refused> {
         for var in &node.vars {
             match m {
                 None => m = Some(var.ty.m),
-                Some(m) if m != var.ty.m => return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m))),
+                Some(m) if m != var.ty.m => return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m), node.loc)),
                 Some(_) => {}
             }
         }
     }
     let m = m.unwrap_or(1);
     if ![2, 4, 8, 16, 32, 64].contains(&m) {
-        return Err(Refused::Size(m));
+        return Err(Refused::Size(m, program.nodes.last().map(|node| node.loc).unwrap_or_default()));
     }
-    program.nodes.iter_mut().try_for_each(|node| hslice_node(node, m))?;
+    program.nodes.iter_mut().for_each(|node| hslice_node(node, m));
     Ok(m)
 }
 
-fn hslice_node(node: &mut Node, m: u32) -> Result<(), Refused> {
-    match &mut node.body {
-        Body::Stmts(stmts) => hslice_stmts(stmts, m),
-        Body::Perm(_) | Body::Table(_) => Ok(()),
+fn hslice_node(node: &mut Node, m: u32) {
+    if let Body::Stmts(stmts) = &mut node.body {
+        hslice_stmts(stmts, m);
     }
 }
 
-fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
+fn hslice_stmts(stmts: &mut [Stmt], m: u32) {
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => match &eq.op {
@@ -62,13 +59,14 @@ fn hslice_stmts(stmts: &mut [Stmt], m: u32) -> Result<(), Refused> {
                     let pattern = (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
                     eq.op = Op::Shuffle(pattern);
                 }
-                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => return Err(Refused::Op(eq.op.clone(), eq.loc)),
+                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => {
+                    panic!("`elaborate` refuses arithmetic on horizontal words, and a pack has words of two sizes")
+                }
                 Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
             },
             Stmt::Call(_) => {}
-            Stmt::Loop(it) => hslice_stmts(&mut it.body, m)?,
+            Stmt::Loop(it) => hslice_stmts(&mut it.body, m),
             Stmt::Unrolled(_) => panic!("`loops` comes before `hslice`"),
         }
     }
-    Ok(())
 }

@@ -67,6 +67,8 @@ pub struct Note {
     pub name: Rc<str>,
     /// Why.
     pub reason: Reason,
+    /// `_no_unroll` stands before the loop.
+    pub asked: bool,
 }
 
 /// Keeps the loops for which `keep` is true, as far as possible, and writes out the rest.
@@ -84,7 +86,7 @@ pub fn loops(node: &mut Node, keep: &dyn Fn(&Unrolled) -> bool) -> Vec<Note> {
                 if let Stmt::Unrolled(it) = stmt
                     && keep(it)
                 {
-                    notes.push(Note { loc: it.loc, name: it.name.clone(), reason: Reason::Interleaved });
+                    notes.push(Note { loc: it.loc, name: it.name.clone(), reason: Reason::Interleaved, asked: it.unroll == Some(false) });
                 }
             }
             let mut flat = Vec::new();
@@ -126,7 +128,7 @@ impl Roller<'_> {
                         out.push(Stmt::Loop(kept));
                         continue;
                     }
-                    Err(reason) => self.notes.push(Note { loc: it.loc, name: it.name.clone(), reason }),
+                    Err(reason) => self.notes.push(Note { loc: it.loc, name: it.name.clone(), reason, asked: it.unroll == Some(false) }),
                 }
             }
             for body in it.iterations {

@@ -1,0 +1,153 @@
+//! The ARM1136 model against its manual's examples and the slides of Blackham and Heiser (APSys 2012).
+
+use audit::depend::{Crossing, Licence, dependences};
+use audit::frame::Frame;
+use audit::function::Function;
+use audit::isa::Isa;
+use audit::pipe::Need;
+use audit::search::{NODES_MAX, search};
+use audit::stalls::{Timing, causes, time};
+use audit::trace::hot_trace;
+use machine::in_order::Core;
+
+fn function(words: &[u32]) -> Function {
+    let instructions: Vec<_> = words
+        .iter()
+        .enumerate()
+        .map(|(idx, word)| Isa::A32.decode(0xf001_003c + 4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
+        .collect();
+    let frames = vec![Vec::new(); instructions.len()];
+    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees: Default::default(), is_cold: false }
+}
+
+fn core() -> Core {
+    Core::bundled("arm1136jf-s").expect("it is bundled").with_branch_cost(1)
+}
+
+fn timed(words: &[u32]) -> Timing {
+    let function = function(words);
+    let trace = hot_trace(&function, &[]);
+    assert!(trace.places.len() <= words.len());
+    let frame = Frame::of(&function);
+    let edges = dependences(&function, &frame, &trace, &core(), Licence::default());
+    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core())).collect();
+    let order: Vec<u32> = (0..needs.len() as u32).collect();
+    time(&needs, &edges, &order, &core())
+}
+
+/// Cycles of a pair or so of instructions.
+fn cycles(words: &[u32]) -> u32 {
+    timed(words).total_cycles
+}
+
+/// Cycles of the best order of the first `n` instructions of the trace under a licence, and whether it is proved that
+/// there is no better.
+fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
+    let function = function(words);
+    let mut trace = hot_trace(&function, &[]);
+    trace.places.truncate(n);
+    let frame = Frame::of(&function);
+    let edges = dependences(&function, &frame, &trace, &core(), licence);
+    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core())).collect();
+    let found = search(&needs, &edges, &core(), NODES_MAX);
+    (found.total_cycles, found.is_optimal())
+}
+
+/// Slide 14: `ldr r0,[r4]; and r3,r0,#3; cmp r3,#1; beq; ldr r3,[ip,#-208]; cmp r3,#0; beq`, the
+/// branches to what follows: `mov r0,#0; bx lr`, and behind it `mov r0,#1; bx lr`.
+const BEFORE: [u32; 11] = [
+    0xe594_0000,
+    0xe200_3003,
+    0xe353_0001,
+    0x0a00_0004,
+    0xe51c_30d0,
+    0xe353_0000,
+    0x0a00_0001,
+    0xe3a0_0001,
+    0xe12f_ff1e,
+    0xe3a0_0000,
+    0xe12f_ff1e,
+];
+
+/// The same after the slide's edit.
+const AFTER: [u32; 11] = [
+    0xe594_0000,
+    0xe51c_30d0,
+    0xe200_5003,
+    0xe355_0001,
+    0x0a00_0003,
+    0xe353_0000,
+    0x0a00_0001,
+    0xe3a0_0001,
+    0xe12f_ff1e,
+    0xe3a0_0000,
+    0xe12f_ff1e,
+];
+
+/// Slide 12.
+const SLIDE_12: [u32; 10] =
+    [0xe59f_21f4, 0xe1a0_3b81, 0xe353_0402, 0xe592_c000, 0xe92d_4080, 0xe59c_3054, 0x8a00_0075, 0xe213_3007, 0x1a00_0073, 0xe51c_4100];
+
+#[test]
+fn interlocks_of_the_manual() {
+    let ldr_r1_r2 = 0xe592_1000;
+    assert_eq!(cycles(&[ldr_r1_r2, 0xe085_6004]), 2, "LDR r1,[r2]; ADD r6,r5,r4");
+    assert_eq!(cycles(&[0xe082_1003, 0xe086_9001]), 2, "ADD r1,r2,r3; ADD r9,r6,r1");
+    assert_eq!(cycles(&[ldr_r1_r2, 0xe085_6001]), 4, "LDR r1,[r2]; ADD r6,r5,r1");
+    assert_eq!(cycles(&[0xe085_1006, 0xe591_2000]), 3, "ADD r1,r5,r6; LDR r2,[r1]");
+    assert_eq!(cycles(&[ldr_r1_r2, 0xe591_5000]), 5, "LDR r1,[r2]; LDR r5,[r1]");
+    assert_eq!(cycles(&[0xe085_1006, 0xe082_0181]), 3, "ADD r1,r5,r6; ADD r0,r2,r1,LSL #3");
+    assert_eq!(cycles(&[0xe085_1006, 0xe081_0182]), 2, "ADD r1,r5,r6; ADD r0,r1,r2,LSL #3");
+    assert_eq!(cycles(&[0xe890_00fe, 0xe08a_a003]), 5, "LDMIA r0,{{r1-r7}}; ADD r10,r10,r3");
+    assert_eq!(cycles(&[0xe880_00fe, 0xe08a_600b]), 5, "STMIA r0,{{r1-r7}}; ADD r6,r10,r11");
+}
+
+#[test]
+fn slide_14_before_and_after() {
+    let before = timed(&BEFORE[..7]);
+    assert_eq!((before.total_cycles, before.stall_cycles), (11, vec![0, 2, 0, 0, 0, 2, 0]));
+    let after = timed(&AFTER[..7]);
+    assert_eq!((after.total_cycles, after.stall_cycles), (8, vec![0, 0, 1, 0, 0, 0, 0]));
+}
+
+#[test]
+fn slide_12_cycle_by_cycle() {
+    let timing = timed(&SLIDE_12);
+    assert_eq!(timing.total_cycles, 14);
+    assert_eq!(timing.stall_cycles, [0, 0, 0, 1, 0, 2, 0, 1, 0, 0]);
+    assert_eq!(timing.starts, [0, 1, 2, 4, 5, 8, 9, 11, 12, 13]);
+}
+
+#[test]
+fn slide_12_cannot_be_faster_than_13() {
+    let licence = Licence { renames: true, crosses: Crossing::Promised, reorders_memory: true };
+    assert_eq!(best(&SLIDE_12, 10, licence), (13, true));
+}
+
+#[test]
+fn the_slides_edit_needs_the_exit_and_a_fresh_register() {
+    // The slide's seven, without the returns behind them.
+    let of = |licence| best(&BEFORE, 7, licence);
+    let inside = Licence::default();
+    let across = Licence { crosses: Crossing::Promised, ..inside };
+    assert_eq!(of(inside), (11, true));
+    assert_eq!(of(Licence { renames: true, ..inside }), (11, true));
+    assert_eq!(of(across), (10, true));
+    assert_eq!(of(Licence { renames: true, ..across }), (8, true));
+    // Nothing proves that ip points to something: only the programmer can say so.
+    assert_eq!(of(Licence { renames: true, crosses: Crossing::Proved, ..inside }), (11, true));
+}
+
+#[test]
+fn branches_that_fold_take_no_cycle() {
+    let core = core().with_branch_cost(0);
+    let function = function(&BEFORE[..7]);
+    let trace = hot_trace(&function, &[]);
+    let edges = dependences(&function, &Frame::of(&function), &trace, &core, Licence::default());
+    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core)).collect();
+    let order: Vec<u32> = (0..needs.len() as u32).collect();
+    let timing = time(&needs, &edges, &order, &core);
+    assert_eq!(timing.total_cycles, 9);
+    let found = causes(&needs, &edges, &timing, &core, 1);
+    assert_eq!((found.len(), found[0].producer, found[0].cycles), (1, 0, 2));
+}

@@ -108,6 +108,26 @@ pub fn places(function: &Function) -> Vec<Place> {
     places
 }
 
+/// An access to a slot that only this function can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnAccess {
+    /// Which instruction.
+    pub idx: usize,
+    /// It stores.
+    pub is_store: bool,
+    /// Where.
+    pub slot: Slot,
+    /// Bytes.
+    pub width: u8,
+}
+
+/// All accesses of single registers to such slots, in order.
+pub fn own_accesses(function: &Function) -> Vec<OwnAccess> {
+    let mut pairs = Vec::new();
+    let touches = touches(function, &Frame::of(function), &mut pairs);
+    touches.iter().map(|it| OwnAccess { idx: it.idx, is_store: it.is_store, slot: pairs[it.what].0, width: pairs[it.what].1 }).collect()
+}
+
 /// All accesses to slots of the function's own that nothing else can reach.
 fn touches(function: &Function, frame: &Frame, pairs: &mut Vec<(Slot, u8)>) -> Vec<Touch> {
     let reachable = reachable(function, frame);

@@ -1,0 +1,96 @@
+//! One thing that an audit has to say about one instruction.
+
+use serde::Serialize;
+
+/// What kind of thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The instruction waits.
+    Stall,
+    /// An extension or mask that changes nothing.
+    RedundantExtension,
+    /// A result that nobody reads.
+    DeadValue,
+    /// Flags made by an instruction of their own, or in two steps.
+    FlagIdiom,
+    /// A constant that the encoding splits.
+    SplitImmediate,
+    /// A truth value put into a register only to be tested.
+    BuiltBoolean,
+    /// A value that went to the stack frame.
+    Spill,
+    /// A value that came back from it.
+    Reload,
+    /// A store that nobody reads.
+    DeadStore,
+    /// A call worth inlining, or to a routine of a few instructions.
+    Call,
+    /// A value or load computed twice.
+    ComputedTwice,
+    /// A jump that another layout would save.
+    Jump,
+    /// A branch that the hot path takes.
+    TakenBranch,
+    /// A special register's write too near to what depends on it.
+    Hazard,
+}
+
+impl Kind {
+    /// As in JSON, and on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Stall => "stall",
+            Kind::RedundantExtension => "redundant-extension",
+            Kind::DeadValue => "dead-value",
+            Kind::FlagIdiom => "flag-idiom",
+            Kind::SplitImmediate => "split-immediate",
+            Kind::BuiltBoolean => "built-boolean",
+            Kind::Spill => "spill",
+            Kind::Reload => "reload",
+            Kind::DeadStore => "dead-store",
+            Kind::Call => "call",
+            Kind::ComputedTwice => "computed-twice",
+            Kind::Jump => "jump",
+            Kind::TakenBranch => "taken-branch",
+            Kind::Hazard => "hazard",
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Which instruction, as a place in its function.
+    pub idx: usize,
+    /// What kind.
+    pub kind: Kind,
+    /// Who waits, or is not needed.
+    pub who: String,
+    /// For what it waits, or why it is not needed.
+    pub why: String,
+    /// Cycles that are lost, on the model.
+    pub cycles: u32,
+    /// What could fill the wait, or stand there instead.
+    pub fill: Option<String>,
+    /// What prevents the compiler.
+    pub prevents: Option<String>,
+    /// What to change in the source.
+    pub edit: Option<Edit>,
+}
+
+/// A change of the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// In words, or as the new text of the line.
+    pub text: String,
+    /// The line was changed so in a copy, compiled, and the finding was gone.
+    pub is_verified: bool,
+}
+
+impl Edit {
+    /// An edit that nobody tried.
+    pub fn unverified(text: impl Into<String>) -> Edit {
+        Edit { text: text.into(), is_verified: false }
+    }
+}

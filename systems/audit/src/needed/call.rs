@@ -1,0 +1,64 @@
+//! Calls on the hot path to functions of a few instructions.
+
+use super::Subject;
+use crate::code::Flow;
+use crate::finding::{Edit, Finding, Kind};
+
+/// A longer function is not worth a copy at each call.
+const INSTRUCTIONS_MAX: usize = 12;
+
+/// All of them.
+pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    for (idx, instruction) in subject.function.instructions.iter().enumerate() {
+        let is_call = matches!(instruction.flow, Flow::Call { .. });
+        let Some(name) = subject.function.callees.get(&instruction.address).filter(|_| is_call && subject.is_hot[idx]) else { continue };
+        let Some(callee) = subject.callees.get(name).filter(|it| it.is_straight && it.n_instructions <= INSTRUCTIONS_MAX) else { continue };
+        let n = callee.n_instructions;
+        let (why, edit) = if callee.is_assembly {
+            let why = format!("`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown");
+            (why, "use inline assembly or an intrinsic of the compiler in a `static inline` function".to_owned())
+        } else {
+            let why = format!("`{name}` has {n} instructions and calls nobody: the call costs as much");
+            (why, format!("make `{name}` a `static inline` function that the caller can see"))
+        };
+        let mut finding = subject.finding(idx, Kind::Call, why);
+        // The call and the return.
+        finding.cycles = 2;
+        finding.edit = Some(Edit::unverified(edit));
+        findings.push(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::tests::function;
+    use super::super::{Callee, needed};
+    use super::*;
+    use crate::bits::Bits;
+
+    fn check(callee: Callee, is_hot: bool) -> Option<String> {
+        let mut function = function(&[0xeb00_0100, 0xe8bd_8010]); // bl; pop {r4, pc}
+        function.callees.insert(0, "barrier".into());
+        let callees = BTreeMap::from([("barrier".to_owned(), callee)]);
+        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot: vec![is_hot; 2], callees };
+        needed(&subject).into_iter().find(|it| it.kind == Kind::Call).map(|it| it.why)
+    }
+
+    #[test]
+    fn a_few_instructions() {
+        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: false };
+        assert_eq!(check(callee, true).as_deref(), Some("`barrier` has 3 instructions and calls nobody: the call costs as much"));
+        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: true };
+        assert!(check(callee, true).is_some_and(|it| it.starts_with("`barrier` is assembly of 3 instructions")));
+    }
+
+    #[test]
+    fn many_instructions_loops_and_cold_calls_are_left_alone() {
+        let callee = |n_instructions, is_straight| Callee { n_instructions, is_straight, is_assembly: false };
+        assert_eq!(check(callee(13, true), true), None);
+        assert_eq!(check(callee(3, false), true), None);
+        assert_eq!(check(callee(3, true), false), None);
+    }
+}

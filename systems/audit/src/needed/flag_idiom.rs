@@ -1,0 +1,126 @@
+//! Flags that an instruction makes which stands there anyway, or one in place of two.
+//!
+//! ```text
+//! and r3, r0, #3       ands r3, r0, #3   sets them at once,
+//! cmp r3, #0           tst r0, #3        if nobody reads r3 later
+//!
+//! mvn r3, r0           tst r0, #1        with the condition turned round
+//! ands r3, r3, #1
+//! ```
+
+use super::Subject;
+use crate::code::{Op, Reg, Value};
+use crate::finding::{Finding, Kind};
+use crate::isa::Isa;
+
+/// All of them.
+pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    // The other sets have no flags, or compilers that choose these forms only.
+    if subject.function.isa != Isa::A32 {
+        return;
+    }
+    for idx in 0..subject.function.instructions.len() {
+        if let Some(finding) = compared_with_zero(subject, idx) {
+            findings.push(finding);
+        } else if let Some(finding) = inverted_test(subject, idx) {
+            findings.push(finding);
+        }
+    }
+}
+
+/// The flags that nobody reads behind a comparison with zero may differ: carry and overflow.
+fn reads_only_sign_and_zero(subject: &Subject<'_>, idx: usize) -> bool {
+    let differs = ["C", "V"].iter().filter_map(|name| subject.function.isa.register(name));
+    differs.into_iter().all(|flag| subject.bits.demanded(idx, flag) == 0)
+}
+
+fn compared_with_zero(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let compare = subject.at(idx).operation?;
+    let (Op::Compare, Value::Reg(reg), Value::Const(0)) = (compare.op, compare.a, compare.b) else { return None };
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let instruction = subject.at(writer);
+    let operation = instruction.operation.filter(|it| it.result == Some(reg))?;
+    let has_form = match operation.op {
+        Op::Move | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Add | Op::Sub | Op::ReverseSub | Op::Shift(_) => true,
+        Op::OrNot | Op::ZeroExtend { .. } | Op::SignExtend { .. } | Op::Field { .. } | Op::Load { .. } => false,
+        Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual | Op::SetLess { .. } => false,
+    };
+    let touches_flags = |place: usize| {
+        let it = subject.at(place);
+        it.reads.iter().any(|read| subject.is_flag(read.reg)) || it.writes.iter().any(|write| subject.is_flag(write.reg))
+    };
+    let is_free = !instruction.is_guarded && !subject.at(idx).is_guarded && !(writer + 1..idx).any(touches_flags);
+    if !has_form || !is_free || touches_flags(writer) || !reads_only_sign_and_zero(subject, idx) {
+        return None;
+    }
+    let only_test = operation.op == Op::And && is_only_reader(subject, writer, idx, reg);
+    let form = if only_test { "`tst` in its place does both" } else { "its form with `s` sets the same flags" };
+    Some(subject.finding(idx, Kind::FlagIdiom, format!("{} computes what is compared with zero: {form}", subject.named(writer))))
+}
+
+fn inverted_test(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let test = subject.at(idx).operation?;
+    let (Op::And | Op::Test, Value::Reg(reg), Value::Const(mask)) = (test.op, test.a, test.b) else { return None };
+    let sets_flags = subject.at(idx).writes.iter().any(|it| subject.is_flag(it.reg) && subject.bits.demanded(idx, it.reg) != 0);
+    let result_is_dead = test.result.is_none_or(|it| subject.bits.demanded(idx, it) == 0);
+    if !mask.is_power_of_two() || !sets_flags || !result_is_dead || !reads_only_sign_and_zero(subject, idx) {
+        return None;
+    }
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let operation = subject.at(writer).operation?;
+    let Value::Reg(source) = operation.a else { return None };
+    let is_inverted = operation.op == Op::Not && !subject.at(writer).is_guarded && subject.is_kept(source, writer, idx);
+    if !is_inverted || !is_only_reader(subject, writer, idx, reg) && test.result != Some(reg) {
+        return None;
+    }
+    let why = format!("one bit of the inverted value is tested: `tst {}, #{mask}` with the condition turned round", subject.name(source));
+    Some(subject.finding(writer, Kind::FlagIdiom, why))
+}
+
+/// Only `reader` reads what `writer` left in `reg`.
+fn is_only_reader(subject: &Subject<'_>, writer: usize, reader: usize, reg: Reg) -> bool {
+    subject.bits.demanded(reader, reg) == 0 && !(writer + 1..reader).any(|it| subject.at(it).reads.iter().any(|read| read.reg == reg))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{RETURN, found, places};
+    use super::*;
+
+    const AND: u32 = 0xe200_3003; // and r3, r0, #3
+    const CMP0: u32 = 0xe353_0000; // cmp r3, #0
+    const MOVEQ: u32 = 0x03a0_0001; // moveq r0, #1
+    const MOVHI: u32 = 0x83a0_0001; // movhi r0, #1
+
+    #[test]
+    fn an_and_that_is_compared_with_zero() {
+        let all = found(&[AND, CMP0, MOVEQ, RETURN]);
+        assert_eq!(all[0].2, "`and r3, r0, #3` at 0x0 computes what is compared with zero: `tst` in its place does both");
+        let all = found(&[AND, CMP0, MOVEQ, 0xe580_3000, RETURN]); // str r3, [r0]
+        assert_eq!(all[0].2, "`and r3, r0, #3` at 0x0 computes what is compared with zero: its form with `s` sets the same flags");
+    }
+
+    #[test]
+    fn not_if_the_carry_is_read() {
+        assert!(places(&[AND, CMP0, MOVHI, RETURN], Kind::FlagIdiom).is_empty());
+    }
+
+    #[test]
+    fn not_after_a_load_or_with_another_number() {
+        assert!(places(&[0xe590_3000, CMP0, MOVEQ, RETURN], Kind::FlagIdiom).is_empty());
+        assert!(places(&[AND, 0xe353_0001, MOVEQ, RETURN], Kind::FlagIdiom).is_empty());
+    }
+
+    #[test]
+    fn not_if_flags_are_read_between() {
+        assert!(places(&[0xe351_0005, AND, 0x03a0_1001, CMP0, MOVEQ, RETURN], Kind::FlagIdiom).is_empty());
+    }
+
+    #[test]
+    fn an_inverted_bit() {
+        let mvn = 0xe1e0_3000; // mvn r3, r0
+        let ands = 0xe213_3001; // ands r3, r3, #1
+        assert_eq!(places(&[mvn, ands, MOVEQ, RETURN], Kind::FlagIdiom), [0]);
+        assert!(places(&[mvn, 0xe213_3003, MOVEQ, RETURN], Kind::FlagIdiom).is_empty(), "two bits cannot be turned round");
+    }
+}

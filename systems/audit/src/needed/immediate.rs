@@ -1,0 +1,134 @@
+//! Constants and offsets that the encoding splits.
+//!
+//! ```text
+//! mov r3, #0x1000      0x1004 is no immediate of A32: eight bits, rotated by an even number
+//! orr r3, r3, #4
+//!
+//! add r3, r0, #4096    the offset 4100 does not fit in the twelve bits of a load
+//! ldr r3, [r3, #4]
+//! ```
+
+use super::{Subject, is_load};
+use crate::code::{Op, Value};
+use crate::finding::{Edit, Finding, Kind};
+use crate::isa::Isa;
+
+/// All of them.
+pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    for idx in 0..subject.function.instructions.len() {
+        if let Some(finding) = built(subject, idx).or_else(|| far(subject, idx)).or_else(|| pool(subject, idx)) {
+            findings.push(finding);
+        }
+    }
+}
+
+fn limit(isa: Isa) -> &'static str {
+    match isa {
+        Isa::A32 => "an immediate of A32 is eight bits, rotated by an even number",
+        Isa::A64 => "an immediate of A64 is twelve bits, sixteen shifted, or a repeated pattern",
+        Isa::Sparc => "an immediate of SPARC is thirteen bits with a sign",
+        Isa::Riscv32 | Isa::Riscv64 => "an immediate of RISC-V is twelve bits with a sign",
+        Isa::X86 => "an immediate of x86-64 is 32 bits with a sign",
+    }
+}
+
+/// A constant put together from two.
+fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let second = subject.at(idx).operation?;
+    let (Value::Reg(reg), Value::Const(low)) = (second.a, second.b) else { return None };
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation?;
+    let high = match (first.op, first.a) {
+        (Op::Move, Value::Const(high)) => high,
+        (Op::Not, Value::Const(high)) => !high,
+        _ => return None,
+    };
+    let value = match second.op {
+        Op::Or => high | low,
+        Op::Add => high.wrapping_add(low),
+        Op::Sub => high.wrapping_sub(low),
+        Op::AndNot => high & !low,
+        _ => return None,
+    };
+    let is_whole = subject.bits.demanded(idx, reg) == 0 || second.result == Some(reg);
+    if !is_whole || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
+        return None;
+    }
+    let value = value & crate::bits::low(second.width);
+    let mut finding =
+        subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject.function.isa)));
+    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    Some(finding)
+}
+
+/// An address put together because the offset is too large.
+fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let instruction = subject.at(idx);
+    let [access] = instruction.accesses[..] else { return None };
+    let base = access.base.filter(|_| access.index.is_none())?;
+    let writer = subject.writer(idx, base).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation.filter(|it| it.result == Some(base))?;
+    let (Value::Reg(from), Value::Const(by)) = (first.a, first.b) else { return None };
+    let by = match first.op {
+        Op::Add => by as i64,
+        Op::Sub => (by as i64).wrapping_neg(),
+        _ => return None,
+    };
+    let conventions = subject.function.isa.conventions();
+    let is_frame = from == conventions.stack_pointer || Some(from) == conventions.frame_pointer;
+    let is_shared = (writer + 1..idx).any(|it| subject.at(it).reads.iter().any(|read| read.reg == base));
+    let goes_on = is_shared || subject.bits.demanded(idx, base) != 0 && !instruction.writes.iter().any(|it| it.reg == base);
+    if by.unsigned_abs() < 256 || is_frame || goes_on || first.op == Op::Add && from == base {
+        return None;
+    }
+    let why = format!("it only prepares an address: the offset {} is too far for {}", by + access.disp, subject.named(idx));
+    let mut finding = subject.finding(writer, Kind::SplitImmediate, why);
+    finding.edit = Some(Edit::unverified("move the field to the front of its structure"));
+    Some(finding)
+}
+
+/// A constant or an address that is loaded.
+fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let instruction = subject.at(idx);
+    let is_pool = subject.function.isa == Isa::A32 && is_load(instruction) && instruction.accesses[0].base.is_none();
+    if !is_pool {
+        return None;
+    }
+    let why = format!("an address, or a constant that no immediate encodes, is loaded: {}", limit(subject.function.isa));
+    let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
+    finding.edit =
+        Some(Edit::unverified("reach the object through a pointer that is in a register already, or choose an encodable constant"));
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{RETURN, found, places};
+    use super::*;
+
+    #[test]
+    fn a_constant_in_two_steps() {
+        // mov r0, #0x1000; orr r0, r0, #4
+        let all = found(&[0xe3a0_0a01, 0xe380_0004, RETURN]);
+        assert_eq!(all[0].2, "0x1004 takes two instructions: an immediate of A32 is eight bits, rotated by an even number");
+    }
+
+    #[test]
+    fn a_bit_set_in_a_variable_is_none() {
+        assert!(places(&[0xe590_0000, 0xe380_0004, RETURN], Kind::SplitImmediate).is_empty());
+    }
+
+    #[test]
+    fn a_far_field() {
+        // add r3, r0, #4096; ldr r0, [r3, #4]
+        assert_eq!(places(&[0xe280_3a01, 0xe593_0004, RETURN], Kind::SplitImmediate), [0]);
+        // The address is used again.
+        assert!(places(&[0xe280_3a01, 0xe593_0004, 0xe583_0008, RETURN], Kind::SplitImmediate).is_empty());
+    }
+
+    #[test]
+    fn a_constant_in_memory() {
+        assert_eq!(places(&[0xe59f_0004, RETURN], Kind::SplitImmediate), [0]); // ldr r0, [pc, #4]
+        assert!(places(&[0xe590_0004, RETURN], Kind::SplitImmediate).is_empty());
+    }
+}

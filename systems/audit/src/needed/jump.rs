@@ -1,0 +1,68 @@
+//! Jumps on the hot path that another layout would save, and branches that it takes.
+
+use super::Subject;
+use crate::code::Flow;
+use crate::finding::{Edit, Finding, Kind};
+
+/// All of them.
+pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    for (idx, instruction) in subject.function.instructions.iter().enumerate() {
+        let Flow::Branch { is_conditional, .. } = instruction.flow else { continue };
+        let Some(target) = subject.function.target(idx).filter(|_| subject.is_hot[idx]) else { continue };
+        // A loop has to jump back.
+        if target <= idx || !subject.is_hot[target] {
+            continue;
+        }
+        if !is_conditional {
+            let why = if target == idx + 1 { "it jumps to the next instruction" } else { "its target could stand here instead" };
+            let mut finding = subject.finding(idx, Kind::Jump, why.to_owned());
+            finding.edit = Some(Edit::unverified("mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function"));
+            findings.push(finding);
+        } else if idx + 1 < subject.is_hot.len() && !subject.is_hot[idx + 1] {
+            let why = "the hot path takes it; a branch that is not taken costs less";
+            let mut finding = subject.finding(idx, Kind::TakenBranch, why.to_owned());
+            let place = subject.line(idx).map_or_else(String::new, |line| format!(" on line {line}"));
+            let text =
+                format!("say which way is likely{place}: `if (__builtin_expect(!!(...), 1))`, or mark the other way's callee `cold`");
+            finding.edit = Some(Edit::unverified(text));
+            findings.push(finding);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::needed;
+    use super::super::tests::{RETURN, function};
+    use super::*;
+    use crate::bits::Bits;
+
+    fn check(words: &[u32], cold: &[usize], kind: Kind) -> Vec<usize> {
+        let function = function(words);
+        let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
+        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        needed(&subject).iter().filter(|it| it.kind == kind).map(|it| it.idx).collect()
+    }
+
+    const CMP: u32 = 0xe350_0000;
+    const BEQ_OVER_1: u32 = 0x0a00_0000;
+    const B_OVER_1: u32 = 0xea00_0000;
+    const MOV: u32 = 0xe3a0_0001;
+
+    #[test]
+    fn a_branch_that_the_hot_path_takes() {
+        assert_eq!(check(&[CMP, BEQ_OVER_1, MOV, RETURN], &[2], Kind::TakenBranch), [1]);
+        assert!(check(&[CMP, BEQ_OVER_1, MOV, RETURN], &[], Kind::TakenBranch).is_empty());
+    }
+
+    #[test]
+    fn a_jump_over_something() {
+        assert_eq!(check(&[B_OVER_1, MOV, RETURN], &[1], Kind::Jump), [0]);
+        assert!(check(&[B_OVER_1, MOV, RETURN], &[0, 1], Kind::Jump).is_empty(), "nobody comes here");
+    }
+
+    #[test]
+    fn a_loop_has_to_jump_back() {
+        assert!(check(&[MOV, 0xeaff_fffd], &[], Kind::Jump).is_empty());
+    }
+}

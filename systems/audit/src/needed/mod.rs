@@ -1,0 +1,176 @@
+//! Is it needed? One kind of answer a file; each looks at the whole function and says what it found.
+
+mod boolean;
+mod call;
+mod dead_store;
+mod dead_value;
+mod flag_idiom;
+mod immediate;
+mod jump;
+mod redundant_extension;
+mod spill;
+mod twice;
+
+use std::collections::BTreeMap;
+
+use crate::bits::{Bits, Writer};
+use crate::code::{Class, Instruction, Reg, Role};
+use crate::finding::{Finding, Kind};
+use crate::function::Function;
+
+/// What the answers are made from.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// Its known and demanded bits.
+    pub bits: Bits,
+    /// For each instruction: it lies on the hot path. All do if nothing is known about paths.
+    pub is_hot: Vec<bool>,
+    /// Functions that are called and whose code is here, with the number of their instructions.
+    pub callees: BTreeMap<String, Callee>,
+}
+
+/// A function that is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callee {
+    /// Its instructions.
+    pub n_instructions: usize,
+    /// It calls nobody and has no branch.
+    pub is_straight: bool,
+    /// It has no line information, while its caller has: it was written in assembly.
+    pub is_assembly: bool,
+}
+
+/// All findings, in the order of the code.
+pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    redundant_extension::find(subject, &mut findings);
+    dead_value::find(subject, &mut findings);
+    flag_idiom::find(subject, &mut findings);
+    immediate::find(subject, &mut findings);
+    boolean::find(subject, &mut findings);
+    spill::find(subject, &mut findings);
+    dead_store::find(subject, &mut findings);
+    call::find(subject, &mut findings);
+    twice::find(subject, &mut findings);
+    jump::find(subject, &mut findings);
+    findings.sort_by_key(|it| (it.idx, it.kind));
+    // One instruction is not needed for one reason: what is dead need not be anything else.
+    let dead: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::DeadValue).map(|it| it.idx).collect();
+    findings.retain(|it| it.kind == Kind::DeadValue || !dead.contains(&it.idx));
+    findings
+}
+
+impl<'a> Subject<'a> {
+    fn at(&self, idx: usize) -> &'a Instruction {
+        &self.function.instructions[idx]
+    }
+
+    fn name(&self, reg: Reg) -> &'static str {
+        self.function.isa.register_name(reg)
+    }
+
+    fn is_flag(&self, reg: Reg) -> bool {
+        self.function.isa.conventions().flags.contains(&reg)
+    }
+
+    /// An instruction as text with its line, for sentences.
+    fn named(&self, idx: usize) -> String {
+        match self.line(idx) {
+            Some(line) => format!("`{}` (line {line})", self.at(idx).text),
+            None => format!("`{}` at {:#x}", self.at(idx).text, self.at(idx).address),
+        }
+    }
+
+    fn line(&self, idx: usize) -> Option<u32> {
+        self.function.frames.get(idx)?.first().map(|it| it.line)
+    }
+
+    /// A finding about instruction `idx` that costs one issue slot.
+    fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
+        let who = format!("`{}`", self.at(idx).text);
+        Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None }
+    }
+
+    /// The instruction that wrote `reg` last before `idx`, if it is one on all ways.
+    fn writer(&self, idx: usize, reg: Reg) -> Option<usize> {
+        match self.bits.before(idx, reg).writer {
+            Writer::At(place) => Some(place),
+            Writer::Caller | Writer::Several => None,
+        }
+    }
+
+    /// The instructions behind `idx` that read `reg` before it is written again: in this straight
+    /// piece only; `None` if control leaves it before.
+    fn readers(&self, idx: usize, reg: Reg) -> Option<Vec<usize>> {
+        let mut readers = Vec::new();
+        for (place, instruction) in self.function.instructions.iter().enumerate().skip(idx + 1) {
+            if instruction.reads.iter().any(|it| it.reg == reg) {
+                readers.push(place);
+            }
+            if self.bits.demanded(place, reg) == 0 {
+                return Some(readers);
+            }
+            if !matches!(instruction.flow, crate::code::Flow::Next) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// True if `idx` and `to` lie in one piece without branches in, out or between.
+    fn is_straight(&self, idx: usize, to: usize) -> bool {
+        let enters = |place: usize| (0..self.function.instructions.len()).any(|from| self.function.target(from) == Some(place));
+        let stays = |place: usize| matches!(self.at(place).flow, crate::code::Flow::Next);
+        idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
+    }
+
+    /// True if nothing between the two writes `reg`.
+    fn is_kept(&self, reg: Reg, idx: usize, to: usize) -> bool {
+        !self.function.instructions[idx + 1..to].iter().any(|it| it.writes.iter().any(|write| write.reg == reg))
+    }
+}
+
+/// A C type for so many bits, for sentences.
+fn type_name(bits: u8, is_signed: bool) -> String {
+    let kind = if is_signed { "a signed" } else { "an unsigned" };
+    format!("{kind} type of {bits} bits")
+}
+
+fn is_load(instruction: &Instruction) -> bool {
+    matches!(instruction.class, Class::Load | Class::LoadSlow) && instruction.accesses.len() == 1
+}
+
+fn reads_as(instruction: &Instruction, reg: Reg, role: Role) -> bool {
+    instruction.reads.iter().any(|it| it.reg == reg && it.role == role)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Isa;
+
+    /// A32 words as a function, and what is found in it: place, kind, why.
+    pub fn found(words: &[u32]) -> Vec<(usize, Kind, String)> {
+        let function = function(words);
+        let bits = Bits::of(&function);
+        let is_hot = vec![true; words.len()];
+        let subject = Subject { function: &function, bits, is_hot, callees: BTreeMap::new() };
+        needed(&subject).into_iter().map(|it| (it.idx, it.kind, it.why)).collect()
+    }
+
+    /// The places at which a kind is found.
+    pub fn places(words: &[u32], kind: Kind) -> Vec<usize> {
+        found(words).into_iter().filter(|it| it.1 == kind).map(|it| it.0).collect()
+    }
+
+    pub fn function(words: &[u32]) -> Function {
+        let decoded = words.iter().enumerate().map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()));
+        let instructions: Vec<Instruction> = decoded.map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect();
+        let frames = vec![Vec::new(); instructions.len()];
+        Function { name: "f".into(), isa: Isa::A32, instructions, frames, callees: BTreeMap::new(), is_cold: false }
+    }
+
+    pub const RETURN: u32 = 0xe12f_ff1e; // bx lr
+}

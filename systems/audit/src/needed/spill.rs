@@ -1,0 +1,124 @@
+//! Values that went to the stack frame and came back; which of them a register still held, and
+//! which only a call on a cold path forces there.
+
+use super::Subject;
+use crate::code::{Class, Flow, Role};
+use crate::finding::{Edit, Finding, Kind};
+use crate::spills::{self, Place};
+
+/// All of them.
+pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    let places = spills::places(subject.function);
+    for place in &places {
+        findings.push(match place.kind {
+            spills::Kind::Spill => spill(subject, place, &places),
+            spills::Kind::Reload => reload(subject, place, &places),
+        });
+    }
+    frame_for_cold_calls(subject, findings);
+}
+
+fn spill(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
+    let n_hot = places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
+    let is_hot = subject.is_hot[place.idx];
+    let why = if is_hot && n_hot == 0 {
+        "the value is only needed back on a cold path: the store could stand there".to_owned()
+    } else {
+        "there was no register for the value".to_owned()
+    };
+    let mut finding = subject.finding(place.idx, Kind::Spill, why);
+    finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
+        "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)"
+    } else {
+        "compute the value later, or shorten the life of another"
+    }));
+    finding
+}
+
+fn reload(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
+    let before = places.iter().rev().find(|it| it.slot == place.slot && it.kind == spills::Kind::Spill && it.idx < place.idx);
+    let mut why = "the value was spilled".to_owned();
+    if let Some(store) = before.filter(|it| subject.is_straight(it.idx, place.idx)) {
+        let data = subject.at(store.idx).reads.iter().find(|it| it.role == Role::Data);
+        if let Some(data) = data.filter(|it| subject.is_kept(it.reg, store.idx, place.idx)) {
+            why = format!("{} still holds the value that {} stored", subject.name(data.reg), subject.named(store.idx));
+        }
+    }
+    subject.finding(place.idx, Kind::Reload, why)
+}
+
+/// Registers that the entry saves although only cold paths call anybody.
+fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    let conventions = subject.function.isa.conventions();
+    let Some(link) = conventions.link else { return };
+    let calls: Vec<usize> =
+        (0..subject.function.instructions.len()).filter(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. })).collect();
+    let Some(&cold) = calls.first().filter(|_| calls.iter().all(|&idx| !subject.is_hot[idx])) else { return };
+    let saves_link = |idx: &usize| {
+        let instruction = subject.at(*idx);
+        let is_save = instruction.accesses.iter().any(|it| it.is_store && it.base == Some(conventions.stack_pointer));
+        is_save
+            && matches!(instruction.class, Class::StoreMultiple | Class::Store | Class::StoreDouble)
+            && super::reads_as(instruction, link, Role::Data)
+    };
+    let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
+    if let Some(save) = hot.into_iter().find(saves_link) {
+        let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
+        let why = format!("only the call to `{callee}` on a cold path needs the return address kept");
+        let mut finding = subject.finding(save, Kind::Spill, why);
+        finding.edit = Some(Edit::unverified(format!("end the cold path with `return {callee}(..)`, so that it becomes a jump")));
+        findings.push(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{function, places};
+    use super::*;
+    use crate::bits::Bits;
+
+    const PUSH: u32 = 0xe92d_4010; // push {r4, lr}
+    const DOWN: u32 = 0xe24d_d008;
+    const STORE: u32 = 0xe58d_3004; // str r3, [sp, #4]
+    const LOAD: u32 = 0xe59d_0004; // ldr r0, [sp, #4]
+    const UP: u32 = 0xe28d_d008;
+    const POP: u32 = 0xe8bd_8010; // pop {r4, pc}
+    const CALL: u32 = 0xeb00_0100;
+
+    fn findings(words: &[u32], cold: &[usize]) -> Vec<Finding> {
+        let function = function(words);
+        let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
+        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        super::super::needed(&subject)
+    }
+
+    #[test]
+    fn a_register_still_holds_it() {
+        let all = findings(&[PUSH, DOWN, STORE, 0xe283_4001, LOAD, UP, POP], &[]);
+        let reload = all.iter().find(|it| it.kind == Kind::Reload).expect("there is a reload");
+        assert_eq!(reload.why, "r3 still holds the value that `str r3, [sp, #4]` at 0x8 stored");
+    }
+
+    #[test]
+    fn a_call_takes_it_away() {
+        let all = findings(&[PUSH, DOWN, STORE, CALL, LOAD, UP, POP], &[]);
+        let reload = all.iter().find(|it| it.kind == Kind::Reload).expect("there is a reload");
+        assert_eq!(reload.why, "the value was spilled");
+    }
+
+    #[test]
+    fn only_the_cold_path_wants_it_back() {
+        // cmp r0, #0; beq to the end; a cold call and reload
+        let words = [PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0002, CALL, LOAD, 0xe1a0_0000, UP, POP];
+        let all = findings(&words, &[5, 6, 7]);
+        let spill = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 2).expect("there is a spill");
+        assert_eq!(spill.why, "the value is only needed back on a cold path: the store could stand there");
+        let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
+        assert_eq!(save.why, "only the call to `another function` on a cold path needs the return address kept");
+    }
+
+    #[test]
+    fn a_hot_call_needs_the_frame() {
+        assert!(places(&[PUSH, CALL, POP], Kind::Spill).is_empty());
+    }
+}

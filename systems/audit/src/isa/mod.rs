@@ -4,6 +4,7 @@
 //! registers that no word shows.
 
 mod a32;
+mod a64;
 mod build;
 mod riscv;
 mod sparc;
@@ -86,10 +87,7 @@ impl Isa {
             Isa::Sparc => sparc::decode(address, bytes),
             Isa::Riscv32 => riscv::decode(address, bytes, false),
             Isa::Riscv64 => riscv::decode(address, bytes, true),
-            Isa::A64 => {
-                let why = format!("this version has no decoder for {}", self.name());
-                Err(Undecodable { address, word: 0, why })
-            }
+            Isa::A64 => a64::decode(address, bytes),
         }
     }
 
@@ -105,12 +103,12 @@ impl Isa {
     /// What its registers are for.
     pub fn conventions(self) -> &'static Conventions {
         match self {
-            // Each set names its own here.
             Isa::X86 => &x86::CONVENTIONS,
             Isa::Sparc => &sparc::CONVENTIONS,
             Isa::Riscv32 => &riscv::CONVENTIONS_32,
             Isa::Riscv64 => &riscv::CONVENTIONS_64,
-            Isa::A32 | Isa::A64 => &a32::CONVENTIONS,
+            Isa::A32 => &a32::CONVENTIONS,
+            Isa::A64 => &a64::CONVENTIONS,
         }
     }
 

@@ -8,11 +8,11 @@ use audit::isa::Isa;
 /// What llvm-mc makes of each instruction; `None` where it refuses.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
-        Isa::A32 => ("armv6k", "+v6k"),
+        Isa::A32 => ("armv6k", "+v6k,+trustzone"),
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
         Isa::Riscv32 => ("riscv32", "+m,+a,+c"),
         Isa::Riscv64 => ("riscv64", "+m,+a,+c"),
-        Isa::A64 => ("aarch64", ""),
+        Isa::A64 => ("aarch64", "+crc,+lse,+el3"),
         Isa::X86 => ("x86_64", ""),
     };
     // One instruction a line; brackets keep llvm-mc from going on at an odd place behind a refusal.

@@ -10,7 +10,9 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
     match it.isa {
         Isa::Riscv32 | Isa::Riscv64 => riscv(it),
         Isa::Sparc => sparc(it),
-        Isa::A32 | Isa::A64 | Isa::X86 => None,
+        Isa::A64 => a64(it),
+        Isa::A32 => a32(it),
+        Isa::X86 => None,
     }
 }
 
@@ -36,6 +38,9 @@ fn riscv(it: &Difference) -> Option<&'static str> {
             let is_hint = is_shift_by_0 || rd == 0 || ours.text.starts_with("mv ");
             is_hint.then_some("16.7: a hint of the C extension is shown as the instruction that it stands for")
         }
+        Ok(ours) if ours.text.starts_with("zext.b") && mnemonic == "andi" => {
+            Some("chapter 25: `zext.b` is the usual name of `andi` with 255")
+        }
         Ok(ours) if mnemonic.starts_with("csr") => {
             let ours = tokens(&ours.text);
             let others: Vec<usize> = (0..ours.len().min(theirs.len())).filter(|&n| ours[n] != theirs[n]).collect();
@@ -57,6 +62,9 @@ fn sparc(it: &Difference) -> Option<&'static str> {
         Err(_) if op == 0 && matches!(op2, 1 | 3 | 5) => Some("5.1: op2 values 1, 3 and 5 are reserved; llvm-mc takes them from version 9"),
         Err(_) if op == 2 && matches!(op3, 0x09 | 0x0d | 0x2c..=0x2f) || op == 2 && matches!(op3, 0x25..=0x27) && word >> 12 & 1 == 1 => {
             Some("F.3: the operation is reserved; llvm-mc takes it from version 9")
+        }
+        Err(_) if op == 2 && op3 == 0x3a && word >> 13 & 1 == 1 && word >> 7 & 1 == 1 => {
+            Some("B.27: the number of a trap has seven bits, and those above must be 0")
         }
         Err(_) if op == 2 && op3 == 0x3a && word >> 12 & 1 == 1 => Some("B.27: the condition codes of 64 bits are of version 9"),
         Err(_) if op == 2 && matches!(op3, 0x34 | 0x35) => {
@@ -97,6 +105,72 @@ fn sparc(it: &Difference) -> Option<&'static str> {
             let (a, b) = others.first().and_then(|&n| Some((ours[n].parse::<i64>().ok()?, theirs[n].parse::<i64>().ok()?)))?;
             (ours.len() == theirs.len() && others.len() == 1 && a + 8192 == b)
                 .then_some("B.1: llvm-mc shows the offset in an address without its sign")
+        }
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Sections are those of the Arm Architecture Reference Manual, DDI 0487.
+fn a64(it: &Difference) -> Option<&'static str> {
+    let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
+    let mnemonic = theirs.first().map_or("", String::as_str);
+    match &it.ours {
+        Err(_) if it.word >> 22 == 0b11_0101_0100 && it.word >> 19 & 3 == 0 && ["mrs", "msr"].contains(&mnemonic) => {
+            Some("C5.1.2: with op0 at 0 there are no system registers")
+        }
+        Err(_) if ["smstart", "smstop"].contains(&mnemonic) => Some("C5.1.2: the field of the state is of a later version"),
+        Ok(ours) if ours.text == "hint #6" => Some("C6.2: `dgh` is a hint of a later version"),
+        Ok(ours) if ours.text.starts_with("prfm #") && mnemonic == "rprfm" => Some("C6.2: `rprfm` is a prefetch of a later version"),
+        Ok(ours) if ours.text.starts_with("sys ") && ["ic", "dc", "at", "tlbi"].contains(&mnemonic) => {
+            Some("C6.2: operations on caches and translations are shown as the `sys` that they are")
+        }
+        Ok(ours) if ["mrs", "msr"].contains(&mnemonic) => {
+            let ours = tokens(&ours.text);
+            let others: Vec<usize> = (0..ours.len().min(theirs.len())).filter(|&n| ours[n] != theirs[n]).collect();
+            let field = |high: u32, low: u32| it.word >> low & ((2 << (high - low)) - 1);
+            let generic = format!("s{}_{}_c{}_c{}_{}", field(20, 19), field(18, 16), field(15, 12), field(11, 8), field(7, 5));
+            // A name of a register that is only read is no name to llvm-mc in a write.
+            let is_generic = |n: usize| ours[n] == generic || theirs[n] == generic && mnemonic == "msr";
+            (ours.len() == theirs.len() && others.len() == 1 && is_generic(others[0]))
+                .then_some("D19.1: system registers outside our list are shown in the generic way")
+        }
+        Ok(ours) if ours.text.starts_with(".inst") => Some("C4.1: of vector instructions only the group and the registers are decoded"),
+        Err(why) if why.contains("unpredictable") => Some("K1.2: constrained unpredictable; llvm-mc only warns, or says nothing"),
+        Err(why) if why.contains("must be ones") => Some("C2.2: bits in brackets should be ones; otherwise constrained unpredictable"),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Sections are those of the Arm Architecture Reference Manual, DDI 0406C.
+fn a32(it: &Difference) -> Option<&'static str> {
+    let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
+    let mnemonic = theirs.first().map_or("", String::as_str);
+    let word = it.word as u32;
+    let coprocessor = word >> 8 & 15;
+    match &it.ours {
+        Err(why) if why.contains("unpredictable") => Some("A5.1.2: unpredictable; llvm-mc only warns, or says nothing"),
+        Err(why)
+            if why.contains("later architecture") && ["ldrht", "ldrsht", "ldrsbt", "strht"].iter().any(|it| mnemonic.starts_with(it)) =>
+        {
+            Some("A8.8: unprivileged loads of halves and signed bytes came with ARMv6T2")
+        }
+        Err(_) if (mnemonic.starts_with("ldrd") || mnemonic.starts_with("strd")) && word >> 12 & 1 == 1 => {
+            Some("A8.8.72: a pair begins at an even register")
+        }
+        Err(_) if mnemonic.starts_with("swp") && word >> 8 & 15 != 0 => {
+            Some("A5.1.2: bits 11 to 8 of a swap should be 0, else it is unpredictable")
+        }
+        Err(_) if mnemonic.starts_with("cps") => {
+            Some("B9.3.2: fields of `cps` that should be 0, or contradict each other, are unpredictable")
+        }
+        Err(_) if mnemonic.starts_with("smc") => Some("B9.3.14: `smc` is of the Security Extensions, which the ARM1136 does not have"),
+        Err(_) if mnemonic.starts_with("bxj") => Some("A8.8.28: Jazelle is not modelled"),
+        Err(_) if mnemonic.starts_with("hint") => Some("A8.8: a hint without a name is of a later architecture"),
+        Err(_) if ["ldc2", "stc2"].iter().any(|it| mnemonic.starts_with(it)) && matches!(coprocessor, 10 | 11) => {
+            Some("A7.5: without a condition, coprocessors 10 and 11 are vectors of a later architecture")
+        }
+        Ok(_) if it.theirs.is_none() && word >> 26 & 3 == 3 && matches!(coprocessor, 10 | 11) => {
+            Some("A7.5: coprocessors 10 and 11 are floating point, which is shown as coprocessor instructions")
         }
         Ok(_) | Err(_) => None,
     }

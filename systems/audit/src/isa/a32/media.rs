@@ -3,7 +3,7 @@
 use super::multiply::{dual, saturation};
 use super::word::{ALL, FIXED, UNDEFINED, Word, name};
 use super::{GE, PC};
-use crate::code::{Class, Op, Out, Reg, Role, Shift, Value};
+use crate::code::{Class, Flow, Op, Out, Reg, Role, Shift, Value};
 
 /// Decodes one of them.
 pub fn media(word: &mut Word) -> Result<(), &'static str> {
@@ -13,6 +13,13 @@ pub fn media(word: &mut Word) -> Result<(), &'static str> {
         0b10 => dual(word),
         _ => match (word.field(20, 3), word.field(5, 3)) {
             (0, 0) => sum_of_differences(word),
+            // Undefined for ever, and how compilers stop where nothing should come.
+            (7, 7) if word.field(28, 4) == 14 => {
+                word.set_class(Class::System);
+                word.set_flow(Flow::Stop);
+                word.text("udf", &format!("#{}", word.field(8, 12) << 4 | word.field(0, 4)));
+                Ok(())
+            }
             _ => Err(UNDEFINED),
         },
     }

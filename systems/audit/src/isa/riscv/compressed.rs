@@ -48,7 +48,6 @@ pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
 /// Why [`expand`] refuses `half`.
 pub(super) fn why_not(half: u16) -> &'static str {
     match (half & 3, half >> 13) {
-        _ if half == 0 => "a word of zeros is defined to be illegal",
         (0 | 2, 1 | 3 | 5 | 7) => "floating point is not decoded for RISC-V",
         _ => "the compressed form is reserved",
     }

@@ -1,7 +1,7 @@
 //! Instructions of Zicsr, and the names of control and status registers.
 
 use super::{CSR, Word, name, reg};
-use crate::code::{Class, Instruction, Out, Role, Undecodable};
+use crate::code::{Class, Flow, Instruction, Out, Role, Undecodable};
 
 /// Registers that have a name; the others are written as numbers. Source: volume II, tables 2.2 to 2.6.
 const NAMES: &[(u32, &str)] = &[
@@ -67,6 +67,10 @@ pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
     let mnemonic = ["", "csrrw", "csrrs", "csrrc"][(word.funct3() & 3) as usize];
     if mnemonic.is_empty() {
         return word.refuse("the system instruction is reserved");
+    }
+    if word.word == 0xc000_1073 {
+        // A write to a read-only counter is illegal, and is how compilers stop where nothing should come.
+        return Ok(word.plain(Class::System, "unimp".to_owned()).flows(Flow::Stop));
     }
     let csr = csr_name(number, word.is_64);
     let d = name(rd);

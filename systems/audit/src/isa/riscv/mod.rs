@@ -100,6 +100,10 @@ pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruct
     let Some(half) = first(bytes).map(u16::from_le_bytes) else {
         return refused(address, 0, "the code ends inside the instruction");
     };
+    if half == 0 {
+        // Zeros are illegal by definition, and are how compilers stop where nothing should come.
+        return Ok(Instruction::new(address, 2, 0, Class::System, "unimp".to_owned()).flows(Flow::Stop));
+    }
     if half & 3 != 3 {
         let Some(word) = compressed::expand(half, is_64) else {
             return refused(address, half.into(), compressed::why_not(half));

@@ -1,18 +1,22 @@
 //! Asks every instruction of a fast path why it is there, whether it is needed, whether it
 //! stalls, whether it could be faster, and what prevents the compiler from making it so.
 
+pub mod beyond;
 pub mod bits;
 pub mod bound;
 pub mod code;
 pub mod depend;
+mod explain;
 pub mod finding;
 pub mod frame;
 pub mod function;
 pub mod isa;
+pub mod licence;
 pub mod lines;
 pub mod liveness;
-pub mod pipe;
 pub mod needed;
+pub mod pipe;
+pub mod pipeline;
 pub mod program;
 mod relocate;
 pub mod search;

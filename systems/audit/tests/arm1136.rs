@@ -4,10 +4,13 @@ use audit::depend::{Crossing, Licence, dependences};
 use audit::frame::Frame;
 use audit::function::Function;
 use audit::isa::Isa;
+use audit::licence::Effort;
 use audit::pipe::Need;
+use audit::pipeline::{Cycles, Options, audit};
 use audit::search::{NODES_MAX, search};
 use audit::stalls::{Timing, causes, time};
 use audit::trace::hot_trace;
+use expect_test::expect;
 use machine::in_order::Core;
 
 fn function(words: &[u32]) -> Function {
@@ -150,4 +153,58 @@ fn branches_that_fold_take_no_cycle() {
     assert_eq!(timing.total_cycles, 9);
     let found = causes(&needs, &edges, &timing, &core, 1);
     assert_eq!((found.len(), found[0].producer, found[0].cycles), (1, 0, 2));
+}
+
+/// The findings as lines.
+fn told(words: &[u32]) -> (Cycles, String) {
+    let function = function(words);
+    let options = Options { cold: Vec::new(), effort: Effort::Search };
+    let audit = audit(&function, &core(), &options).expect("it has instructions");
+    let lines = audit.findings.iter().map(|it| {
+        let address = function.instructions[it.idx].address;
+        let mut text = format!("{address:#x} {} waits {} for {}\n", it.who, it.cycles, it.why);
+        for (name, line) in [("fill", &it.fill), ("prevents", &it.prevents), ("edit", &it.edit.as_ref().map(|it| it.text.clone()))] {
+            if let Some(line) = line {
+                text += &format!("    {name}: {line}\n");
+            }
+        }
+        text
+    });
+    (audit.cycles, lines.collect())
+}
+
+#[test]
+fn the_slides_edit_is_found_and_said() {
+    let (cycles, text) = told(&BEFORE[..7]);
+    let bound = cycles.lower_bound;
+    assert_eq!((cycles.instructions, cycles.issue_cycles, cycles.stall_cycles, cycles.total_cycles), (7, 7, 4, 11));
+    assert_eq!((bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent), (8, 7, 0, 3, 1));
+    expect![[r#"
+        0xf0010040 and r3, r0, #3 waits 2 for r0 from `ldr r0, [r4]`, an operand here: 2 cycles
+            fill: `ldr r3, [ip, #-208]`
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go if the programmer vouches for it
+            edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
+        0xf0010050 cmp r3, #0 waits 2 for r3 from `ldr r3, [ip, #-208]`, an operand here: 2 cycles
+            fill: `and r3, r0, #3`, `cmp r3, #1`, `beq 0xf0010060`
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes if the programmer vouches for it
+            edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn slide_12_is_told() {
+    let (cycles, text) = told(&SLIDE_12);
+    let bound = cycles.lower_bound;
+    assert_eq!((bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent), (13, 10, 0, 1, 3));
+    expect![[r#"
+        0xf0010048 ldr ip, [r2] waits 1 for r2 from `ldr r2, [pc, #500]`, the base of an address here, needed 1 cycle early: 1 cycle
+            prevents: nothing: no order of these instructions avoids it
+        0xf0010050 ldr r3, [ip, #84] waits 2 for ip from `ldr ip, [r2]`, the base of an address here, needed 1 cycle early: 2 cycles
+            prevents: nothing: no order of these instructions avoids it
+        0xf0010058 ands r3, r3, #7 waits 1 for r3 from `ldr r3, [ip, #84]`, an operand here: 1 cycle
+            fill: `ldr r4, [ip, #-256]`
+            prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though it would do no harm above it; it goes above it
+            edit: read what `ldr r4, [ip, #-256]` loads into a variable of its own, before the test of `bne 0xf0010230`
+    "#]]
+    .assert_eq(&text);
 }

@@ -1,0 +1,76 @@
+//! What is still to gain beyond C: the trace timed again without what no C can take away.
+//!
+//! A programmer in assembly may use registers that the platform keeps (frame pointer, thread
+//! pointer, ...), and need not have a stack frame at all.
+
+use std::collections::BTreeMap;
+
+use machine::in_order::Core;
+
+use crate::code::{Instruction, Reg};
+use crate::depend::{Licence, dependences};
+use crate::frame::{Frame, Slot};
+use crate::function::Function;
+use crate::pipe::Need;
+use crate::stalls::time;
+use crate::trace::{Exit, Trace};
+
+/// Cycles that would go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct BeyondC {
+    /// If registers that the platform keeps held what now lies in the stack frame.
+    pub reserved_registers_cycles: u32,
+    /// If there were no stack frame: nothing saved, nothing spilled, no stack pointer moved.
+    pub stack_frame_cycles: u32,
+}
+
+/// Times the trace without these instructions.
+pub fn beyond_c(function: &Function, frame: &Frame, trace: &Trace, core: &Core, total_cycles: u32) -> BeyondC {
+    let slots = slots_of(function, frame, trace);
+    let conventions = function.isa.conventions();
+    // The stack pointer is among the reserved ones where it is kept for the stack, which is the other question.
+    let n_reserved = conventions.reserved.iter().filter(|(reg, _)| *reg != conventions.stack_pointer).count();
+    let mut by_use: Vec<(usize, Slot)> = slots.iter().map(|(slot, places)| (places.len(), *slot)).collect();
+    by_use.sort_by_key(|(n, slot)| (std::cmp::Reverse(*n), *slot));
+    let freed: Vec<usize> = by_use.iter().take(n_reserved).flat_map(|(_, slot)| slots[slot].clone()).collect();
+    let of_frame: Vec<usize> =
+        (0..trace.places.len()).filter(|at| is_of_frame(function, frame, trace.places[*at], conventions.stack_pointer)).collect();
+    let without = |gone: &[usize]| total_cycles.saturating_sub(time_without(function, frame, trace, core, gone));
+    BeyondC { reserved_registers_cycles: without(&freed), stack_frame_cycles: without(&of_frame) }
+}
+
+/// The slots that the trace accesses one at a time, each with the instructions that do, as places in the trace.
+fn slots_of(function: &Function, frame: &Frame, trace: &Trace) -> BTreeMap<Slot, Vec<usize>> {
+    let mut slots: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
+    for (at, place) in trace.places.iter().enumerate() {
+        if let [access] = function.instructions[*place].accesses.as_slice()
+            && let Some(slot) = frame.slot(*place, access)
+            // Above the frame lie arguments, which the caller put there.
+            && slot.offset < 0
+        {
+            slots.entry(slot).or_default().push(at);
+        }
+    }
+    slots
+}
+
+/// It only keeps the stack frame.
+fn is_of_frame(function: &Function, frame: &Frame, idx: usize, stack_pointer: Reg) -> bool {
+    let instruction: &Instruction = &function.instructions[idx];
+    let own = |access| frame.slot(idx, access).is_some_and(|slot| slot.offset < 0);
+    let touches_frame_only = !instruction.accesses.is_empty() && instruction.accesses.iter().all(own);
+    let moves_pointer = instruction.accesses.is_empty() && instruction.writes.iter().any(|it| it.reg == stack_pointer);
+    // A return that pops is still a return.
+    (touches_frame_only || moves_pointer) && instruction.flow == crate::code::Flow::Next
+}
+
+fn time_without(function: &Function, frame: &Frame, trace: &Trace, core: &Core, gone: &[usize]) -> u32 {
+    let is_gone = |at: &usize| gone.contains(at);
+    let kept: Vec<usize> = (0..trace.places.len()).filter(|at| !is_gone(at)).collect();
+    let exits = trace.exits.iter().filter_map(|exit| Some(Exit { at: kept.iter().position(|it| *it == exit.at)?, ..exit.clone() }));
+    let shorter = Trace { places: kept.iter().map(|at| trace.places[*at]).collect(), exits: exits.collect(), end: trace.end };
+    let edges = dependences(function, frame, &shorter, core, Licence::default());
+    let needs: Vec<Need> = shorter.places.iter().map(|idx| Need::of(&function.instructions[*idx], core)).collect();
+    let order: Vec<u32> = (0..needs.len() as u32).collect();
+    time(&needs, &edges, &order, core).total_cycles
+}

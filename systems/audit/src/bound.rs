@@ -50,9 +50,13 @@ pub struct Job {
     pub tail: i64,
 }
 
-/// Issue slots that an instruction takes.
+/// Issue slots that are an instruction's own. Of one that takes several cycles others may share the
+/// first and the last.
 pub fn slots(need: &Need, core: &Core) -> i64 {
-    i64::from(need.issue_cycles.saturating_sub(1) * core.issue_width + need.slots)
+    i64::from(match need.issue_cycles {
+        0 | 1 => need.slots,
+        cycles => (cycles - 2) * core.issue_width + 2 * need.slots,
+    })
 }
 
 /// What an order costs in any case: who comes behind starts behind.

@@ -59,10 +59,11 @@ pub fn slots(need: &Need, core: &Core) -> i64 {
     })
 }
 
-/// What an order costs in any case: who comes behind starts behind.
+/// What an order costs in any case: who comes behind starts behind, or together if there is a place.
 pub fn distance(edge: &Edge, needs: &[Need], core: &Core) -> u32 {
-    let issue = needs[edge.from as usize].issue_cycles;
-    edge.cycles.max(if core.issue_width == 1 { issue } else { issue.saturating_sub(1) })
+    let (from, to) = (&needs[edge.from as usize], &needs[edge.to as usize]);
+    let shares = from.slots + to.slots <= core.issue_width;
+    edge.cycles.max(if shares { from.issue_cycles.saturating_sub(1) } else { from.issue_cycles })
 }
 
 /// The bounds of a trace.

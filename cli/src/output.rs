@@ -64,6 +64,11 @@ impl Output {
         Output { json, colour: colour_wanted && io::stdout().is_terminal(), colour_of_errors: colour_wanted && io::stderr().is_terminal() }
     }
 
+    /// From here on as under `--json`.
+    pub fn only_object(&mut self) {
+        self.json = true;
+    }
+
     /// Prints `text` and a line end to standard output; nothing under `--json`.
     pub fn line(&mut self, text: &str) {
         if !self.json {

@@ -1,6 +1,10 @@
 //! `meanwhile audit`: every instruction of a fast path asked why it is there.
 
+mod all;
+mod cpus;
+mod diff;
 mod options;
+mod show;
 mod spills;
 
 use measure::tool::ToolError;
@@ -18,21 +22,64 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
+    /// Print each function in few numbers, the worst first.
+    #[arg(long, conflicts_with_all = ["function", "spills"])]
+    all_functions: bool,
     /// Count stores and reloads of spilled values instead.
     #[arg(long)]
     spills: bool,
+    /// What is printed; --json is short for the second.
+    #[arg(long, value_name = "text|json|html", default_value = "text", value_parser = format)]
+    format: Format,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {}
+enum Command {
+    /// Compare two audits: what went, what came.
+    Diff(diff::Args),
+    /// List the machines with the source of their numbers.
+    Cpus,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Source and assembly side by side.
+    Text,
+    /// One object.
+    Json,
+    /// A page that needs nothing else.
+    Html,
+}
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let loaded = args.how.load(&args.which)?;
-    if args.spills {
-        return spills::run(&loaded, args.which.function.as_deref(), out);
+    match args.command {
+        Some(Command::Diff(args)) => return diff::run(args, out),
+        Some(Command::Cpus) => return cpus::run(out),
+        None => {}
     }
-    Err(Failure::user("nothing else yet", None))
+    if args.format == Format::Json {
+        out.only_object();
+    }
+    let loaded = args.how.load(&args.which)?;
+    let function = args.which.function.as_deref();
+    if args.spills {
+        return spills::run(&loaded, function, out);
+    }
+    if args.all_functions {
+        return all::run(&loaded, &args.how, out);
+    }
+    show::run(&loaded, &args.how, function, args.format, out)
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "text" => Ok(Format::Text),
+        "json" => Ok(Format::Json),
+        "html" => Ok(Format::Html),
+        _ => Err("choose text, json or html".into()),
+    }
 }
 
 /// A tool that failed, with what installs it.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use audit::isa::Isa;
 use audit::program::Program;
+use audit::text::View;
 use audit::toolchain::{self, Build, Input};
+use machine::in_order::Core;
 use report::did_you_mean;
 
 use super::tool_failure;
@@ -33,6 +35,18 @@ pub struct How {
     /// Flags for the compiler [default: -O2].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+    /// Show lines of this function in place of those inlined into it.
+    #[arg(long, value_name = "FUNCTION")]
+    pub pivot: Option<String>,
+    /// A function that is only called when something went wrong; may be given more than once.
+    #[arg(long, value_name = "SYMBOL")]
+    pub cold: Vec<String>,
+    /// Cycles of a branch: 0 if it is folded, 1 if not [default: as the machine's file says, mostly 1].
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(0..=1))]
+    pub branch_cost: Option<u32>,
+    /// Print at most so many findings or functions.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
 }
 
 /// A program that was loaded, and for which machine.
@@ -50,17 +64,11 @@ pub struct Loaded {
 
 /// The machines that can be named, with their instruction sets.
 pub fn cpus() -> Vec<(String, Isa)> {
-    let listed = [
-        ("arm1136jf-s", Isa::A32),
-        ("erc32", Isa::Sparc),
-        ("leon3", Isa::Sparc),
-        ("cortex-a53", Isa::A64),
-        ("cortex-a55", Isa::A64),
-        ("sifive-u74", Isa::Riscv64),
-        ("rocket", Isa::Riscv64),
-        ("x86-64", Isa::X86),
-    ];
-    listed.into_iter().map(|(name, isa)| (name.to_owned(), isa)).collect()
+    let in_order = Core::names().filter_map(Core::bundled).flat_map(|core| {
+        let sets: Vec<Isa> = core.sets.iter().filter_map(|it| Isa::named(it)).collect();
+        sets.into_iter().map(move |isa| (core.name.clone(), isa))
+    });
+    in_order.chain([("x86-64".to_owned(), Isa::X86)]).collect()
 }
 
 impl How {
@@ -68,6 +76,20 @@ impl How {
     pub fn build(&self) -> Build {
         let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
         Build { cc: self.cc.clone(), flags }
+    }
+
+    /// The machine's model; none of one that reorders.
+    pub fn core(&self, cpu: &str) -> Option<Core> {
+        let core = Core::bundled(cpu)?;
+        Some(match self.branch_cost {
+            Some(cycles) => core.with_branch_cost(cycles),
+            None => core,
+        })
+    }
+
+    /// What of the audit is shown.
+    pub fn view(&self) -> View {
+        View { pivot: self.pivot.clone(), limit: self.limit }
     }
 
     /// Reads the file; compiles it first if it is C or assembly.

@@ -1,6 +1,7 @@
 //! Asks every instruction of a fast path why it is there, whether it is needed, whether it
 //! stalls, whether it could be faster, and what prevents the compiler from making it so.
 
+pub mod audit;
 pub mod beyond;
 pub mod bits;
 pub mod bound;
@@ -10,7 +11,9 @@ mod explain;
 pub mod finding;
 pub mod frame;
 pub mod function;
+pub mod html;
 pub mod isa;
+pub mod json;
 pub mod licence;
 pub mod lines;
 pub mod liveness;
@@ -22,5 +25,6 @@ mod relocate;
 pub mod search;
 pub mod spills;
 pub mod stalls;
+pub mod text;
 pub mod toolchain;
 pub mod trace;

@@ -142,6 +142,14 @@ impl Program {
 
     /// The function's instructions with all that is known of them.
     pub fn decode(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
+        let mut decoded = self.decode_without_lines(symbol)?;
+        let function = &mut decoded.function;
+        function.frames = function.instructions.iter().map(|it| self.lines.frames(it.address)).collect();
+        Ok(decoded)
+    }
+
+    /// The same without the lines they come from, which takes less time.
+    pub fn decode_without_lines(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
         let code = &self.sections[symbol.section];
         let start = (symbol.address - code.base) as usize;
         let end = start + symbol.size as usize;
@@ -173,7 +181,7 @@ impl Program {
                 }
             }
         }
-        let frames = instructions.iter().map(|it| self.lines.frames(it.address)).collect();
+        let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
             let inside = |target: u64| (symbol.address..symbol.address + symbol.size).contains(&target);

@@ -1,0 +1,77 @@
+//! `meanwhile audit FILE --all-functions`: each function in few numbers, the worst first.
+
+use std::cmp::Reverse;
+
+use audit::audit::{Summary, summary};
+use report::{Cell, Kind, Table};
+use serde_json::{Value, json};
+
+use super::options::{How, Loaded};
+use crate::output::{Failure, Output};
+
+/// Runs the command.
+pub fn run(loaded: &Loaded, how: &How, out: &mut Output) -> Result<(), Failure> {
+    let Some(core) = how.core(&loaded.cpu) else {
+        let help = "--spills counts what was spilled; --function shows one function without cycles";
+        return Err(Failure::user(format!("`{}` reorders instructions: no model here says when one waits", loaded.cpu), Some(help)));
+    };
+    let mut rows: Vec<Summary> = Vec::new();
+    let mut refused = Vec::new();
+    for symbol in &loaded.program.symbols {
+        match summary(&loaded.program, symbol, &core, &how.cold) {
+            Ok(found) => rows.extend(found),
+            Err(error) => refused.push(error.message),
+        }
+    }
+    rows.sort_by_key(|it| (Reverse(above(it)), Reverse(it.cycles.stall_cycles), it.address));
+    let n_all = rows.len();
+    let shown = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
+    let columns = ["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
+    let note = format!("cycles of the hot path on {}; the bound is the polynomial one", loaded.cpu);
+    let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
+    for it in shown {
+        table.push(vec![
+            Cell::words(&it.name),
+            Cell::number(it.n_instructions),
+            Cell::number(it.cycles.instructions),
+            Cell::number(it.cycles.total_cycles),
+            Cell::number(it.cycles.stall_cycles),
+            Cell::number(it.cycles.lower_bound.total),
+            Cell::number(above(it)),
+        ]);
+    }
+    out.text(&table.terminal(None));
+    if shown.len() < n_all {
+        out.line(&format!("{} more functions; --limit shows more", n_all - shown.len()));
+    }
+    for message in refused.iter().take(5) {
+        out.warning(message);
+    }
+    if refused.len() > 5 {
+        out.warning(&format!("{} more functions could not be read", refused.len() - 5));
+    }
+    let functions: Vec<Value> = shown
+        .iter()
+        .map(|it| {
+            json!({
+                "function": it.name,
+                "address": it.address,
+                "instructions": it.n_instructions,
+                "undecodable": it.n_undecodable,
+                "hot_instructions": it.cycles.instructions,
+                "issue_cycles": it.cycles.issue_cycles,
+                "stall_cycles": it.cycles.stall_cycles,
+                "total_cycles": it.cycles.total_cycles,
+                "lower_bound": it.cycles.lower_bound,
+            })
+        })
+        .collect();
+    out.object(
+        &json!({"ok": true, "file": loaded.program.name, "cpu": loaded.cpu, "kind": "model", "functions": functions, "refused": refused}),
+    );
+    Ok(())
+}
+
+fn above(it: &Summary) -> u32 {
+    it.cycles.total_cycles - it.cycles.lower_bound.total
+}

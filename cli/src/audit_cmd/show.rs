@@ -1,0 +1,70 @@
+//! `meanwhile audit FILE`: one function, as text, JSON or a page.
+
+use std::collections::BTreeSet;
+
+use audit::audit::{Audit, audit};
+use audit::html::html;
+use audit::json::json;
+use audit::licence::Effort;
+use audit::pipeline::Options;
+use audit::program::Symbol;
+use audit::text::{Sources, text};
+use audit::toolchain;
+
+use super::Format;
+use super::options::{How, Loaded};
+use crate::output::{Failure, Output};
+
+/// Audits one function and prints it.
+pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, format: Format, out: &mut Output) -> Result<(), Failure> {
+    let audited = audited(loaded, how, function)?;
+    let sources = sources(&audited);
+    let view = how.view();
+    match format {
+        Format::Text => out.text(&text(&audited, &sources, &view)),
+        Format::Json => {}
+        Format::Html => out.text(&html(&audited, &sources, &view)),
+    }
+    out.object(&json(&audited, &view));
+    Ok(())
+}
+
+/// The audit of the function that the user means.
+pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>) -> Result<Audit, Failure> {
+    let symbol = meant(loaded, function)?;
+    let core = how.core(&loaded.cpu);
+    let options = Options { cold: how.cold.clone(), effort: Effort::Search };
+    let audited = audit(&loaded.program, symbol, &loaded.cpu, core.as_ref(), &options).map_err(|error| Failure::User(vec![error]))?;
+    if let Some(pivot) = how.pivot.as_deref() {
+        let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.function.as_str()).collect();
+        if !names.contains(pivot) {
+            let meant = report::did_you_mean(pivot, names.iter().copied()).map(|it| format!("did you mean `{it}`?"));
+            let help = meant.unwrap_or_else(|| format!("its frames are {}", names.into_iter().collect::<Vec<_>>().join(", ")));
+            return Err(Failure::user(format!("no instruction of `{}` comes from `{pivot}`", audited.function.name), Some(&help)));
+        }
+    }
+    Ok(audited)
+}
+
+/// The function that was named, or the only one.
+fn meant<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<&'a Symbol, Failure> {
+    if let Some(name) = function {
+        return loaded.program.symbol(name).map_err(|error| Failure::User(vec![error]));
+    }
+    match &loaded.program.symbols[..] {
+        [one] => Ok(one),
+        several => {
+            let names: Vec<&str> = several.iter().take(8).map(|it| it.name.as_str()).collect();
+            let more = if several.len() > names.len() { ", .." } else { "" };
+            let help = format!("choose one with --function: {}{more}; or --all-functions", names.join(", "));
+            Err(Failure::user(format!("`{}` has {} functions", loaded.program.name, several.len()), Some(&help)))
+        }
+    }
+}
+
+/// The source files that the audit's lines name, as far as they are there.
+pub fn sources(audited: &Audit) -> Sources {
+    let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.file.as_str()).collect();
+    let read = |name: &str| toolchain::source(name).map(|text| text.lines().map(str::to_owned).collect());
+    names.into_iter().filter_map(|name| Some((name.to_owned(), read(name)?))).collect()
+}

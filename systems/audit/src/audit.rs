@@ -1,0 +1,120 @@
+//! One function of a program asked all five questions.
+
+use std::collections::BTreeMap;
+
+use machine::in_order::Core;
+use report::Diagnostic;
+
+use crate::bits::Bits;
+use crate::code::{Delay, Flow, Undecodable};
+use crate::finding::Finding;
+use crate::function::{Frame, Function};
+use crate::licence::Effort;
+use crate::needed::{Callee, Subject, needed};
+use crate::pipeline::{self, Options};
+use crate::program::{Program, Symbol};
+use crate::trace::{Trace, hot_trace};
+
+/// Longer functions are timed, but not asked what of them is needed.
+const NEEDED_MAX: usize = 20_000;
+
+/// Everything that is known about one function.
+#[derive(Debug)]
+pub struct Audit {
+    /// The function.
+    pub function: Function,
+    /// The name of the machine.
+    pub cpu: String,
+    /// Words in the function that are no instructions.
+    pub undecodable: Vec<Undecodable>,
+    /// Its hot path.
+    pub trace: Trace,
+    /// The time of the path; none on a machine that reorders.
+    pub timed: Option<pipeline::Audit>,
+    /// What there is to say, in the order of the code.
+    pub findings: Vec<Finding>,
+    /// Why there are no source lines, if there are none.
+    pub missing_lines: Option<&'static str>,
+}
+
+/// Audits one function; without a core nothing is said about cycles.
+pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>, options: &Options) -> Result<Audit, Diagnostic> {
+    let decoded = program.decode(symbol)?;
+    let function = decoded.function;
+    if function.instructions.is_empty() {
+        return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
+    }
+    let trace = hot_trace(&function, &options.cold);
+    let timed = core.and_then(|core| pipeline::audit(&function, core, options));
+    let mut findings = timed.as_ref().map(|it| it.findings.clone()).unwrap_or_default();
+    if function.instructions.len() <= NEEDED_MAX {
+        findings.extend(needed(&subject(program, &function, &trace)));
+    }
+    findings.sort_by_key(|it| (it.idx, it.kind));
+    let has_lines = function.frames.iter().any(|it| !it.is_empty());
+    let missing_lines = program.lines.missing.or_else(|| (!has_lines).then_some("this function has no line information"));
+    Ok(Audit { cpu: cpu.to_owned(), undecodable: decoded.undecodable, trace, timed, findings, missing_lines, function })
+}
+
+impl Audit {
+    /// The place in the source to show for instruction `idx`: the innermost, or the innermost that
+    /// lies in the function `pivot`.
+    pub fn frame(&self, idx: usize, pivot: Option<&str>) -> Option<&Frame> {
+        let frames = self.function.frames.get(idx)?;
+        pivot.and_then(|pivot| frames.iter().find(|it| it.function == pivot)).or(frames.first())
+    }
+
+    /// The instruction with the name of what it calls, where the text has only an address.
+    pub fn text(&self, idx: usize) -> String {
+        let instruction = &self.function.instructions[idx];
+        let Some(callee) = self.function.callees.get(&instruction.address) else { return instruction.text.clone() };
+        let mnemonic = instruction.text.split_whitespace().next().unwrap_or_default();
+        format!("{mnemonic} {callee}")
+    }
+}
+
+/// One function in few numbers, without a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The function.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// All its instructions.
+    pub n_instructions: usize,
+    /// Words in it that are none.
+    pub n_undecodable: usize,
+    /// The cycles of its hot path and their bound.
+    pub cycles: pipeline::Cycles,
+}
+
+/// Times one function with the polynomial bound; none if it holds no instruction.
+pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String]) -> Result<Option<Summary>, Diagnostic> {
+    let decoded = program.decode_without_lines(symbol)?;
+    let options = Options { cold: cold.to_vec(), effort: Effort::Bounds };
+    let timed = pipeline::audit(&decoded.function, core, &options);
+    Ok(timed.map(|timed| Summary {
+        name: symbol.name.clone(),
+        address: symbol.address,
+        n_instructions: decoded.function.instructions.len(),
+        n_undecodable: decoded.undecodable.len(),
+        cycles: timed.cycles,
+    }))
+}
+
+fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subject<'a> {
+    let mut is_hot = vec![false; function.instructions.len()];
+    trace.places.iter().for_each(|&idx| is_hot[idx] = true);
+    let has_lines = function.frames.iter().any(|it| !it.is_empty());
+    let mut callees = BTreeMap::new();
+    for name in function.callees.values() {
+        let Ok(decoded) = program.symbol(name).and_then(|it| program.decode(it)) else { continue };
+        let callee = &decoded.function;
+        let is_straight = callee.instructions.iter().all(|it| matches!(it.flow, Flow::Next | Flow::Return));
+        let is_assembly = has_lines && callee.frames.iter().flatten().all(|it| it.file.ends_with(['s', 'S']));
+        // A delay slot belongs to its return.
+        let n_instructions = callee.instructions.iter().filter(|it| it.delay == Delay::None).count();
+        callees.insert(name.clone(), Callee { n_instructions, is_straight, is_assembly });
+    }
+    Subject { bits: Bits::of(function), function, is_hot, callees }
+}

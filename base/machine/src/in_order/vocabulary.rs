@@ -29,7 +29,8 @@ pub enum Class {
     Div,
     /// A load of one register.
     Load,
-    /// A load whose address needs more than one addition (A32: negative register offset, shift other than by 2).
+    /// A load that takes longer: its address needs more than one addition (A32: negative register offset, shift
+    /// other than by 2; AArch64: any index), or its result is extended (RISC-V: bytes and half words).
     LoadSlow,
     /// A load of two registers.
     LoadDouble,

@@ -312,7 +312,13 @@ impl Word {
         let index_form = if index.is_some() { index_form } else { IndexForm::Whole };
         let access = Access { is_store: transfer.is_store, base: reg_sp(rn), index, index_form, disp: 0, width: transfer.width };
         let text = format!("{}, {address}", self.transfer_text(&transfer, "r"));
-        let it = reads(self.plain(transfer_class(&transfer), text));
+        // With an index an address takes some cores longer.
+        let class = match transfer_class(&transfer) {
+            Class::Load => Class::LoadSlow,
+            Class::Store => Class::StoreSlow,
+            class => class,
+        };
+        let it = reads(self.plain(class, text));
         Ok(self.moves(it, &transfer).accesses(access))
     }
 

@@ -291,8 +291,10 @@ impl Word {
             3 | 6 => return self.refuse("it is of RV64"),
             _ => return self.refuse("the width is reserved"),
         };
+        // Some cores take a cycle more to extend what is narrower than a word.
+        let class = if width < 4 { Class::LoadSlow } else { Class::Load };
         Ok(self
-            .plain(Class::Load, format!("{mnemonic} {}, {}({})", name(rd), number(imm), name(rs1)))
+            .plain(class, format!("{mnemonic} {}, {}({})", name(rd), number(imm), name(rs1)))
             .reads(reg(rs1), self.all(), Role::Base)
             .writes(reg(rd), self.all(), Out::Result)
             .loads(reg(rs1), imm, width)

@@ -5,39 +5,39 @@ use crate::code::{Class, Instruction, Out, Role, Undecodable};
 
 /// Registers that have a name here, by op0, op1, CRn, CRm, op2; the others are written in the generic way.
 /// Source: DDI 0487, chapter D19.
-const NAMES: &[((u32, u32, u32, u32, u32), &str)] = &[
-    ((3, 0, 0, 0, 0), "midr_el1"),
-    ((3, 0, 0, 0, 5), "mpidr_el1"),
-    ((3, 0, 1, 0, 0), "sctlr_el1"),
-    ((3, 0, 2, 0, 0), "ttbr0_el1"),
-    ((3, 0, 2, 0, 1), "ttbr1_el1"),
-    ((3, 0, 2, 0, 2), "tcr_el1"),
-    ((3, 0, 4, 0, 0), "spsr_el1"),
-    ((3, 0, 4, 0, 1), "elr_el1"),
-    ((3, 0, 4, 1, 0), "sp_el0"),
-    ((3, 0, 4, 2, 0), "spsel"),
-    ((3, 0, 4, 2, 2), "currentel"),
-    ((3, 0, 5, 2, 0), "esr_el1"),
-    ((3, 0, 6, 0, 0), "far_el1"),
-    ((3, 0, 12, 0, 0), "vbar_el1"),
-    ((3, 0, 13, 0, 1), "contextidr_el1"),
-    ((3, 0, 13, 0, 4), "tpidr_el1"),
-    ((3, 3, 0, 0, 1), "ctr_el0"),
-    ((3, 3, 0, 0, 7), "dczid_el0"),
-    ((3, 3, 4, 2, 0), "nzcv"),
-    ((3, 3, 4, 2, 1), "daif"),
-    ((3, 3, 4, 4, 0), "fpcr"),
-    ((3, 3, 4, 4, 1), "fpsr"),
-    ((3, 3, 9, 13, 0), "pmccntr_el0"),
-    ((3, 3, 13, 0, 2), "tpidr_el0"),
-    ((3, 3, 13, 0, 3), "tpidrro_el0"),
-    ((3, 3, 14, 0, 0), "cntfrq_el0"),
-    ((3, 3, 14, 0, 1), "cntpct_el0"),
-    ((3, 3, 14, 0, 2), "cntvct_el0"),
-    ((3, 4, 4, 0, 0), "spsr_el2"),
-    ((3, 4, 4, 0, 1), "elr_el2"),
-    ((3, 4, 12, 0, 0), "vbar_el2"),
-    ((3, 4, 13, 0, 2), "tpidr_el2"),
+const NAMES: &[([u32; 5], &str)] = &[
+    ([3, 0, 0, 0, 0], "midr_el1"),
+    ([3, 0, 0, 0, 5], "mpidr_el1"),
+    ([3, 0, 1, 0, 0], "sctlr_el1"),
+    ([3, 0, 2, 0, 0], "ttbr0_el1"),
+    ([3, 0, 2, 0, 1], "ttbr1_el1"),
+    ([3, 0, 2, 0, 2], "tcr_el1"),
+    ([3, 0, 4, 0, 0], "spsr_el1"),
+    ([3, 0, 4, 0, 1], "elr_el1"),
+    ([3, 0, 4, 1, 0], "sp_el0"),
+    ([3, 0, 4, 2, 0], "spsel"),
+    ([3, 0, 4, 2, 2], "currentel"),
+    ([3, 0, 5, 2, 0], "esr_el1"),
+    ([3, 0, 6, 0, 0], "far_el1"),
+    ([3, 0, 12, 0, 0], "vbar_el1"),
+    ([3, 0, 13, 0, 1], "contextidr_el1"),
+    ([3, 0, 13, 0, 4], "tpidr_el1"),
+    ([3, 3, 0, 0, 1], "ctr_el0"),
+    ([3, 3, 0, 0, 7], "dczid_el0"),
+    ([3, 3, 4, 2, 0], "nzcv"),
+    ([3, 3, 4, 2, 1], "daif"),
+    ([3, 3, 4, 4, 0], "fpcr"),
+    ([3, 3, 4, 4, 1], "fpsr"),
+    ([3, 3, 9, 13, 0], "pmccntr_el0"),
+    ([3, 3, 13, 0, 2], "tpidr_el0"),
+    ([3, 3, 13, 0, 3], "tpidrro_el0"),
+    ([3, 3, 14, 0, 0], "cntfrq_el0"),
+    ([3, 3, 14, 0, 1], "cntpct_el0"),
+    ([3, 3, 14, 0, 2], "cntvct_el0"),
+    ([3, 4, 4, 0, 0], "spsr_el2"),
+    ([3, 4, 4, 0, 1], "elr_el2"),
+    ([3, 4, 12, 0, 0], "vbar_el2"),
+    ([3, 4, 13, 0, 2], "tpidr_el2"),
 ];
 
 const BARRIERS: [&str; 16] = ["", "oshld", "oshst", "osh", "", "nshld", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
@@ -73,7 +73,7 @@ impl Word {
                 let it = self.plain(Class::System, text).reads(reg(rt), ALL, Role::Source).reads(SYSTEM, ALL, Role::Source);
                 Ok(it.writes(SYSTEM, ALL, Out::Result))
             }
-            _ => Ok(self.move_system(is_read, (op0, op1, crn, crm, op2))),
+            _ => Ok(self.move_system(is_read, [op0, op1, crn, crm, op2])),
         }
     }
 
@@ -107,8 +107,8 @@ impl Word {
         Ok(if op2 == 2 { it.writes(MONITOR, 1, Out::Flag) } else { it })
     }
 
-    fn move_system(&self, is_read: bool, place: (u32, u32, u32, u32, u32)) -> Instruction {
-        let (op0, op1, crn, crm, op2) = place;
+    fn move_system(&self, is_read: bool, place: [u32; 5]) -> Instruction {
+        let [op0, op1, crn, crm, op2] = place;
         let known = NAMES.iter().find(|it| it.0 == place).map(|it| it.1.to_owned());
         let system = known.unwrap_or_else(|| format!("s{op0}_{op1}_c{crn}_c{crm}_{op2}"));
         let (rt, is_flags) = (self.rd(), system == "nzcv");

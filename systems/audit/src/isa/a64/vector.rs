@@ -23,7 +23,9 @@ impl Word {
         if self.bit(31) {
             return self.refuse("the operation is reserved or of a later version");
         }
-        let mut it = it.reads(vector(rd), ALL, Role::Source).reads(vector(rm), ALL, Role::Source);
+        let it = it.reads(vector(rd), ALL, Role::Source).reads(vector(rm), ALL, Role::Source);
+        // Of an element of 16 bits, the highest bit of the field belongs to the index.
+        let mut it = it.reads(vector(rm & 15), ALL, Role::Source);
         // A table has up to four registers.
         for n in 0..4 {
             it = it.reads(vector((rn + n) & 31), ALL, Role::Source);

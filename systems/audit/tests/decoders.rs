@@ -44,13 +44,12 @@ impl Difference {
 }
 
 /// True if the texts say the same; an address of ours is an offset of theirs.
-fn agree(isa: Isa, ours: &Instruction, theirs: &str) -> bool {
-    // Arm's twelfth register has two names.
-    let renamed = |text: &str| tokens(text).into_iter().map(|it| if it == "ip" { "r12".to_owned() } else { it }).collect::<Vec<_>>();
-    let (a, b) = (renamed(&ours.text), renamed(theirs));
+fn agree(isa: Isa, ours: &Instruction, theirs: &str, is_capstone: bool) -> bool {
+    let (a, b) = (tokens(&ours.text), tokens(theirs));
+    let (a, b) = if isa == Isa::A32 { (with_numbers(a), with_numbers(b)) } else { (a, b) };
     let number = |it: &str| it.parse::<i64>().ok();
-    // A32 counts offsets from the word after the next.
-    let from = ADDRESS as u32 + if isa == Isa::A32 { 8 } else { 0 };
+    // A32 counts offsets from the word after the next, and llvm-mc shows the plain offset.
+    let from = ADDRESS as u32 + if isa == Isa::A32 && !is_capstone { 8 } else { 0 };
     // A register of 32 bits may be shown with its sign or without; addresses are cut to the width of one.
     let is_word = |it: i64| i64::from(it as i32) == it || i64::from(it as u32) == it;
     let same_number = |a: i64, b: i64| a as u32 == b as u32 && is_word(a) && is_word(b) || a.wrapping_sub(b) as u32 == from;
@@ -58,31 +57,45 @@ fn agree(isa: Isa, ours: &Instruction, theirs: &str) -> bool {
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b))
 }
 
-/// Compares on `instructions`; what no rule explains is listed, at most forty of each mnemonic's first.
+/// Some registers of A32 have a second name.
+fn with_numbers(tokens: Vec<String>) -> Vec<String> {
+    let names = [("sb", "r9"), ("sl", "r10"), ("fp", "r11"), ("ip", "r12")];
+    let number = |it: String| names.iter().find(|(name, _)| *name == it).map_or(it, |(_, number)| (*number).to_owned());
+    tokens.into_iter().map(number).collect()
+}
+
+/// Compares on `instructions` with both; what no rule explains is listed, at most three of each of their mnemonics.
 fn compare(isa: Isa, origin: &str, instructions: &[Vec<u8>]) {
     let llvm = oracles::llvm(isa, instructions);
+    let capstone = oracles::capstone(isa, instructions);
     let mut explained: BTreeMap<&str, usize> = BTreeMap::new();
     let mut unexplained: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (bytes, theirs) in instructions.iter().zip(llvm) {
-        let ours = isa.decode(ADDRESS, bytes);
-        let is_same = match (&ours, &theirs) {
-            (Ok(ours), Some(theirs)) => agree(isa, ours, theirs),
-            (Err(_), None) => true,
-            _ => false,
-        };
-        if is_same {
-            continue;
-        }
+    for ((bytes, llvm), capstone) in instructions.iter().zip(llvm).zip(capstone) {
+        let ours = isa.decode(ADDRESS, bytes).map_err(|it| it.why);
         let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         let word = if isa == Isa::Sparc { u64::from((word as u32).swap_bytes()) } else { word };
-        let difference = Difference { isa, word, ours: ours.map_err(|it| it.why), theirs };
-        match rules::explain(&difference) {
-            Some(rule) => *explained.entry(rule).or_default() += 1,
-            None => {
-                let key =
-                    difference.theirs.as_deref().or(difference.ours.as_ref().ok().map(|it| it.text.as_str())).unwrap_or("").to_owned();
-                let key = key.split_whitespace().next().unwrap_or("").to_owned();
-                unexplained.entry(key).or_default().push(difference.line());
+        let is_refused_by_llvm = llvm.is_none();
+        for (theirs, is_capstone) in [(llvm, false), (capstone, true)] {
+            let is_same = match (&ours, &theirs) {
+                (Ok(ours), Some(theirs)) => agree(isa, ours, theirs, is_capstone),
+                (Err(_), None) => true,
+                _ => false,
+            };
+            if is_same {
+                continue;
+            }
+            let difference = Difference { isa, word, ours: ours.clone(), theirs };
+            let rule = match is_capstone {
+                false => rules::explain(&difference),
+                true => rules::explain_capstone(&difference, is_refused_by_llvm),
+            };
+            match rule {
+                Some(rule) => *explained.entry(rule).or_default() += 1,
+                None => {
+                    let key = difference.theirs.as_deref().or(difference.ours.as_ref().ok().map(|it| it.text.as_str())).unwrap_or("");
+                    let key = key.split_whitespace().next().unwrap_or("").to_owned();
+                    unexplained.entry(key).or_default().push(difference.line());
+                }
             }
         }
     }

@@ -16,6 +16,96 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
     }
 }
 
+/// The same for capstone; `is_refused_by_llvm`: llvm-mc refuses the word too.
+pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'static str> {
+    // What the two have in common is explained once.
+    if let Some(rule) = explain(it) {
+        return Some(rule);
+    }
+    let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
+    let mnemonic = theirs.first().map_or("", String::as_str);
+    let ours = it.ours.as_ref().map(|it| tokens(&it.text)).unwrap_or_default();
+    let word = it.word as u32;
+    let op3 = word >> 19 & 63;
+    let first = ours.first().map_or("", String::as_str);
+    match (it.isa, &it.ours) {
+        (_, Err(_)) if is_refused_by_llvm => Some("capstone knows extensions that llvm-mc, asked for ours only, refuses too"),
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if mnemonic.starts_with("c.") => {
+            Some("volume I, chapter 16: a compressed instruction is shown as the one that it stands for")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if it.theirs.is_none() && word & 3 != 3 && word >> 7 & 31 == 0 => {
+            Some("16.7: hints of the C extension, which capstone refuses")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_))
+            if first == "li" && mnemonic == "addi" || ["jr", "jalr"].contains(&first) && mnemonic == "jalr" =>
+        {
+            Some("chapter 25: usual names of `addi` from zero and of `jalr`")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if first.starts_with("csr") && ["fs", "fr"].iter().any(|it| mnemonic.starts_with(it)) => {
+            Some("chapter 25: names of the F extension for its control registers")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if first == "fence" && theirs.contains(&"unknown".to_owned()) => {
+            Some("2.7: a fence may order nothing, which capstone calls unknown")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_))
+            if first.starts_with("csr") && first == mnemonic && theirs.contains(&(word >> 20).to_string()) =>
+        {
+            Some("volume II, 2.2: capstone shows control and status registers that are newer than it by number")
+        }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if first == "li" && mnemonic == "mv" && word & 3 == 3 => {
+            Some("chapter 25: `li` of 0 and `mv` from zero are one word")
+        }
+        (Isa::A32, Ok(_))
+            if word >> 26 & 3 == 3 && matches!(word >> 8 & 15, 9..=11) && ["v", "fld", "fst"].iter().any(|it| mnemonic.starts_with(it)) =>
+        {
+            Some("A7.5: coprocessors 9 to 11 are floating point, which is shown as coprocessor instructions")
+        }
+        (Isa::A32, Ok(_)) if word >> 28 == 15 && word >> 8 & 15 == 13 && mnemonic.starts_with('v') => {
+            Some("A7.4: coprocessor 13 without a condition became vectors in a later architecture")
+        }
+        (Isa::A64, Err(_)) if word >> 22 == 0b11_0101_0100 => {
+            Some("C4.1.90: system instructions of later versions, some of which capstone names")
+        }
+        (Isa::A64, Ok(_)) if ours[0] == "dsb" && mnemonic == "dfb" => Some("C6.2: `dfb` is another name of this barrier"),
+        (Isa::A64, Ok(_)) if first == "bfxil" && mnemonic == "bfc" => Some("C6.2: `bfc` is a name of version 8.2 for a field of zeros"),
+        (Isa::Sparc, Ok(_)) if op3 == 0x26 && word >> 30 == 3 && mnemonic == "stq" => Some("B.6: `stdfq`, which version 9 gave to `stq`"),
+        (Isa::Sparc, Ok(_)) if op3 == 0x3a && word >> 30 == 2 && theirs.get(1).is_some_and(|it| it == "%icc") => {
+            Some("B.27: there is one set of condition codes, which version 9 names %icc")
+        }
+        (Isa::A64, Ok(_)) if first == "hint" => Some("C6.2: hints of later versions have names"),
+        (Isa::A64, Ok(_)) if first == "bfi" && mnemonic == "bfc" => Some("C6.2: `bfc` is a name of version 8.2 for `bfi` from zero"),
+        (Isa::A64, Ok(_)) if ["prfm", "prfum"].contains(&first) && ours[1].parse::<u32>().is_ok() => {
+            Some("C6.2: a prefetch without a name is shown by number, which capstone leaves out")
+        }
+        (Isa::A64, Ok(_)) if it.theirs.is_none() && first.starts_with("ldtr") => {
+            Some("C6.2: `ldtr` updates no base, so the base may be loaded, which capstone refuses")
+        }
+        (Isa::A64, Ok(_)) if first == "orr" && mnemonic == "mov" => {
+            Some("C6.2, `mov` (bitmask immediate): not the usual name where `movz` or `movn` makes the constant")
+        }
+        (Isa::Sparc, Ok(_))
+            if it.theirs.is_none() && word >> 30 == 3 && matches!(op3, 0x03 | 0x07 | 0x0d | 0x10..=0x1f | 0x21 | 0x25 | 0x3c) =>
+        {
+            Some("B.2 to B.8: pairs, `ldstub`, alternate spaces and the status of floating point, which capstone refuses")
+        }
+        (Isa::Sparc, Ok(_)) if it.theirs.is_none() && word >> 30 == 2 && matches!(op3, 0x24 | 0x28..=0x33 | 0x3b | 0x3e | 0x3f) => {
+            Some("B.16, B.28, B.29, B.32: `mulscc`, special registers, `flush` and LEON's `smac`, which capstone refuses")
+        }
+        (Isa::Sparc, Ok(_)) if ours.join("") == "rd%tbr,%g0" || first == "rd" && ours[1] == "%y" && mnemonic == "rd" => {
+            Some("B.28: `flushw` is of version 9; capstone leaves out where %y is read to")
+        }
+        (Isa::Sparc, Ok(_)) if first == "save" && mnemonic == "save" && ours.len() == 1 => Some("A: `save` alone has %g0 three times"),
+        (Isa::Sparc, Ok(_)) if ours.iter().filter(|it| *it != "0" && *it != "%g0").eq(theirs.iter().filter(|it| *it != "%g0")) => {
+            Some("B.1: the address 0 is shown as a number, not as %g0")
+        }
+        (Isa::Sparc, Ok(_)) if first == "tst" && mnemonic == "orcc" => Some("A: `tst` is the usual name of `orcc` with %g0"),
+        (Isa::Sparc, Ok(_)) if theirs.iter().filter(|it| *it != "%g0").eq(ours.iter().filter(|it| *it != "%g0")) => {
+            Some("B.1: %g0 is left out of an address, but not by capstone")
+        }
+        _ => None,
+    }
+}
+
 /// Sections are those of The RISC-V Instruction Set Manual, volume I, version 20191213.
 fn riscv(it: &Difference) -> Option<&'static str> {
     let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
@@ -165,7 +255,9 @@ fn a32(it: &Difference) -> Option<&'static str> {
         }
         Err(_) if mnemonic.starts_with("smc") => Some("B9.3.14: `smc` is of the Security Extensions, which the ARM1136 does not have"),
         Err(_) if mnemonic.starts_with("bxj") => Some("A8.8.28: Jazelle is not modelled"),
-        Err(_) if mnemonic.starts_with("hint") => Some("A8.8: a hint without a name is of a later architecture"),
+        Err(_) if mnemonic.starts_with("hint") || mnemonic.starts_with("dbg") => {
+            Some("A8.8: a hint without a name is of a later architecture")
+        }
         Err(_) if ["ldc2", "stc2"].iter().any(|it| mnemonic.starts_with(it)) && matches!(coprocessor, 10 | 11) => {
             Some("A7.5: without a condition, coprocessors 10 and 11 are vectors of a later architecture")
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use cipher::emit_c::Arch;
 use cipher::gain::{self, Gain};
 use cipher::native::{self, Cc};
+use cipher::pipeline::Unroll;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::{Cell, Kind, Table};
@@ -30,6 +31,9 @@ pub struct Args {
     /// Targets, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::arch)]
     arch: Vec<Arch>,
+    /// Which loops are written out in the study of schedulers, off and on alike.
+    #[arg(long, value_name = "auto|yes|no", value_parser = options::unroll, default_value = "auto")]
+    unroll: Unroll,
     /// Five pairs instead of fifteen.
     #[arg(long)]
     quick: bool,
@@ -53,7 +57,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
-            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, n_pairs))?;
+            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, n_pairs))?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
             rows

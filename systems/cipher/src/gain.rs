@@ -120,9 +120,9 @@ const UNROLLED_MAX: usize = 16_000;
 const QUIET_LIMIT: Duration = Duration::from_secs(10);
 
 /// Measures a cell with so many pairs of runs.
-pub fn measure(cell: &Cell, n_pairs: usize) -> Result<Gain, ToolError> {
+pub fn measure(cell: &Cell, unroll: Unroll, n_pairs: usize) -> Result<Gain, ToolError> {
     let recipe = |schedule: Schedule| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, cell.opt);
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
         recipe.options.schedule = schedule;
         recipe
     };

@@ -115,6 +115,8 @@ struct Builder<'a> {
     n_exits: usize,
     /// The block of each instruction of the trace, by number.
     blocks: Vec<u32>,
+    /// Likewise the stretch between two borders of loops, which nothing crosses.
+    stretches: Vec<u32>,
 }
 
 /// What an address is known to be.
@@ -146,6 +148,7 @@ impl<'a> Builder<'a> {
             barrier: None,
             n_exits: 0,
             blocks: blocks(function, trace),
+            stretches: stretches(function, trace),
         }
     }
 
@@ -265,6 +268,12 @@ impl<'a> Builder<'a> {
         if is_barrier(instruction) || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next {
             for from in self.barrier.map_or(0, |it| it + 1)..at as u32 {
                 self.edge(from, at, 0, Why::Control);
+            }
+        }
+        let stretch = self.stretches[at];
+        for from in (0..at).rev().take_while(|it| self.stretches[*it] + 1 >= stretch).collect::<Vec<_>>() {
+            if self.stretches[from] != stretch {
+                self.edge(from as u32, at, 0, Why::Control);
             }
         }
         if self.licence.crosses == Crossing::Nothing {
@@ -417,6 +426,26 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
     }
     blocks
+}
+
+/// The stretch of each instruction: a new one where a loop begins and where it ends. What is done in
+/// each round of a loop cannot be done once before it.
+fn stretches(function: &Function, trace: &Trace) -> Vec<u32> {
+    let leads_back = |idx: usize| function.target(idx).is_some_and(|to| to <= idx);
+    let heads: BTreeSet<usize> =
+        (0..function.instructions.len()).filter(|it| leads_back(*it)).filter_map(|it| function.target(it)).collect();
+    let mut stretches = Vec::with_capacity(trace.places.len());
+    let (mut stretch, mut ends_behind) = (0, None);
+    for (at, place) in trace.places.iter().enumerate() {
+        if at > 0 && (ends_behind == Some(at) || heads.contains(place)) {
+            stretch += 1;
+        }
+        stretches.push(stretch);
+        if leads_back(*place) {
+            ends_behind = Some(slot_of(function, trace, at).unwrap_or(at) + 1);
+        }
+    }
+    stretches
 }
 
 /// The instruction in the delay slot of a branch, if it is done whichever way control goes.

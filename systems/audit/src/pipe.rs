@@ -3,7 +3,7 @@
 use machine::UnitSet;
 use machine::in_order::Core;
 
-use crate::code::{Instruction, Out};
+use crate::code::{Class, Flow, Instruction, Out};
 
 /// What starting an instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +24,17 @@ impl Need {
         let work = core.work(instruction.class);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
+        // A load of the program counter is a jump, too, and as long as one.
+        let jump_cycles = match (instruction.class, instruction.flow) {
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return) => core.work(Class::Return).issue_cycles,
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
+            _ => 0,
+        };
+        let issue_cycles = work.issue_cycles.max(jump_cycles);
         Need {
-            issue_cycles: work.issue_cycles,
+            issue_cycles,
             // A wider instruction than the core starts alone.
-            slots: if work.issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
+            slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
             units: work.units,
             unit_cycles: work.unit_cycles(n_registers),
         }

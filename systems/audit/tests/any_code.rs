@@ -1,0 +1,61 @@
+//! Code that nobody would write: every instruction set, random words, branches to anywhere. No audit
+//! of it panics, and the sums hold.
+
+use audit::code::Flow;
+use audit::function::Function;
+use audit::isa::Isa;
+use audit::licence::Effort;
+use audit::pipeline::{Options, audit};
+use fastrand::Rng;
+use machine::in_order::Core;
+
+/// Random words that are instructions, with branches to places among them.
+fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
+    let mut instructions = Vec::new();
+    let mut address = 0x1_0000;
+    while instructions.len() < n {
+        let bytes: Vec<u8> = (0..16).map(|_| rng.u8(..)).collect();
+        if let Ok(instruction) = isa.decode(address, &bytes) {
+            address += u64::from(instruction.length);
+            instructions.push(instruction);
+        }
+    }
+    // Few of a random word's branches stay near: lead them to some instruction.
+    let places: Vec<u64> = instructions.iter().map(|it| it.address).collect();
+    for instruction in &mut instructions {
+        if let Flow::Branch { target, .. } = &mut instruction.flow
+            && rng.u32(0..4) > 0
+        {
+            *target = places[rng.usize(0..places.len())];
+        }
+    }
+    let callees = places.iter().filter(|_| rng.u32(0..20) == 0).map(|it| (*it, "abort".to_owned())).collect();
+    let frames = vec![Vec::new(); instructions.len()];
+    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false }
+}
+
+#[test]
+fn any_code_on_any_core() {
+    for name in Core::names() {
+        let core = Core::bundled(name).expect("it is bundled");
+        for isa in core.sets.iter().map(|it| Isa::named(it).expect("a core runs sets that there are")) {
+            for seed in 0..40 {
+                let mut rng = Rng::with_seed(seed);
+                let n = rng.usize(1..70);
+                let function = random_function(&mut rng, isa, n);
+                let effort = if seed % 4 == 0 { Effort::Search } else { Effort::Bounds };
+                let core = core.clone().with_branch_cost(seed as u32 % 2);
+                let audit = audit(&function, &core, &Options { cold: Vec::new(), effort }).expect("it has instructions");
+                let cycles = audit.cycles;
+                let bound = cycles.lower_bound;
+                assert_eq!(cycles.total_cycles, cycles.issue_cycles + cycles.stall_cycles, "{name} seed {seed}");
+                assert_eq!(cycles.total_cycles, bound.issue + bound.in_block + bound.side_exit + bound.inherent, "{name} seed {seed}");
+                assert!(bound.total <= cycles.best_cycles, "{name} seed {seed}");
+                assert_eq!(audit.findings.len(), audit.timing.stall_cycles.iter().filter(|it| **it > 0).count(), "{name} seed {seed}");
+                for (at, causes) in audit.causes.iter().enumerate() {
+                    assert_eq!(causes.is_empty(), audit.timing.stall_cycles[at] == 0, "{name} seed {seed} at {at}");
+                }
+            }
+        }
+    }
+}

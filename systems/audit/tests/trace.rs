@@ -1,0 +1,143 @@
+//! The hot path of small functions, and what each licence lets cross what.
+
+use std::collections::BTreeMap;
+
+use audit::code::Reg;
+use audit::function::Function;
+use audit::isa::Isa;
+use audit::licence::{Effort, Step, smallest};
+use audit::pipeline::{Audit, Options, audit};
+use audit::trace::{End, hot_trace};
+use machine::in_order::Core;
+
+fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
+    let instructions: Vec<_> = words
+        .iter()
+        .enumerate()
+        .map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
+        .collect();
+    let frames = vec![Vec::new(); instructions.len()];
+    let callees: BTreeMap<u64, String> = callees.iter().map(|(address, name)| (*address, (*name).to_owned())).collect();
+    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees, is_cold: false }
+}
+
+fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {
+    let cold: Vec<String> = cold.iter().map(|it| (*it).to_owned()).collect();
+    hot_trace(&function(words, callees), &cold).places
+}
+
+const CMP_R0_0: u32 = 0xe350_0000;
+const MOV_R0_1: u32 = 0xe3a0_0001;
+const BX_LR: u32 = 0xe12f_ff1e;
+/// `bl` to this very function.
+const BL: u32 = 0xebff_fffe;
+
+/// `beq` over so many instructions.
+fn beq(over: u32) -> u32 {
+    0x0a00_0000 | over.wrapping_sub(1) & 0x00ff_ffff
+}
+
+#[test]
+fn straight_on_is_hot_if_nothing_is_known() {
+    let words = [CMP_R0_0, beq(2), MOV_R0_1, BX_LR, MOV_R0_1, BX_LR];
+    let trace = hot_trace(&function(&words, &[]), &[]);
+    assert_eq!((trace.places, trace.end), (vec![0, 1, 2, 3], End::Return));
+    assert_eq!((trace.exits.len(), trace.exits[0].at, trace.exits[0].is_taken), (1, 1, false));
+    // Who leaves writes r0 before it returns it: only what the caller keeps is live.
+    assert!(!trace.exits[0].live.contains(Reg(0)) && trace.exits[0].live.contains(Reg(4)));
+}
+
+#[test]
+fn a_call_that_does_not_return_makes_its_way_cold() {
+    let words = [CMP_R0_0, beq(2), MOV_R0_1, BL, MOV_R0_1, BX_LR];
+    assert_eq!(path(&words, &[(12, "abort")], &[]), [0, 1, 4, 5]);
+    assert_eq!(path(&words, &[(12, "work")], &[]), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn the_user_says_what_is_cold() {
+    let words = [CMP_R0_0, beq(2), MOV_R0_1, BL, MOV_R0_1, BX_LR];
+    assert_eq!(path(&words, &[(12, "slowpath")], &["slowpath"]), [0, 1, 4, 5]);
+    assert_eq!(path(&words, &[(12, "slowpath.part.0")], &["slowpath"]), [0, 1, 4, 5]);
+}
+
+#[test]
+fn a_loop_is_passed_once() {
+    // 1: subs r0, r0, #1; bne 1; bx lr
+    let words = [MOV_R0_1, 0xe250_0001, 0x1aff_fffd, BX_LR];
+    let trace = hot_trace(&function(&words, &[]), &[]);
+    assert_eq!((trace.places, trace.end), (vec![0, 1, 2, 3], End::Return));
+    // b to itself
+    let trace = hot_trace(&function(&[MOV_R0_1, 0xeaff_fffe], &[]), &[]);
+    assert_eq!((trace.places, trace.end), (vec![0, 1], End::Loop));
+}
+
+fn audited(words: &[u32]) -> Audit {
+    let core = Core::bundled("arm1136jf-s").expect("it is bundled");
+    audit(&function(words, &[]), &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions")
+}
+
+/// The smallest licence that shortens the wait of the instruction at `at`, the cycles before and after.
+fn answer(words: &[u32], at: usize) -> (Option<Step>, u32, u32) {
+    let audit = audited(words);
+    let found = smallest(&audit.reached, &audit.timing, at).map(|(idx, _)| audit.reached[idx].step);
+    (found, audit.cycles.total_cycles, audit.cycles.best_cycles)
+}
+
+const LDR_R1_R0: u32 = 0xe590_1000;
+const ADD_R2_R1_1: u32 = 0xe281_2001;
+
+#[test]
+fn another_order_is_enough() {
+    // ldr r1, [r0]; add r2, r1, #1; mov r3, #1; mov r3, #1
+    let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe3a0_3001, 0xe3a0_c001];
+    assert_eq!(answer(&words, 1), (Some(Step::InsideBlocks), 6, 4));
+}
+
+#[test]
+fn another_register_is_needed() {
+    // ldr r1, [r0]; add r2, r1, #1; str r2, [r0]; ldr r1, [r0, #4]; str r1, [r0, #8]: the second load needs a
+    // register that the first value is not in.
+    let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe580_2000, 0xe590_1004, 0xe580_1008];
+    assert_eq!(answer(&words, 1), (Some(Step::Renaming), 9, 6));
+}
+
+#[test]
+fn a_load_through_a_pointer_that_was_followed_is_proved_good() {
+    // ldr r1, [r0]; cmp r1, #0; beq; ldr r2, [r0, #4]; add r2, r2, #1; the way out returns 0
+    let words = [LDR_R1_R0, 0xe351_0000, beq(3), 0xe590_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
+    assert_eq!(answer(&words, 1).0, Some(Step::ProvedLoad));
+    // Through another pointer only the programmer can vouch.
+    let words = [LDR_R1_R0, 0xe351_0000, beq(3), 0xe593_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
+    assert_eq!(answer(&words, 1).0, Some(Step::PromisedLoad));
+}
+
+#[test]
+fn a_store_may_write_what_is_loaded() {
+    // ldr r1, [r0]; str r1, [r2]; ldr r3, [r0, #4]; add r3, r3, #1
+    let words = [LDR_R1_R0, 0xe582_1000, 0xe590_3004, 0xe283_3001];
+    assert_eq!(answer(&words, 1).0, Some(Step::PastStore));
+    // Through the same pointer it does not.
+    let words = [LDR_R1_R0, 0xe580_1008, 0xe590_3004, 0xe283_3001];
+    assert_eq!(answer(&words, 1).0, Some(Step::InsideBlocks));
+}
+
+#[test]
+fn what_a_loop_does_each_time_is_not_done_once_before_it() {
+    // ldr r1, [r0]; add r2, r1, #1; 2: add r3, r3, #1; add ip, ip, #1; subs r2, r2, #1; bne 2; bx lr
+    let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe283_3001, 0xe28c_c001, 0xe252_2001, 0x1aff_fffb, BX_LR];
+    assert_eq!(answer(&words, 1).0, None);
+}
+
+#[test]
+fn a_stall_that_no_order_avoids() {
+    let audit = audited(&[LDR_R1_R0, ADD_R2_R1_1]);
+    assert_eq!((audit.cycles.total_cycles, audit.cycles.lower_bound.inherent), (4, 2));
+    assert_eq!(audit.findings[0].prevents.as_deref(), Some("nothing: no order of these instructions avoids it"));
+}
+
+#[test]
+fn a_return_that_pops_takes_as_long_as_a_return() {
+    // pop {r4, pc}
+    assert_eq!(audited(&[0xe8bd_8010]).cycles.total_cycles, 4);
+}

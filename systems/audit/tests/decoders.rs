@@ -8,9 +8,13 @@ mod rules;
 mod words;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use audit::code::Instruction;
 use audit::isa::Isa;
+use object::{Object, ObjectSection, ObjectSymbol};
 use oracles::tokens;
 
 /// Where the words are said to stand; offsets are then told from addresses.
@@ -133,4 +137,74 @@ fn a64_random_words() {
 #[test]
 fn a32_random_words() {
     random_words(Isa::A32, 5);
+}
+
+/// The instructions that clang makes of `sample.c`, without the data that stands between them.
+fn compiled(isa: Isa, arguments: &[&str]) -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let path = folder.path().join("sample.o");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/sample.c");
+    let mut command = Command::new("clang-19");
+    command.args(arguments).args(["-ffreestanding", "-c", "-o"]).arg(&path).arg(source);
+    measure::tool::run(&mut command, b"", Duration::from_secs(60))
+        .and_then(measure::tool::Ran::ok)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let bytes = std::fs::read(&path).expect("the compiler wrote its output");
+    let file = object::File::parse(&*bytes).expect("the compiler writes ELF");
+    let text = file.section_by_name(".text").expect("there is code");
+    let code = text.data().expect("the code is in the file");
+    // Arm's mapping symbols say where data begins and ends.
+    let symbols = file.symbols().filter(|it| it.section_index() == Some(text.index()));
+    let mut marks: Vec<(u64, bool)> =
+        symbols.filter_map(|it| it.name().ok()?.strip_prefix('$').map(|kind| (it.address(), kind.starts_with('d')))).collect();
+    marks.sort_unstable();
+    let mut instructions = Vec::new();
+    let mut at = 0;
+    while at < code.len() {
+        let is_data = marks.iter().rfind(|it| it.0 <= at as u64).is_some_and(|it| it.1);
+        let is_short = matches!(isa, Isa::Riscv32 | Isa::Riscv64) && code[at] & 3 != 3;
+        let length = if is_short { 2 } else { 4 };
+        if !is_data {
+            instructions.push(code[at..at + length].to_vec());
+        }
+        at += length;
+    }
+    instructions
+}
+
+/// Compilers make no word that we refuse, and of none another instruction.
+fn compiler_output(isa: Isa, arguments: &[&str]) {
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let arguments = [arguments, &[level]].concat();
+        let instructions = compiled(isa, &arguments);
+        assert!(instructions.len() > 100, "{} instructions", instructions.len());
+        for bytes in &instructions {
+            if let Err(error) = isa.decode(ADDRESS, bytes) {
+                panic!("{arguments:?}: {error}");
+            }
+        }
+        compare(isa, &format!("{arguments:?}"), &instructions);
+    }
+}
+
+#[test]
+fn a32_compiler_output() {
+    compiler_output(Isa::A32, &["--target=armv6k-none-eabi"]);
+}
+
+#[test]
+fn a64_compiler_output() {
+    compiler_output(Isa::A64, &["--target=aarch64-none-elf"]);
+    compiler_output(Isa::A64, &["--target=aarch64-none-elf", "-march=armv8.1-a", "-mgeneral-regs-only"]);
+}
+
+#[test]
+fn riscv_compiler_output() {
+    compiler_output(Isa::Riscv32, &["--target=riscv32-unknown-elf", "-march=rv32imac"]);
+    compiler_output(Isa::Riscv64, &["--target=riscv64-unknown-elf", "-march=rv64imac"]);
+}
+
+#[test]
+fn sparc_compiler_output() {
+    compiler_output(Isa::Sparc, &["--target=sparc-none-elf", "-mcpu=leon3"]);
 }

@@ -165,7 +165,8 @@ pub enum Op {
     Sub,
     /// `b - a`
     ReverseSub,
-    /// `a` shifted by `b`, of which only the bits that are less than the width count.
+    /// `a` shifted by `b`: a constant counts in full, and may be the width; of a register only the bits
+    /// that are less than the width count.
     Shift(Shift),
     /// The low `bits` of `a`, zeros above.
     ZeroExtend {

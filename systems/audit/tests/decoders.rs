@@ -1,5 +1,7 @@
 //! All decoders beside llvm-mc and capstone: random words, and the code of real compilers.
 
+#[path = "support/invariants.rs"]
+mod invariants;
 #[path = "support/oracles.rs"]
 mod oracles;
 #[path = "support/rules.rs"]
@@ -19,6 +21,9 @@ use oracles::tokens;
 
 /// Where the words are said to stand; offsets are then told from addresses.
 const ADDRESS: u64 = 0x1_0000;
+
+/// The sets whose decoders are our own.
+const OURS: [Isa; 5] = [Isa::A32, Isa::A64, Isa::Riscv32, Isa::Riscv64, Isa::Sparc];
 
 /// How many random words of a set; `MEANWHILE_LONG` asks for fifty times as many.
 fn n_words() -> usize {
@@ -207,4 +212,24 @@ fn riscv_compiler_output() {
 #[test]
 fn sparc_compiler_output() {
     compiler_output(Isa::Sparc, &["--target=sparc-none-elf", "-mcpu=leon3"]);
+}
+
+#[test]
+fn what_decoders_say_holds_together() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    for isa in OURS {
+        for _ in 0..n_words() {
+            invariants::check(isa, ADDRESS, &words::random(isa, &mut rng));
+        }
+    }
+}
+
+#[test]
+fn code_that_ends_is_refused() {
+    for isa in OURS {
+        for n in 0..4 {
+            let bytes = &[0xff; 4][..n];
+            assert!(isa.decode(ADDRESS, bytes).is_err(), "{} takes {n} bytes for an instruction", isa.name());
+        }
+    }
 }

@@ -61,6 +61,9 @@ fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
     let is_status = matches!(isa, Isa::Sparc) && it.text.contains("%y") || isa == Isa::A64 && it.text.contains("nzcv");
     let is_special = it.class == Class::System && !is_status || it.flow == Flow::Stop || it.text.starts_with("rett");
     let is_far = it.accesses.iter().any(|it| it.base.is_none() || it.index_form == IndexForm::Other);
+    // Of the alternate spaces, only those of data are memory; the others are caches and control registers.
+    let is_alternate = isa == Isa::Sparc && it.word >> 30 == 3 && matches!(it.word >> 19 & 63, 0x10..=0x1f | 0x3c);
+    let is_odd_space = is_alternate && !matches!(it.word >> 5 & 0xff, 10 | 11);
     // To Thumb and back is another program.
     let is_thumb = isa == Isa::A32 && it.text.starts_with("blx") && matches!(it.flow, Flow::Call { target: Some(_) });
     // A jump needs a register that says where to, and memory cannot.
@@ -69,7 +72,7 @@ fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
         Flow::Jump | Flow::Return | Flow::Call { target: None } => !has_target,
         Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::Stop => false,
     };
-    all_kept && !is_special && !is_far && !is_thumb && !is_lost
+    all_kept && !is_special && !is_far && !is_odd_space && !is_thumb && !is_lost
 }
 
 /// `bytes` with a direct branch led to the place that is watched.

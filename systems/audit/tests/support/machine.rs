@@ -4,6 +4,7 @@
 //! registers of a record, runs its slot, and stores them again; the slots, each with one word; and
 //! the records. So one process runs thousands of words.
 
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -227,19 +228,15 @@ impl Machine {
         std::fs::write(&path, self.program(&code, &data)).expect("there is room for temporary files");
         // QEMU wants a program that the system would run too.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("the file is ours");
-        let bytes = self.execute(&path, folder.path());
+        let bytes = self.execute(&path, folder.path(), records.len());
         self.results(&bytes, records.len())
     }
 
     fn results(&self, bytes: &[u8], n_records: usize) -> Vec<(End, State)> {
-        let size = if self.isa == Isa::Sparc { 1 + self.record_bytes() - self.after } else { self.record_bytes() };
+        let size = self.record_bytes();
         assert_eq!(bytes.len(), n_records * size, "the program wrote all records");
         let states = bytes.chunks(size).map(|chunk| {
-            // SPARC sends only what is new, over a slow line.
-            let (status, after, memory) = match self.isa {
-                Isa::Sparc => (chunk[0].into(), &chunk[1..], &chunk[1 + self.memory - self.after..]),
-                _ => (self.read(&chunk[self.word..]), &chunk[self.after..], &chunk[self.memory..]),
-            };
+            let (status, after, memory) = (self.read(&chunk[self.word..]), &chunk[self.after..], &chunk[self.memory..]);
             let end = match (self.isa, status) {
                 (Isa::Sparc, 0x81) | (Isa::A32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 1) => End::Next,
                 (Isa::Sparc, 0x82) | (Isa::A32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 2) => End::Taken,
@@ -253,7 +250,7 @@ impl Machine {
         states.collect()
     }
 
-    fn execute(&self, program: &Path, folder: &Path) -> Vec<u8> {
+    fn execute(&self, program: &Path, folder: &Path, n_records: usize) -> Vec<u8> {
         let limit = Duration::from_secs(300);
         let run = |command: &mut Command| {
             measure::tool::run(command, b"", limit).and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"))
@@ -264,11 +261,18 @@ impl Machine {
             Isa::Riscv32 => ("qemu-riscv32", "rv32"),
             Isa::Riscv64 => ("qemu-riscv64", "rv64"),
             Isa::Sparc | Isa::X86 => {
-                let output = folder.join("serial");
+                // The memory of the machine is a file, which holds the records when it has stopped.
+                let memory = folder.join("memory");
                 let mut command = Command::new("qemu-system-sparc");
-                command.args(["-M", "leon3_generic", "-cpu", "LEON3", "-display", "none", "-monitor", "none", "-serial"]);
-                run(command.arg(format!("file:{}", output.display())).arg("-kernel").arg(program));
-                return std::fs::read(output).expect("the machine wrote to its serial line");
+                command.args(["-M", "leon3_generic,memory-backend=ram", "-cpu", "LEON3", "-m", "128"]);
+                command.args(["-display", "none", "-monitor", "none", "-serial", "none", "-object"]);
+                command.arg(format!("memory-backend-file,id=ram,size=128M,mem-path={},share=on", memory.display()));
+                run(command.arg("-kernel").arg(program));
+                let mut file = std::fs::File::open(memory).expect("the machine made the file");
+                file.seek(SeekFrom::Start(RECORDS - BASE)).expect("the memory is larger");
+                let mut bytes = vec![0; n_records * self.record_bytes()];
+                file.read_exact(&mut bytes).expect("the memory is larger");
+                return bytes;
             }
         };
         run(Command::new(emulator).args(["-cpu", cpu]).arg(program)).stdout

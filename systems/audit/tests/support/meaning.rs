@@ -35,7 +35,10 @@ pub fn result(operation: &Operation, value_of: impl Fn(Reg) -> u64, loaded: (u64
         Op::Add => a.wrapping_add(b),
         Op::Sub => a.wrapping_sub(b),
         Op::ReverseSub => b.wrapping_sub(a),
-        Op::Shift(shift) => shifted(a, shift, b as u32 % width),
+        Op::Shift(shift) => {
+            let is_constant = matches!(operation.b, Value::Const(_));
+            shifted(a, shift, if is_constant { b as u32 } else { b as u32 % width })
+        }
         Op::ZeroExtend { bits } => extended(a, bits.into(), false),
         Op::SignExtend { bits } => extended(a, bits.into(), true),
         Op::Field { low, bits, is_signed } => extended(a >> low, bits.into(), is_signed),

@@ -55,6 +55,10 @@ fn sparc(rng: &mut Rng) -> u32 {
         // A floating-point operation; most codes are reserved.
         return word & !(3 << 30 | 63 << 19 | 1 << 13) | 2 << 30 | rng.u32(0x34..0x36) << 19;
     }
+    if word >> 30 == 3 && word >> 23 & 3 == 1 && rng.bool() {
+        // An alternate space, here that of data.
+        return word & !(0x1ff << 5) | 11 << 5;
+    }
     // The field between the operands is unused without an immediate, and must be 0.
     if word >> 30 >= 2 && word >> 13 & 1 == 0 && rng.u8(..8) != 0 { word & !(0xff << 5) } else { word }
 }

@@ -192,13 +192,8 @@ fn operation(word: &mut Word, opcode: u32, second: &Second) {
         (Second::Immediate { value, .. }, _) => Value::Const(i64::from(*value as i32) as u64),
         (Second::Plain, rm) => rm,
         (Second::Shifted(shift, by), Value::Reg(reg)) => Value::Shifted(reg, *shift, *by),
-        _ => {
-            if let (13, Second::ByRegister(shift, by), Value::Reg(_)) = (opcode, second, rm) {
-                let result = word.reg_or_pc(12);
-                word.computes(Op::Shift(*shift), result, rm, Value::Reg(*by));
-            }
-            return;
-        }
+        // A shift by a register counts the low eight bits of it, which no operation says.
+        _ => return,
     };
     let a = word.value(16);
     let result = word.reg_or_pc(12);

@@ -411,9 +411,15 @@ impl Word {
         let is_shift = matches!(op, Op::Shift(_));
         // Only the low bits of an amount count.
         let (role, bits) = if is_shift { (Role::Amount, u64::from(n_bits) - 1) } else { (Role::Source, all) };
+        // The sign decides what is less than 0; without a sign nothing is.
+        let first_bits = match (mnemonic, rs2) {
+            ("slt", 0) => 1 << (self.xlen() - 1),
+            ("sltu", 0) => 0,
+            _ => all,
+        };
         Ok(self
             .plain(if is_shift { Class::Shift } else { Class::Alu }, text)
-            .reads(reg(rs1), all, Role::Source)
+            .reads(reg(rs1), first_bits, Role::Source)
             .reads(reg(rs2), bits, role)
             .writes(reg(rd), self.all(), Out::Result)
             .computes(self.operation(op, is_word, value(rs1), value(rs2))))

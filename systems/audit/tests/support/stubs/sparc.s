@@ -1,4 +1,4 @@
-! Runs the words of all records, each from the registers of its record, and writes what they leave to the serial line.
+! Runs the words of all records, each from the registers of its record, which stay in memory.
 ! Every trap saves the registers and goes on to the next record; `ta 1`, 2 and 3 are how a word ends.
 ! Control block at 0x41000000: address of the current record, address behind the last; at 0x4100c000 the memory
 ! of the current record.
@@ -24,9 +24,6 @@ start:
     nop
     nop
     nop
-    set 0x80000108, %g1
-    mov 3, %g2
-    st %g2, [%g1]
     ba next
     nop
 common:
@@ -179,25 +176,6 @@ next:
     jmp %l1
     rett %l2
 done:
-    ! Status, registers after, and memory of each record.
-    set 0x41010000, %g4
-    set 0x80000100, %g5
-record:
-    ldub [%g4 + 7], %g6
-    st %g6, [%g5]
-    add %g4, 144, %g1
-    add %g4, 544, %g2
-byte:
-    ldub [%g1], %g6
-    st %g6, [%g5]
-    add %g1, 1, %g1
-    cmp %g1, %g2
-    bne byte
-    nop
-    mov %g2, %g4
-    cmp %g4, %g3
-    bne record
-    nop
     wr %g0, 0xc0, %psr
     nop
     nop

@@ -113,6 +113,8 @@ struct Builder<'a> {
     barrier: Option<u32>,
     /// How many exits lie before the current instruction.
     n_exits: usize,
+    /// Nothing but the function itself knows where its frame lies.
+    frame_is_private: bool,
     /// The block of each instruction of the trace, by number.
     blocks: Vec<u32>,
     /// Likewise the stretch between two borders of loops, which nothing crosses.
@@ -147,6 +149,7 @@ impl<'a> Builder<'a> {
             followed: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
+            frame_is_private: is_private(function),
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
         }
@@ -228,7 +231,7 @@ impl<'a> Builder<'a> {
                 if !access.is_store && !other.is_store {
                     continue;
                 }
-                let overlap = overlap(place, access, other_place, &other);
+                let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
                 let is_load_past_store = other.is_store && !access.is_store;
                 let is_given_up = is_load_past_store && self.licence.reorders_memory && overlap == Overlap::Perhaps;
                 if overlap != Overlap::Never && !is_given_up && from as usize != at {
@@ -402,6 +405,23 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// No instruction copies the stack pointer or the frame pointer, but into each other.
+fn is_private(function: &Function) -> bool {
+    let conventions = function.isa.conventions();
+    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
+    let copies = |instruction: &Instruction| {
+        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
+        // A frame pointer is saved like any other register; the stack pointer seldom is.
+        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
+        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
+    };
+    let stores_pointer = |instruction: &Instruction| {
+        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
+        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
+    };
+    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
+}
+
 /// Constants lie so far from the code that loads them at most, in bytes.
 const POOL_BYTES: u64 = 8192;
 
@@ -489,7 +509,7 @@ enum Overlap {
     Surely,
 }
 
-fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access) -> Overlap {
+fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_private: bool) -> Overlap {
     let apart = |a: i64, b: i64| {
         if a.checked_add(a_access.width.into()).is_some_and(|end| end <= b)
             || b.checked_add(b_access.width.into()).is_some_and(|end| end <= a)
@@ -503,6 +523,15 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access) -> Overlap 
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
         (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
+        // The frame lies below where the stack pointer stood: what pointed anywhere before points elsewhere.
+        (Place::Slot(0, slot), Place::At(Origin::Before(_), _)) | (Place::At(Origin::Before(_), _), Place::Slot(0, slot)) if slot < 0 => {
+            Overlap::Never
+        }
+        (Place::Slot(0, slot), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Slot(0, slot))
+            if slot < 0 && frame_is_private =>
+        {
+            Overlap::Never
+        }
         _ => Overlap::Perhaps,
     }
 }

@@ -2,7 +2,7 @@
 
 use machine::in_order::Core;
 
-use crate::code::{Class, Role};
+use crate::code::{Class, Flow, Role};
 use crate::depend::{Edge, Why};
 use crate::finding::{Edit, Finding, Kind};
 use crate::function::Function;
@@ -15,6 +15,9 @@ pub fn explain(function: &Function, core: &Core, audit: &Audit, edges: &[Edge]) 
     let told = Told { function, core, audit, edges };
     (0..audit.timing.starts.len()).filter(|at| audit.timing.stall_cycles[*at] > 0).map(|at| told.stall(at)).collect()
 }
+
+/// So many instructions are named as what could fill a wait.
+const FILL_MAX: usize = 3;
 
 struct Told<'a> {
     function: &'a Function,
@@ -101,7 +104,11 @@ impl Told<'_> {
     fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> (Option<String>, Option<String>, Option<Edit>) {
         let reached = &self.audit.reached[idx];
         let order = &reached.found.order;
-        let fillers: Vec<String> = fill(order, producer, at as u32).iter().map(|it| self.named(*it)).collect();
+        let is_work = |it: &u32| {
+            self.function.instructions[self.audit.trace.places[*it as usize]].flow == Flow::Next && self.class(*it) != Class::Nop
+        };
+        let fillers = fill(order, producer, at as u32).into_iter().filter(is_work);
+        let fillers: Vec<String> = fillers.take(FILL_MAX).map(|it| self.named(it)).collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.audit.timing.stall_cycles[at] - gained;
         let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };

@@ -16,7 +16,7 @@ use crate::depend::{Crossing, Edge, Licence, Why, dependences};
 use crate::frame::Frame;
 use crate::function::Function;
 use crate::pipe::Need;
-use crate::search::{Found, NODES_MAX, search};
+use crate::search::{Found, NODES_MAX, nearest, search};
 use crate::stalls::{Timing, time};
 use crate::trace::Trace;
 
@@ -108,6 +108,7 @@ pub fn reach(
             }
         };
         if found.total_cycles < best.1.total_cycles {
+            found.order = nearest(needs, &edges, core, &found);
             best = (found.order.clone(), time(needs, &edges, &found.order, core));
         } else {
             found.order.clone_from(&best.0);

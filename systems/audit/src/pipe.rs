@@ -71,6 +71,11 @@ impl Pipe {
         self.cycle + u32::from(self.used + need.slots > self.width)
     }
 
+    /// The first cycle in which it would be missed: the one behind what starts already.
+    pub fn turn(&self, need: &Need) -> u32 {
+        if self.used > 0 { self.cycle + 1 } else { self.place(need) }
+    }
+
     /// The first cycle from `ready` on with a place and a unit for it.
     pub fn start(&self, need: &Need, ready: u32) -> u32 {
         let mut at = self.place(need).max(ready);

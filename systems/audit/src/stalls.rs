@@ -10,7 +10,8 @@ use crate::pipe::{Need, Pipe};
 pub struct Timing {
     /// The cycle in which each starts, from 0.
     pub starts: Vec<u32>,
-    /// Cycles that each waits for something other than its turn.
+    /// Cycles in which nothing starts because each of them waits. Two that could have started
+    /// together and do not lose no cycle here, only a place.
     pub stall_cycles: Vec<u32>,
     /// Cycles from the start of the first until the last lets go.
     pub total_cycles: u32,
@@ -47,7 +48,7 @@ pub fn time(needs: &[Need], edges: &[Edge], order: &[u32], core: &Core) -> Timin
         let at = at as usize;
         let ready = rows[at].clone().map(|it| timing.starts[edges[it].from as usize] + edges[it].cycles).max().unwrap_or(0);
         let start = pipe.start(&needs[at], ready);
-        timing.stall_cycles[at] = start - pipe.place(&needs[at]);
+        timing.stall_cycles[at] = start.saturating_sub(pipe.turn(&needs[at]));
         timing.starts[at] = start;
         pipe.take(&needs[at], start);
     }
@@ -85,7 +86,7 @@ pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: 
     for (before, need) in needs[..at].iter().enumerate() {
         pipe.take(need, timing.starts[before]);
     }
-    let free = pipe.start(&needs[at], 0);
+    let free = pipe.start(&needs[at], turn);
     if free > turn {
         let keeps = |it: &usize| needs[*it].units.meets(needs[at].units) && timing.starts[*it] + needs[*it].unit_cycles > turn;
         if let Some(holder) = (0..at).rev().find(keeps) {

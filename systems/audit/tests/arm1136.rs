@@ -185,7 +185,7 @@ fn the_slides_edit_is_found_and_said() {
             prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go if the programmer vouches for it
             edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
         0xf0010050 cmp r3, #0 waits 2 for r3 from `ldr r3, [ip, #-208]`, an operand here: 2 cycles
-            fill: `and r3, r0, #3`, `cmp r3, #1`, `beq 0xf0010060`
+            fill: `and r3, r0, #3`, `cmp r3, #1`
             prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes if the programmer vouches for it
             edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
     "#]].assert_eq(&text);

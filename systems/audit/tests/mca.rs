@@ -157,8 +157,8 @@ fn rv64(rng: &mut Rng) -> String {
 
 #[test]
 fn totals_agree_with_llvm_mca_but_for_results_in_order() {
-    let cases: [(&str, &str, Isa, fn(&mut Rng) -> String); 4] = [
-        ("cortex-a53", "cortex-a53", Isa::A64, a64),
+    let cases = [
+        ("cortex-a53", "cortex-a53", Isa::A64, a64 as fn(&mut Rng) -> String),
         ("cortex-a55", "cortex-a55", Isa::A64, a64),
         ("rocket", "rocket-rv64", Isa::Riscv64, rv64),
         ("sifive-u74", "sifive-u74", Isa::Riscv64, rv64),
@@ -179,6 +179,10 @@ fn totals_agree_with_llvm_mca_but_for_results_in_order() {
             plain_sum += plain;
             held_sum += held[99] + 1;
             their_sum += their;
+            // On the U74 llvm-mca binds pipes before it knows who else starts.
+            if name != "sifive-u74" {
+                assert_eq!(held, theirs.starts, "{name} seed {seed}:\n{text}");
+            }
             if (held[99] + 1).abs_diff(their) * 20 > their {
                 faults.push(format!("{name} seed {seed}: {}, llvm-mca {their}", held[99] + 1));
             }

@@ -4,6 +4,7 @@ mod all;
 mod cpus;
 mod diff;
 mod options;
+mod report;
 mod show;
 mod spills;
 
@@ -11,6 +12,8 @@ use measure::tool::ToolError;
 
 use crate::output::{Failure, Output};
 use options::{How, Which};
+
+pub use report::report;
 
 /// Arguments of `meanwhile audit`.
 #[derive(Debug, clap::Args)]

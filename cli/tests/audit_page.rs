@@ -54,7 +54,8 @@ impl Browser {
         let mut browser = Browser { driver, port: port.unwrap_or_else(|| panic!("no port in {said:?}")), session: String::new() };
         // Nothing outside can be reached, whatever the page asks for.
         let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"];
-        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}, "goog:loggingPrefs": {"browser": "ALL"}}}});
+        let wanted =
+            json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}, "goog:loggingPrefs": {"browser": "ALL"}}}});
         let answer = browser.ask("POST", "/session", &wanted);
         browser.session = format!("/session/{}", answer["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {answer}")));
         browser

@@ -49,7 +49,8 @@ fn said(page: &str, row: &str) -> Vec<u64> {
 /// A folder with the header and `fastpath.c` as it is after each step, the original first.
 fn steps() -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let copy = |from: PathBuf, to: &str| fs::copy(&from, folder.path().join(to)).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    let copy =
+        |from: PathBuf, to: &str| fs::copy(&from, folder.path().join(to)).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     copy(example("kernel.h"), "kernel.h");
     copy(example("original.c"), "fastpath.c");
     copy(example("original.c"), "step0.c");
@@ -58,7 +59,8 @@ fn steps() -> (tempfile::TempDir, Vec<PathBuf>) {
     for (idx, diff) in page.split("```diff\n").skip(1).enumerate() {
         let diff = diff.split("```").next().expect("a block ends");
         fs::write(folder.path().join("step.diff"), diff).expect("a scratch file");
-        let ran = Command::new("patch").args(["--quiet", "fastpath.c", "step.diff"]).current_dir(folder.path()).output().expect("patch runs");
+        let ran =
+            Command::new("patch").args(["--quiet", "fastpath.c", "step.diff"]).current_dir(folder.path()).output().expect("patch runs");
         assert!(ran.status.success(), "step {}: {}", idx + 1, String::from_utf8_lossy(&ran.stdout));
         let file = folder.path().join(format!("step{}.c", idx + 1));
         fs::copy(folder.path().join("fastpath.c"), &file).expect("a scratch file");

@@ -9,7 +9,7 @@ use measure::tool::{self, ToolError};
 use crate::isa::Isa;
 
 /// A compiler gets this long for one file.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(900);
 /// Larger source files are not shown.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// Flags if the user gives none.

@@ -1,0 +1,224 @@
+//! `meanwhile audit` on the command line: its forms, its keys, and what it says about bad input.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const SOURCE: &str = "\
+struct tcb { unsigned state, cap; };
+extern int slow(void);
+static inline unsigned tag(struct tcb *it)
+{
+    return it->state & 3;
+}
+int fast(struct tcb *ep, struct tcb *caller)
+{
+    if (__builtin_expect(tag(ep) == 1, 0))
+        return slow();
+    if (__builtin_expect(caller->cap == 0, 0))
+        return slow();
+    return ep->cap;
+}
+int other(int x) { return x + 1; }
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fs::write(folder.path().join("fast.c"), SOURCE).expect("a scratch file");
+    folder
+}
+
+fn audit(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("audit").args(args).current_dir(folder).output().expect("the binary runs")
+}
+
+fn text(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+fn ok(folder: &Path, args: &[&str]) -> String {
+    let ran = audit(folder, args);
+    assert_eq!(ran.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    text(&ran)
+}
+
+/// What it says on standard error, and that it leaves with this code.
+fn refused(folder: &Path, args: &[&str], code: i32) -> String {
+    let ran = audit(folder, args);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(code), "{args:?}: {said}");
+    assert!(ran.stdout.is_empty(), "{args:?}: {}", text(&ran));
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+const FAST: [&str; 5] = ["fast.c", "--function", "fast", "--cpu", "arm1136jf-s"];
+
+#[test]
+fn source_and_assembly_side_by_side() {
+    let folder = folder();
+    let shown = ok(folder.path(), &FAST);
+    assert!(shown.contains("cycles [model arm1136jf-s]"), "{shown}");
+    assert!(shown.lines().any(|line| line.contains("tag: return it->state & 3;") && line.contains("ldr r3, [r0]")), "{shown}");
+    assert!(shown.contains("waits for r3 from `ldr r3, [r0]` (line 5)"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+}
+
+#[test]
+fn a_pivot_shows_the_lines_of_one_function() {
+    let folder = folder();
+    let shown = ok(folder.path(), &[&FAST[..], &["--pivot", "fast"]].concat());
+    assert!(!shown.contains("tag: return") && shown.contains("    9 if (__builtin_expect(tag(ep) == 1, 0))"), "{shown}");
+    let said = refused(folder.path(), &[&FAST[..], &["--pivot", "tags"]].concat(), 1);
+    assert!(said.contains("no instruction of `fast` comes from `tags`") && said.contains("did you mean `tag`?"), "{said}");
+}
+
+#[test]
+fn json_has_the_keys_that_were_promised() {
+    let folder = folder();
+    for args in [&["--json"][..], &["--format", "json"]] {
+        let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], args].concat())).expect("the answer is JSON");
+        for key in ["function", "cpu", "instructions", "issue_cycles", "stall_cycles", "total_cycles", "lower_bound", "findings"] {
+            assert!(!answer[key].is_null(), "{key}: {answer}");
+        }
+        for key in ["total", "issue", "in_block", "side_exit", "inherent"] {
+            assert!(answer["lower_bound"][key].is_u64(), "{key}: {answer}");
+        }
+        let finding = &answer["findings"][0];
+        let keys: Vec<&str> = finding.as_object().expect("a finding is an object").keys().map(String::as_str).collect();
+        assert_eq!(keys, ["address", "kind", "who", "for", "cycles", "fill", "file", "line", "inline_stack", "prevents", "edit"]);
+        assert_eq!(finding["inline_stack"][0]["function"], "tag");
+        assert_eq!((answer["kind"].as_str(), finding["file"].as_str()), (Some("model"), Some("fast.c")));
+    }
+}
+
+#[test]
+fn other_compilers_flags_and_branch_costs() {
+    let folder = folder();
+    let cycles = |args: &[&str]| {
+        let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"], args].concat())).expect("the answer is JSON");
+        answer["total_cycles"].as_u64().expect("the core is in order")
+    };
+    let usual = cycles(&[]);
+    assert_eq!(cycles(&["--branch-cost", "1"]), usual);
+    assert!(cycles(&["--branch-cost", "0"]) < usual);
+    assert!(cycles(&["--cflags", "-O0"]) > usual);
+    assert!(cycles(&["--cc", "clang-19", "--cflags=-O2 -ffreestanding"]) > 0);
+}
+
+#[test]
+fn plain_assembly_and_every_core() {
+    let folder = folder();
+    for (cpu, loop_text) in [
+        ("arm1136jf-s", "loop: ldr r1, [r0]\n add r2, r2, r1\n bx lr\n"),
+        ("leon3", "loop: ld [%o0], %o1\n add %o1, %o2, %o2\n retl\n nop\n"),
+        ("erc32", "loop: ld [%o0], %o1\n add %o1, %o2, %o2\n retl\n nop\n"),
+        ("cortex-a53", "loop: ldr w1, [x0]\n add w2, w2, w1\n ret\n"),
+        ("cortex-a55", "loop: ldr w1, [x0]\n add w2, w2, w1\n ret\n"),
+        ("rocket", "loop: lw a1, 0(a0)\n add a2, a2, a1\n ret\n"),
+        ("sifive-u74", "loop: lw a1, 0(a0)\n add a2, a2, a1\n ret\n"),
+        ("x86-64", "loop: mov (%rdi), %eax\n add %eax, %edx\n ret\n"),
+    ] {
+        fs::write(folder.path().join("loop.s"), format!(".text\n.global loop\n{loop_text}")).expect("a scratch file");
+        let shown = ok(folder.path(), &["loop.s", "--cpu", cpu]);
+        assert!(shown.starts_with(&format!("loop on {cpu}: ")), "{cpu}: {shown}");
+        let says_cycles = shown.contains(&format!("[model {cpu}]"));
+        assert_eq!(says_cycles, cpu != "x86-64", "{shown}");
+        if cpu == "x86-64" {
+            assert!(shown.contains("no cycles: this machine reorders instructions"), "{shown}");
+        }
+    }
+    let said = refused(folder.path(), &["loop.s"], 1);
+    assert!(said.contains("for which machine is `loop.s` to be compiled?"), "{said}");
+}
+
+#[test]
+fn all_functions_and_the_list_of_machines() {
+    let folder = folder();
+    let shown = ok(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--all-functions"]);
+    assert!(shown.contains(" fast ") && shown.contains(" other "), "{shown}");
+    let one = ok(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--all-functions", "--limit", "1"]);
+    assert!(one.contains(" fast ") && !one.contains(" other ") && one.contains("1 more functions"), "{one}");
+    let said = refused(folder.path(), &["fast.c", "--cpu", "x86-64", "--all-functions"], 1);
+    assert!(said.contains("`x86-64` reorders instructions"), "{said}");
+    let cpus = ok(folder.path(), &["cpus"]);
+    assert!(cpus.contains("arm1136jf-s") && cpus.contains("DDI 0301H"), "{cpus}");
+}
+
+#[test]
+fn what_went_and_what_came() {
+    let folder = folder();
+    let edited = SOURCE
+        .replace(
+            "    if (__builtin_expect(tag(ep)",
+            "    unsigned cap = *(volatile unsigned *)&caller->cap;\n    if (__builtin_expect(tag(ep)",
+        )
+        .replace("caller->cap == 0, 0", "cap == 0, 0");
+    fs::write(folder.path().join("after.c"), edited).expect("a scratch file");
+    let args = ["diff", "fast.c", "after.c", "--function", "fast", "--cpu", "arm1136jf-s"];
+    let shown = ok(folder.path(), &args);
+    assert!(shown.contains("cycles waiting") && shown.lines().any(|line| line.starts_with("went: fast.c:11: stall")), "{shown}");
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat())).expect("the answer is JSON");
+    assert!(answer["after"]["total_cycles"].as_u64() < answer["before"]["total_cycles"].as_u64(), "{answer}");
+    let same = ok(folder.path(), &["diff", "fast.c", "fast.c", "--function", "fast", "--cpu", "arm1136jf-s"]);
+    assert!(same.contains("no finding went or came"), "{same}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let folder = folder();
+    let said = |args: &[&str]| refused(folder.path(), args, 1);
+    assert!(said(&["fast.c", "--cpu", "arm1136jf-s"]).contains("choose one with --function: fast, other; or --all-functions"));
+    assert!(said(&["fast.c", "--cpu", "arm1136jf-s", "--function", "fats"]).contains("did you mean `fast`?"));
+    assert!(said(&["fast.c", "--cpu", "arm1136"]).contains("there is no machine `arm1136`"));
+    assert!(said(&["nothing.o"]).contains("there is no file `nothing.o`"));
+    assert!(said(&["."]).contains("`.` is a folder"));
+    assert!(said(&[]).contains("required"));
+    assert!(said(&["fast.c", "--branch-cost", "2"]).contains("2"));
+    fs::copy(env!("CARGO_BIN_EXE_meanwhile"), folder.path().join("program")).expect("a scratch file");
+    assert!(said(&["program", "--cpu", "leon3"]).contains("holds x86-64 code, but `leon3` runs sparc"));
+    fs::write(folder.path().join("text"), "no program").expect("a scratch file");
+    assert!(said(&["text"]).contains("`text` is not an ELF file"));
+    fs::write(folder.path().join("cut"), b"\x7fELF\x01\x01\x01").expect("a scratch file");
+    assert!(said(&["cut"]).contains("`cut` is a damaged ELF file"));
+}
+
+#[test]
+fn a_compiler_that_fails_is_quoted() {
+    let folder = folder();
+    fs::write(folder.path().join("wrong.c"), "int f(void) { return x; }\n").expect("a scratch file");
+    let said = refused(folder.path(), &["wrong.c", "--cpu", "arm1136jf-s"], 2);
+    assert!(said.contains("arm-linux-gnueabi-gcc") && said.contains("undeclared"), "{said}");
+    let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "no-such-compiler"], 2);
+    assert!(said.contains("no-such-compiler") && said.contains("meanwhile doctor"), "{said}");
+}
+
+#[test]
+fn code_without_lines_says_so() {
+    let folder = folder();
+    let shown = ok(folder.path(), &[&FAST[..], &["--cflags", "-O2 -g0"]].concat());
+    assert!(shown.contains("no source lines: the file has no line information"), "{shown}");
+}
+
+/// The ciphers' machine code against the comments of the compiler that made it.
+#[test]
+fn spills_of_ciphers_are_those_that_clang_says() {
+    let folder = folder();
+    let name = "rectangle-80";
+    let run = |program: &str, args: &[&str]| {
+        let ran = Command::new(program).args(args).current_dir(folder.path()).output().expect("it runs");
+        assert!(ran.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    };
+    run(env!("CARGO_BIN_EXE_meanwhile"), &["cipher", "compile", name, "--slicing", "b", "-o", "cipher.c"]);
+    run("clang-19", &["-std=gnu11", "-w", "-O3", "-S", "cipher.c", "-o", "cipher.s"]);
+    run("clang-19", &["-std=gnu11", "-w", "-O3", "-c", "cipher.c", "-o", "cipher.o"]);
+    let assembly = fs::read_to_string(folder.path().join("cipher.s")).expect("clang wrote it");
+    let stores = assembly.lines().filter(|line| line.contains("Spill")).count() as u64;
+    let reloads = assembly.lines().filter(|line| line.contains("Reload") && !line.contains("Spill")).count() as u64;
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &["cipher.o", "--spills", "--json"])).expect("the answer is JSON");
+    let found = |key: &str| answer["total"][key].as_u64().expect("it counts");
+    assert!(stores > 100 && found("stores").abs_diff(stores) * 20 <= stores, "{name}: {answer}, clang says {stores}");
+    assert!(reloads > 100 && found("reloads").abs_diff(reloads) * 20 <= reloads, "{name}: {answer}, clang says {reloads}");
+}

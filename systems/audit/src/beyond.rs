@@ -28,8 +28,9 @@ pub struct BeyondC {
 pub fn beyond_c(function: &Function, frame: &Frame, trace: &Trace, core: &Core, total_cycles: u32) -> BeyondC {
     let slots = slots_of(function, frame, trace);
     let conventions = function.isa.conventions();
-    // The stack pointer is among the reserved ones where it is kept for the stack, which is the other question.
-    let n_reserved = conventions.reserved.iter().filter(|(reg, _)| *reg != conventions.stack_pointer).count();
+    // The stack pointer is the other question. A register that the function computes in was not kept from it.
+    let is_kept = |reg: Reg| reg != conventions.stack_pointer && !is_worked_in(function, frame, reg);
+    let n_reserved = conventions.reserved.iter().filter(|(reg, _)| is_kept(*reg)).count();
     let mut by_use: Vec<(usize, Slot)> = slots.iter().map(|(slot, places)| (places.len(), *slot)).collect();
     by_use.sort_by_key(|(n, slot)| (std::cmp::Reverse(*n), *slot));
     let freed: Vec<usize> = by_use.iter().take(n_reserved).flat_map(|(_, slot)| slots[slot].clone()).collect();
@@ -52,6 +53,17 @@ fn slots_of(function: &Function, frame: &Frame, trace: &Trace) -> BTreeMap<Slot,
         }
     }
     slots
+}
+
+/// Something writes the register that neither restores it nor makes it a frame pointer.
+fn is_worked_in(function: &Function, frame: &Frame, reg: Reg) -> bool {
+    let stack_pointer = function.isa.conventions().stack_pointer;
+    let keeps = |idx: usize, it: &Instruction| {
+        let restores = it.accesses.iter().any(|access| frame.slot(idx, access).is_some());
+        restores || it.reads.iter().any(|read| read.reg == stack_pointer)
+    };
+    let mut all = function.instructions.iter().enumerate();
+    all.any(|(idx, it)| it.writes.iter().any(|write| write.reg == reg) && !keeps(idx, it))
 }
 
 /// It only keeps the stack frame.

@@ -114,10 +114,13 @@ pub fn reach(
             found.order.clone_from(&best.0);
             found.total_cycles = best.1.total_cycles;
         }
-        // More freedom cannot make the fastest order slower, and a search that gave up may not know.
-        let before = reached.last().map_or(written.total_cycles, |it| it.found.bound_cycles);
-        found.bound_cycles = found.bound_cycles.min(before);
         reached.push(Reached { step, found, timing: best.1.clone() });
+    }
+    // What no order beats under a licence, none beats under a smaller one, though the search there may have given up.
+    let mut bound = 0;
+    for it in reached.iter_mut().rev() {
+        bound = bound.max(it.found.bound_cycles);
+        it.found.bound_cycles = bound;
     }
     reached
 }

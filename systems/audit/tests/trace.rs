@@ -141,3 +141,15 @@ fn a_return_that_pops_takes_as_long_as_a_return() {
     // pop {r4, pc}
     assert_eq!(audited(&[0xe8bd_8010]).cycles.total_cycles, 4);
 }
+
+#[test]
+fn without_a_frame_nothing_is_saved() {
+    // push {r4, lr}; mov r4, r0; str r0, [sp, #-8]!; ldr r0, [sp]; add sp, sp, #8; pop {r4, pc}
+    let words = [0xe92d_4010, 0xe1a0_4000, 0xe52d_0008, 0xe59d_0000, 0xe28d_d008, 0xe8bd_8010];
+    let audit = audited(&words);
+    let beyond = audit.beyond_c.expect("a search asks for it");
+    // The load and the return each wait a cycle for the stack pointer. Without a frame the move and the return stay.
+    assert_eq!((audit.cycles.total_cycles, beyond.stack_frame_cycles), (11, 6));
+    // The spilled r0 costs its store, its load, and the load's wait.
+    assert_eq!(beyond.reserved_registers_cycles, 3);
+}

@@ -9,7 +9,9 @@ use crate::bits::Bits;
 use crate::code::{Delay, Flow, Undecodable};
 use crate::finding::Finding;
 use crate::function::{Frame, Function};
+use crate::isa::Isa;
 use crate::licence::Effort;
+use crate::lint::lint;
 use crate::needed::{Callee, Subject, needed};
 use crate::pipeline::{self, Options};
 use crate::program::{Program, Symbol};
@@ -49,6 +51,9 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     let mut findings = timed.as_ref().map(|it| it.findings.clone()).unwrap_or_default();
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, &function, &trace)));
+    }
+    if function.isa == Isa::Sparc {
+        findings.extend(lint(&function.instructions));
     }
     findings.sort_by_key(|it| (it.idx, it.kind));
     let has_lines = function.frames.iter().any(|it| !it.is_empty());

@@ -16,6 +16,7 @@ pub mod isa;
 pub mod json;
 pub mod licence;
 pub mod lines;
+pub mod lint;
 pub mod liveness;
 pub mod needed;
 pub mod pipe;

@@ -4,8 +4,8 @@
 set -eu
 
 # build-essential comes first: without it nothing is built at all.
-packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind gcc-arm-linux-gnueabi libc6-dev-armel-cross chromium chromium-driver"
-programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 qemu-system-sparc qemu-aarch64 valgrind arm-linux-gnueabi-gcc qemu-arm chromium chromedriver"
+packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind gcc-arm-linux-gnueabi libc6-dev-armel-cross chromium chromium-driver gcc-sparc64-linux-gnu"
+programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 qemu-system-sparc qemu-aarch64 valgrind arm-linux-gnueabi-gcc qemu-arm chromium chromedriver sparc64-linux-gnu-gcc"
 rust_minor=95
 
 refuse() {

@@ -124,6 +124,27 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("chromium-driver"),
     },
     Tool {
+        system: "regwin",
+        name: "sparc64-linux-gnu-gcc",
+        used_for: "compiles the threads runtime",
+        asks: ("sparc64-linux-gnu-gcc", VERSION),
+        from: From::Debian("gcc-sparc64-linux-gnu"),
+    },
+    Tool {
+        system: "regwin",
+        name: "clang-19",
+        used_for: "the second compiler",
+        asks: ("clang-19", VERSION),
+        from: From::Debian("clang-19"),
+    },
+    Tool {
+        system: "regwin",
+        name: "qemu-system-sparc",
+        used_for: "runs the threads runtime",
+        asks: ("qemu-system-sparc", VERSION),
+        from: From::Debian("qemu-system-sparc"),
+    },
+    Tool {
         system: "fuzz",
         name: "rustc nightly",
         used_for: "builds the fuzz targets",

@@ -4,6 +4,7 @@ mod audit_cmd;
 mod cipher_cmd;
 mod doctor;
 mod output;
+mod regwin_cmd;
 mod report_cmd;
 
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ enum Command {
     Audit(audit_cmd::Args),
     /// Compile Usuba ciphers to sliced C, run them and test them.
     Cipher(cipher_cmd::Args),
+    /// Run threads that share register windows on a SPARC machine, and count what it costs.
+    Regwin(regwin_cmd::Args),
     /// Show which external tools each system needs and which are there.
     Doctor(doctor::Args),
     /// Run every system on its bundled input and write report/index.html.
@@ -50,6 +53,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
     match command {
         Command::Audit(args) => audit_cmd::run(args, out),
         Command::Cipher(args) => cipher_cmd::run(args, out),
+        Command::Regwin(args) => regwin_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Report(args) => report_cmd::run(args, out),
     }

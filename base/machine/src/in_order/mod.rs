@@ -29,6 +29,8 @@ pub struct Core {
     pub source: String,
     /// The instruction sets that it runs.
     pub sets: Vec<String>,
+    /// Cycles from a trapped instruction to the first of its handler, if the file says.
+    pub trap_cycles: Option<u32>,
     /// Instructions that may start in one cycle.
     pub issue_width: u32,
     /// The names of the execution units; sets refer to them by position.

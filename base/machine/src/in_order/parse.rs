@@ -21,6 +21,7 @@ struct File {
     units: Spanned<Units>,
     #[serde(default)]
     forwarding: Option<Forwarding>,
+    trap: Option<Trap>,
     #[serde(default)]
     belief: Vec<BeliefRow>,
     work: Vec<Spanned<Row>>,
@@ -30,6 +31,14 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Issue {
     width: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+/// What it costs to enter a trap handler.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trap {
+    cycles: Spanned<u32>,
     source: Spanned<String>,
 }
 
@@ -110,7 +119,15 @@ impl Core {
             }
         };
         let beliefs = parsed.belief.iter().map(|it| reader.belief(it)).collect::<Result<_, _>>()?;
+        let trap_cycles = match &parsed.trap {
+            None => None,
+            Some(it) => {
+                reader.source(&it.source)?;
+                Some(reader.number(&it.cycles, 1)?)
+            }
+        };
         Ok(Core {
+            trap_cycles,
             name: parsed.name,
             title: parsed.title,
             source: reader.source(&parsed.source)?,
@@ -240,6 +257,12 @@ mod tests {
         check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:102:12: there is no kind of work `load-slwo`"]);
         check("early = { base = 1", "early = { bass = 1", expect!["my.toml:98:11: there is no role `bass`"]);
         check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:95:10: there is no unit `mem`"]);
+    }
+
+    #[test]
+    fn what_a_trap_costs_is_said_where_it_matters() {
+        let cost = |name| Core::bundled(name).expect("it is bundled").trap_cycles;
+        assert_eq!((cost("erc32"), cost("leon3"), cost("rocket")), (Some(4), Some(5), None));
     }
 
     #[test]

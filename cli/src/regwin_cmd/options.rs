@@ -1,0 +1,40 @@
+//! Names on the command line, and what is said about wrong ones.
+
+use regwin::{Behaviour, Cc, Schedule, Scheme};
+use report::did_you_mean;
+
+/// Window counts that the runtime runs with.
+pub const WINDOWS: std::ops::RangeInclusive<i64> = 4..=32;
+
+fn named<T>(what: &str, name: &str, found: Option<T>, known: &[&str]) -> Result<T, String> {
+    found.ok_or_else(|| match did_you_mean(name, known.iter().copied()) {
+        Some(meant) => format!("there is no {what} `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
+    })
+}
+
+/// A scheme by name.
+pub fn scheme(name: &str) -> Result<Scheme, String> {
+    named("scheme", name, Scheme::named(name), &Scheme::ALL.map(Scheme::name))
+}
+
+/// A schedule by name.
+pub fn schedule(name: &str) -> Result<Schedule, String> {
+    named("schedule", name, Schedule::named(name), &Schedule::ALL.map(Schedule::name))
+}
+
+/// A behaviour by name.
+pub fn behaviour(name: &str) -> Result<Behaviour, String> {
+    named("behaviour", name, Behaviour::named(name), &Behaviour::ALL.map(Behaviour::name))
+}
+
+/// A compiler by name.
+pub fn compiler(name: &str) -> Result<Cc, String> {
+    named("compiler", name, Cc::named(name), &Cc::ALL.map(Cc::name))
+}
+
+/// The position of a machine in `regwin::work::MACHINES`.
+pub fn machine(name: &str) -> Result<usize, String> {
+    let known = regwin::work::MACHINES;
+    named("machine", name, known.iter().position(|it| *it == name), &known)
+}

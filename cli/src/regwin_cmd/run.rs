@@ -1,0 +1,106 @@
+//! `meanwhile regwin run`: the spell checker once, with everything that is counted.
+
+use regwin::image::{Program, Recipe};
+use regwin::work::{self, MACHINES};
+use regwin::{Behaviour, Cc, Counts, Schedule, Scheme, spell};
+use report::{Cell, Kind, Table};
+use serde_json::{Map, Value, json};
+
+use super::{failure, options};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile regwin run`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How threads use the windows: ns, snp, sp or flat.
+    #[arg(long, value_name = "NAME", value_parser = options::scheme)]
+    scheme: Scheme,
+    /// Register windows, 4 to 32.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
+    windows: u32,
+    /// Which of the six behaviours: high- or low-, and fine, medium or coarse.
+    #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour)]
+    behaviour: Behaviour,
+    /// Who runs next: fifo or working-set.
+    #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
+    schedule: Schedule,
+    /// Which machine is charged: erc32 or leon3.
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    machine: usize,
+    /// Which compiler makes the program: gcc or clang.
+    #[arg(long, value_name = "NAME", default_value = "gcc", value_parser = options::compiler)]
+    cc: Cc,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    if args.scheme == Scheme::Flat && args.cc == Cc::Clang {
+        return Err(Failure::user("clang cannot compile without windows", Some("use --cc gcc for the scheme flat")));
+    }
+    let recipe = Recipe { program: Program::Spell, scheme: args.scheme, schedule: args.schedule, cc: args.cc };
+    let threads = spell::THREADS.map(str::to_owned);
+    let done = work::run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
+    out.text(&table(&args, &done.counts).terminal(None));
+    out.object(&object(&args, &done));
+    Ok(())
+}
+
+fn table(args: &Args, counts: &Counts) -> Table {
+    let title = format!(
+        "{}, {} windows, {}, {}, {}",
+        args.scheme.name(),
+        args.windows,
+        args.behaviour.name(),
+        args.schedule.name(),
+        MACHINES[args.machine]
+    );
+    let cycles = counts.cycles[args.machine];
+    let mut table = Table::new(title, &["counted", "number"]).kind(Kind::Model).note("instructions counted under QEMU, cycles from the machine file");
+    let mut row = |name: &str, value: String| table.push(vec![Cell::words(name), Cell::number(value)]);
+    for (name, times) in &counts.switches {
+        row(&format!("switches to {name}"), times.to_string());
+    }
+    row("switches", counts.n_switches().to_string());
+    row("saves", counts.saves.to_string());
+    row("restores", counts.restores.to_string());
+    row("overflows", counts.overflows.to_string());
+    row("underflows", counts.underflows.to_string());
+    row("windows stored", counts.spilled.to_string());
+    row("windows loaded", counts.restored.to_string());
+    row("cycles, application", cycles.application.to_string());
+    row("cycles, traps", cycles.traps.to_string());
+    row("cycles, switches", cycles.switches.to_string());
+    row("cycles", cycles.total().to_string());
+    row("cycles of a switch, mean", format!("{:.1}", counts.mean_switch_cycles(args.machine)));
+    row("cycles of a switch, worst", counts.worst_switch_cycles(args.machine).to_string());
+    row("trap probability", format!("{:.4}", counts.trap_probability()));
+    table
+}
+
+fn object(args: &Args, done: &work::Done) -> Value {
+    let counts = &done.counts;
+    let cycles = counts.cycles[args.machine];
+    let mut switches: Map<String, Value> = counts.switches.iter().map(|(name, times)| (name.clone(), json!(times))).collect();
+    switches.insert("total".to_owned(), json!(counts.n_switches()));
+    json!({
+        "ok": true,
+        "scheme": args.scheme.name(),
+        "windows": args.windows,
+        "behaviour": args.behaviour.name(),
+        "schedule": args.schedule.name(),
+        "machine": MACHINES[args.machine],
+        "on": "qemu",
+        "switches": switches,
+        "saves": counts.saves,
+        "restores": counts.restores,
+        "overflows": counts.overflows,
+        "underflows": counts.underflows,
+        "spilled": counts.spilled,
+        "restored": counts.restored,
+        "cycles": {"application": cycles.application, "traps": cycles.traps, "switches": cycles.switches, "total": cycles.total()},
+        "mean_switch_cycles": counts.mean_switch_cycles(args.machine),
+        "worst_switch_cycles": counts.worst_switch_cycles(args.machine),
+        "trap_probability": counts.trap_probability(),
+        "output_sha256": spell::output_sha256(&done.output),
+    })
+}

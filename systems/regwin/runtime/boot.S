@@ -1,0 +1,109 @@
+/* Boot: the trap table, the number of windows, the first thread. */
+#include "window.h"
+
+#define BAD ba bad_trap; nop; nop; nop
+
+    .section .text.traps, "ax"
+    .global trap_table, _start
+trap_table:
+    ba _start; nop; nop; nop                    /* 0x00 reset */
+    .rept 4
+    BAD
+    .endr
+    .global vector_overflow, vector_underflow
+vector_overflow:
+#if defined(SCHEME_NS) || defined(SCHEME_FLAT)
+    rd %wim, %g2; srl %g2, 1, %g3; ba overflow; SHIFT_LAST(sll, %g2, %g2) /* 0x05 */
+vector_underflow:
+    rd %wim, %g2; sll %g2, 1, %g3; ba underflow; SHIFT_LAST(srl, %g2, %g2) /* 0x06 */
+#else
+    rd %psr, %l0; rd %wim, %l3; ba overflow; and %l0, 31, %l4 /* 0x05 */
+vector_underflow:
+    rd %psr, %l0; rd %wim, %l3; ba underflow; ld [%l1], %l4 /* 0x06 */
+#endif
+vector_rest:
+    .rept 256 - 7
+    BAD
+    .endr
+
+    .section .text.boot, "ax"
+_start:
+    wr %g0, 0x80, %psr      /* supervisor, traps off, window 0 */
+    nop; nop; nop
+    wr %g0, -1, %wim        /* windows that are not there read as 0 */
+    nop; nop; nop
+    rd %wim, %g2
+    clr %g3
+1:  srl %g2, 1, %g2         /* %g3: the number of windows less one */
+    tst %g2
+    bne,a 1b
+    add %g3, 1, %g3
+    set window_last, %g2
+    st %g3, [%g2]
+    set __rotations, %g2    /* the rotations learn the number of windows */
+    set __rotations_end, %g4
+2:  cmp %g2, %g4
+    be 3f
+    nop
+    ld [%g2], %o0
+    ld [%o0], %o1
+    or %o1, %g3, %o1
+    st %o1, [%o0]
+    flush %o0
+    ba 2b
+    add %g2, 4, %g2
+3:  set trap_table, %o0
+    wr %o0, %tbr
+    set thr_boot, %g7
+    set thr_idle, %g5
+    set window_owner, %g6
+#if defined(SCHEME_NS) || defined(SCHEME_FLAT)
+    wr %g0, 2, %wim         /* window 1 is reserved, the one below window 0 */
+#else
+    wr %g0, -2, %wim        /* window 0 is the only one of this thread */
+    st %g7, [%g6 + 4]
+#endif
+    set boot_stack_end - 96, %sp
+    clr %fp
+    wr %g0, 0xa0, %psr      /* traps on */
+    nop; nop; nop
+    call main
+    nop
+    ba thr_leave            /* the boot thread ends; the ready queue begins */
+    nop
+
+    .global bad_trap
+bad_trap:
+    rd %tbr, %l3
+    wr %g0, %wim
+    set boot_stack_end - 96, %sp
+    srl %l3, 4, %o0
+    and %o0, 255, %o0
+    mov %l1, %o1
+    call bad_trap_report
+    mov %i6, %o2
+
+    .global machine_stop
+machine_stop:
+    wr %g0, 0xc0, %psr      /* a trap with traps off ends the machine */
+    nop; nop; nop
+    ta 0
+
+/* A new thread's first frame holds its function in %l0 and its argument in %i0. */
+    .section .text.app, "ax"
+    .global thr_entry
+thr_entry:
+    call %l0
+    mov %i0, %o0
+    call thr_finished
+    nop
+    ba thr_leave
+    nop
+
+    .section .bss
+    .align 8
+    .global window_owner, window_last
+window_owner: .skip 128 + 8
+window_last: .skip 8
+boot_stack: .skip 4096
+boot_stack_end:

@@ -1,0 +1,50 @@
+/* The console: the serial port of LEON3, byte by byte. */
+#include "regwin.h"
+
+#define BOOT __attribute__((section(".text.boot")))
+#define UART ((volatile unsigned *)0x80000100u)
+
+static BOOT void byte(unsigned it)
+{
+    UART[2] = 3;
+    while (!(UART[1] & 4))
+        ;
+    UART[0] = it;
+}
+
+BOOT void console_text(const char *text)
+{
+    for (; *text; text++)
+        byte((unsigned char)*text);
+}
+
+BOOT void console_hex(unsigned value)
+{
+    for (int shift = 28; shift >= 0; shift -= 4)
+        byte("0123456789abcdef"[value >> shift & 15]);
+}
+
+BOOT void console_number(unsigned value)
+{
+    char digits[11];
+    unsigned at = 10;
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    console_text(digits + at);
+}
+
+BOOT void bad_trap_report(unsigned trap, unsigned pc, unsigned fp)
+{
+    console_text("regwin: trap ");
+    console_hex(trap);
+    console_text(" at ");
+    console_hex(pc);
+    console_text(" frame ");
+    console_hex(fp);
+    console_text(" in ");
+    console_text(thr_self()->name);
+    console_text("\n");
+    machine_stop();
+}

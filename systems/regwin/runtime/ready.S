@@ -1,0 +1,59 @@
+/* The ready queue: who runs next. The switches take from its front. */
+#include "window.h"
+    .section .text.app, "ax"
+    .global thr_wake, thr_yield
+thr_wake:                       /* %o0: a suspended thread */
+#ifdef WORKING_SET
+    ld [%o0 + TCB_PSR], %o2
+    tst %o2                     /* its windows are still here: it is next */
+    bne push_front
+    nop
+#endif
+push_back:
+    sethi %hi(thr_idle), %o1
+    or %o1, %lo(thr_idle), %o1
+    cmp %g5, %o1
+    sethi %hi(ready_last), %o2
+    be push_first
+    st %o1, [%o0 + TCB_NEXT]
+push_behind:
+    ld [%o2 + %lo(ready_last)], %o3
+    st %o0, [%o3 + TCB_NEXT]
+    retl
+    st %o0, [%o2 + %lo(ready_last)]
+push_first:
+    mov %o0, %g5
+    retl
+    st %o0, [%o2 + %lo(ready_last)]
+#ifdef WORKING_SET
+push_front:
+    sethi %hi(thr_idle), %o1
+    or %o1, %lo(thr_idle), %o1
+    cmp %g5, %o1
+    sethi %hi(ready_last), %o2
+    bne push_before
+    st %g5, [%o0 + TCB_NEXT]
+push_only:
+    st %o0, [%o2 + %lo(ready_last)]
+push_before:
+    retl
+    mov %o0, %g5
+#endif
+thr_yield:                      /* the running thread goes to the back of the queue */
+    sethi %hi(thr_idle), %o1
+    or %o1, %lo(thr_idle), %o1
+    cmp %g5, %o1
+    be yield_alone
+    st %o1, [%g7 + TCB_NEXT]
+    sethi %hi(ready_last), %o2
+    ld [%o2 + %lo(ready_last)], %o3
+    st %g7, [%o3 + TCB_NEXT]
+    ba thr_block
+    st %g7, [%o2 + %lo(ready_last)]
+yield_alone:
+    retl
+    nop
+
+    .section .bss
+    .align 4
+ready_last: .skip 4

@@ -1,0 +1,21 @@
+/* Context switch for code compiled without windows: sixteen registers to memory, sixteen back. */
+#include "window.h"
+    .section .text.switch, "ax"
+    .global thr_block, thr_block_flush, thr_leave, thr_to
+thr_leave:
+    ba next
+    nop
+
+thr_block:
+thr_block_flush:
+    add %sp, -64, %sp       /* a flat frame has no store area of its own */
+    SPILL(%sp)
+    std %o6, [%g7 + TCB_SP]
+next:
+    mov %g5, %g7
+    ldd [%g7 + TCB_SP], %o6
+thr_to:
+    ld [%g7 + TCB_NEXT], %g5
+    FILL(%sp)
+    retl
+    add %sp, 64, %sp

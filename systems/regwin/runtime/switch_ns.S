@@ -1,0 +1,31 @@
+/* Context switch, one thread in the registers: all windows of the old thread are stored, the
+ * newest of the new thread is loaded into the lowest of them, so the mask stays as it is. */
+#include "window.h"
+    .section .text.switch, "ax"
+    .global thr_block, thr_block_flush, thr_leave, thr_to
+thr_leave:
+    ba next
+    nop
+
+thr_block:
+thr_block_flush:
+    rd %wim, %o0
+    srl %o0, 1, %o1
+    SHIFT_LAST(sll, %o0, %o0)
+    or %o0, %o1, %g2        /* bit w: window w is the thread's oldest */
+    std %o6, [%g7 + TCB_SP]
+block_next:
+    SPILL(%sp)
+    rd %psr, %g3
+    srl %g2, %g3, %g4
+    andcc %g4, 1, %g0
+    be,a block_next
+    restore
+next:
+    mov %g5, %g7
+    ldd [%g7 + TCB_SP], %o6
+thr_to:
+    ld [%g7 + TCB_NEXT], %g5
+    FILL(%sp)
+    retl
+    nop

@@ -1,0 +1,110 @@
+/* Context switch, windows shared, one reserved window: it moves above the new thread. Stack
+ * pointer and return address of a suspended thread lie in its record. */
+#include "window.h"
+    .section .text.switch, "ax"
+    .global thr_block, thr_block_flush, thr_leave, thr_to, thr_to_left
+thr_block:
+    rd %psr, %o0
+    rd %wim, %o2
+    mov 1, %o3
+    sll %o3, %o0, %o3
+    subcc %o2, %o3, %o4     /* 1 from here down to the lowest window, */
+    subx %o4, 0, %o4        /* around the end */
+    orn %o2, %o4, %o1       /* the windows above are given up */
+    std %o0, [%g7 + TCB_PSR]
+    std %o6, [%g7 + TCB_SP]
+    mov %g5, %g7
+    ldd [%g7 + TCB_PSR], %g2
+    tst %g2
+    be absent
+thr_to:
+    ld [%g7 + TCB_NEXT], %g5
+resident:
+    and %g2, 31, %o0
+    sll %o0, 2, %o0
+    ld [%g6 + %o0], %o1
+    tst %o1
+    bne above_taken
+    wr %g2, %psr
+above_free:
+    wr %g3, %wim
+    nop
+    nop
+    ldd [%g7 + TCB_SP], %o6
+    retl
+    nop
+
+above_taken:                /* the window above the new thread becomes the reserved one */
+    wr %g0, %wim
+    nop
+    nop
+    nop
+    CLEAR_ABOVE(resume, %g0)
+    restore
+    ld [%g7 + TCB_WIM], %g3
+    wr %g3, %wim
+    nop
+    ldd [%g7 + TCB_SP], %o6
+    retl
+    nop
+
+absent:                     /* above the suspended thread: its reserved window is free */
+    wr %g0, %wim
+    rd %psr, %g2
+    and %g2, 31, %g2
+    sll %g2, 2, %g2
+    st %g7, [%g6 + %g2]
+    save
+take_reserve:
+    CLEAR_ABOVE(reserve, %g0)
+    restore
+load:
+    rd %psr, %g2
+    mov 1, %g3
+    sll %g3, %g2, %g3
+    wr %g3, -1, %wim
+    ldd [%g7 + TCB_SP], %o6
+    FILL(%sp)
+    retl
+    nop
+
+thr_block_flush:            /* leaves no window behind */
+    rd %wim, %o0
+    wr %g0, %wim
+    srl %o0, 1, %o1
+    SHIFT_LAST(sll, %o0, %o0)
+    or %o0, %o1, %g2
+    std %o6, [%g7 + TCB_SP]
+    st %g0, [%g7 + TCB_PSR]
+flush_next:
+    SPILL(%sp)
+    rd %psr, %g3
+    srl %g2, %g3, %g4
+    andcc %g4, 1, %g0
+    be flush_next
+    restore
+left:                       /* in the window below those given up */
+    rd %psr, %g2
+    and %g2, 31, %g2
+    sll %g2, 2, %g4
+    mov %g5, %g7
+    ldd [%g7 + TCB_PSR], %g2
+    tst %g2
+    be left_absent
+thr_to_left:
+    ld [%g7 + TCB_NEXT], %g5
+left_resident:
+    ba resident
+    st %g0, [%g6 + %g4]
+left_absent:
+    st %g7, [%g6 + %g4]
+    ba load
+    save
+
+thr_leave:
+    wr %g0, %wim
+    nop
+    nop
+    nop
+    ba left
+    restore

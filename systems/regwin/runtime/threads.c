@@ -1,0 +1,86 @@
+/* Threads: made, finished, and what is said when none can run. */
+#include "regwin.h"
+
+struct thr thr_boot = {.name = "boot"};
+static unsigned idle_stack[512] __attribute__((aligned(8)));
+static struct thr *known[THR_MAX];
+static unsigned n_threads;
+
+#define BOOT __attribute__((section(".text.boot")))
+
+void thr_entry(void);
+void machine_idle(void *);
+
+/* The window that thr_entry runs in, as if it had been stored. */
+static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, void (*entry)(void *), void *argument)
+{
+    unsigned *frame = stack + bytes / 4 - 48;
+    for (unsigned i = 0; i < 24; i++)
+        frame[i] = 0;
+    frame[0] = (unsigned)entry;    /* %l0 */
+    frame[8] = (unsigned)argument; /* %i0 */
+    frame[14] = (unsigned)frame;   /* %fp */
+    t->stack = stack;
+    t->psr = 0;
+    t->sp = (unsigned)frame;
+    t->pc = (unsigned)thr_entry - 8;
+    stack[0] = THR_GUARD;
+}
+
+struct thr thr_idle = {.name = "idle", .next = &thr_idle};
+
+BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+{
+    if (thr_idle.stack == 0)
+        first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
+    if (n_threads == THR_MAX || bytes < THR_STACK_MIN)
+        return -1;
+    known[n_threads++] = t;
+    t->name = name;
+    t->waits_for = THR_RUNS;
+    t->alive = 1;
+    first_frame(t, stack, bytes & ~7u, entry, argument);
+    thr_wake(t);
+    return 0;
+}
+
+/* Called by thr_entry when a thread's function has returned. */
+void thr_finished(void)
+{
+    thr_self()->alive = 0;
+}
+
+static BOOT const char *what(const struct thr *t)
+{
+    return t->waits_for == THR_WAITS_BYTES ? " waits for bytes in " : t->waits_for == THR_WAITS_ROOM ? " waits for room in " : " is suspended";
+}
+
+/* Nobody is ready: all have finished, or all wait. */
+BOOT void thr_report(void)
+{
+    unsigned n_alive = 0, n_broken = 0;
+    for (unsigned i = 0; i < n_threads; i++) {
+        const struct thr *t = known[i];
+        if (t->stack[0] != THR_GUARD) {
+            console_text("regwin: overflow ");
+            console_text(t->name);
+            console_text("\n");
+            n_broken++;
+        }
+        n_alive += (unsigned)t->alive;
+    }
+    if (n_alive == 0 && n_broken == 0) {
+        console_text("regwin: done\n");
+        return;
+    }
+    for (unsigned i = 0; i < n_threads; i++) {
+        const struct thr *t = known[i];
+        if (!t->alive)
+            continue;
+        console_text("regwin: stuck ");
+        console_text(t->name);
+        console_text(what(t));
+        console_text(t->waits ? t->waits->name : "");
+        console_text("\n");
+    }
+}

@@ -1,0 +1,101 @@
+/* What the assembly files share: where things are, and a window's way to memory and back.
+ *
+ * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7
+ * %g5      the first thread of the ready queue, thr_idle if there is none
+ * %g6      window_owner: the word for window q is the thread whose lowest resident window is q-1
+ * %g7      the running thread
+ *
+ * Writes of %psr and %wim may take effect up to three instructions late: nothing that looks at
+ * what they change comes sooner. The symbols inside the routines name their basic blocks; the
+ * simulator counts these.
+ */
+#define TCB_PSR 0  /* state register of a suspended thread; 0: none of its windows is resident */
+#define TCB_WIM 4  /* its window mask: 0 for each of its windows, 1 elsewhere */
+#define TCB_SP 8   /* stack pointer of the newest frame */
+#define TCB_PC 12  /* return address of the switch */
+#define TCB_NEXT 16
+#define TCB_HINT 20
+#define OWNER_SCRATCH 128 /* a word behind the 32 owners */
+
+#ifdef __ASSEMBLER__
+/* The store area of a window is the 64 bytes at its stack pointer. */
+#define SPILL(sp) \
+    std %l0, [sp + 0]; std %l2, [sp + 8]; std %l4, [sp + 16]; std %l6, [sp + 24]; \
+    std %i0, [sp + 32]; std %i2, [sp + 40]; std %i4, [sp + 48]; std %i6, [sp + 56]
+#define FILL(sp) \
+    ldd [sp + 0], %l0; ldd [sp + 8], %l2; ldd [sp + 16], %l4; ldd [sp + 24], %l6; \
+    ldd [sp + 32], %i0; ldd [sp + 40], %i2; ldd [sp + 48], %i4; ldd [sp + 56], %i6
+
+/* A shift by the number of windows less one; boot.S writes that number into the instruction. */
+#define SHIFT_LAST(op, from, to) \
+    997: op from, 0, to; .pushsection .rotations, "a"; .word 997b; .popsection
+
+/* Stores the lowest window of thread %g3, which is the current window, and takes it from the
+ * thread. The thread is suspended. Uses %g2, %g4 and the window's locals. */
+#ifdef SCHEME_SNP
+/* The out registers of a newest frame may be gone: its stack pointer is in the thread. */
+#define SPILL_OTHER(name) \
+    rd %psr, %g2; \
+    ld [%g3 + TCB_PSR], %g4; \
+    xor %g4, %g2, %g4; \
+    andcc %g4, 31, %g0; \
+    be name##_last; \
+    and %g2, 31, %g4; \
+name##_more: \
+    SPILL(%sp); \
+    sll %g4, 2, %g4; \
+    st %g3, [%g6 + %g4]; \
+    ld [%g3 + TCB_WIM], %l0; \
+    mov 1, %l1; \
+    sll %l1, %g2, %l1; \
+    or %l0, %l1, %l0; \
+    ba name##_stored; \
+    st %l0, [%g3 + TCB_WIM]; \
+name##_last: \
+    ld [%g3 + TCB_SP], %g4; \
+    SPILL(%g4); \
+    st %g0, [%g3 + TCB_PSR]; \
+name##_stored:
+#else
+/* The out registers of a newest frame lie in the thread's reserved window, which goes too. */
+#define SPILL_OTHER(name) \
+    rd %psr, %g2; \
+    ld [%g3 + TCB_PSR], %g4; \
+    SPILL(%sp); \
+    xor %g4, %g2, %g4; \
+    andcc %g4, 31, %g0; \
+    be name##_last; \
+    and %g2, 31, %g4; \
+name##_more: \
+    sll %g4, 2, %g4; \
+    st %g3, [%g6 + %g4]; \
+    ld [%g3 + TCB_WIM], %l0; \
+    mov 1, %l1; \
+    sll %l1, %g2, %l1; \
+    or %l0, %l1, %l0; \
+    ba name##_stored; \
+    st %l0, [%g3 + TCB_WIM]; \
+name##_last: \
+    std %o6, [%g3 + TCB_SP]; \
+    st %g0, [%g3 + TCB_PSR]; \
+name##_stored:
+#endif
+
+/* Goes to the window above after storing it if it belongs to a suspended thread; `owner` owns it then. */
+#define CLEAR_ABOVE(name, owner) \
+    rd %psr, %g2; \
+    and %g2, 31, %g2; \
+    sll %g2, 2, %g2; \
+    ld [%g6 + %g2], %g3; \
+    tst %g3; \
+    be name##_free; \
+    st owner, [%g6 + %g2]; \
+name##_taken: \
+    save; \
+    SPILL_OTHER(name); \
+    ba name##_clear; \
+    nop; \
+name##_free: \
+    save; \
+name##_clear:
+#endif

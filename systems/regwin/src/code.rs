@@ -1,0 +1,94 @@
+//! A compiled runtime: its words, its symbols, its parts.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use machine::in_order::Core;
+use object::{Object, ObjectSection, ObjectSymbol};
+
+use crate::sparc;
+
+/// The code of an image; addresses in bytes.
+#[derive(Debug, Clone)]
+pub struct Code {
+    /// Address of the first word.
+    pub base: u32,
+    /// The words.
+    pub words: Vec<u32>,
+    /// Symbols: address and size.
+    pub symbols: BTreeMap<String, (u32, u32)>,
+    /// The trap handlers.
+    pub traps: Range<u32>,
+    /// The switches.
+    pub switches: Range<u32>,
+    /// The program: threads, streams, the ready queue.
+    pub application: Range<u32>,
+}
+
+/// Something is wrong with the image that we made: what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadImage(pub String);
+
+impl Code {
+    /// Reads a linked image.
+    pub fn parse(elf: &[u8]) -> Result<Code, BadImage> {
+        let bad = |what: &str| BadImage(what.to_owned());
+        let file = object::File::parse(elf).map_err(|error| BadImage(error.to_string()))?;
+        let text = file.section_by_name(".text").ok_or_else(|| bad("no section .text"))?;
+        let data = text.data().map_err(|error| BadImage(error.to_string()))?;
+        let words = data.chunks_exact(4).map(|it| u32::from_be_bytes([it[0], it[1], it[2], it[3]])).collect();
+        let symbols: BTreeMap<String, (u32, u32)> = file
+            .symbols()
+            .filter_map(|it| Some((it.name().ok()?.to_owned(), (it.address() as u32, it.size() as u32))))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
+        let at = |name: &str| symbols.get(name).map(|it| it.0).ok_or_else(|| BadImage(format!("no symbol {name}")));
+        Ok(Code {
+            base: text.address() as u32,
+            words,
+            traps: at("__trap_start")?..at("__trap_end")?,
+            switches: at("__switch_start")?..at("__switch_end")?,
+            application: at("__app_start")?..at("__app_end")?,
+            symbols,
+        })
+    }
+
+    /// The address of a symbol.
+    ///
+    /// # Panics
+    /// If the image lacks it: image and host are made from the same sources.
+    pub fn address(&self, name: &str) -> u32 {
+        self.symbols.get(name).unwrap_or_else(|| panic!("the image has a symbol {name}")).0
+    }
+
+    /// The address of a symbol that not every scheme has.
+    pub fn try_address(&self, name: &str) -> Option<u32> {
+        self.symbols.get(name).map(|it| it.0)
+    }
+
+    /// The address of word number `idx`.
+    pub fn address_of(&self, idx: usize) -> u32 {
+        self.base + 4 * idx as u32
+    }
+
+    /// Cycles of the words from the first symbol to the one behind it: a basic block of the runtime.
+    pub fn block_cycles(&self, name: &str, core: &Core) -> u64 {
+        let start = self.address(name);
+        let inside = |at: &u32| *at > start && (self.traps.contains(at) || self.switches.contains(at) || self.application.contains(at));
+        let ends = [self.traps.end, self.switches.end, self.application.end];
+        let end = self.symbols.values().map(|it| it.0).filter(inside).chain(ends.into_iter().filter(|it| *it > start)).min();
+        let end = end.expect("a block lies in a part of the code");
+        self.cycles(start..end, core)
+    }
+
+    /// Cycles of words that follow each other.
+    pub fn cycles(&self, range: Range<u32>, core: &Core) -> u64 {
+        let idx = |at: u32| ((at - self.base) / 4) as usize;
+        self.words[idx(range.start)..idx(range.end)].iter().map(|word| cycles(*word, core)).sum()
+    }
+}
+
+/// Cycles of one word when nothing waits: until the next may start.
+pub fn cycles(word: u32, core: &Core) -> u64 {
+    u64::from(core.work(sparc::class(word)).issue_cycles)
+}

@@ -1,0 +1,129 @@
+//! What a run comes to: events, and cycles by routine.
+
+use machine::in_order::Core;
+
+use crate::code::{self, Code};
+use crate::qemu::{Raw, Span};
+use crate::sparc;
+
+/// Cycles of one machine, by routine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cycles {
+    /// Threads, streams and the ready queue.
+    pub application: u64,
+    /// Window traps: taking them and their handlers.
+    pub traps: u64,
+    /// Context switches.
+    pub switches: u64,
+}
+
+impl Cycles {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.application + self.traps + self.switches
+    }
+}
+
+/// Everything that is counted in one run, from the first switch to the last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Switches to each thread.
+    pub switches: Vec<(String, u64)>,
+    /// `save` instructions of the application.
+    pub saves: u64,
+    /// `restore` instructions of the application, those that a handler finished included.
+    pub restores: u64,
+    /// Window overflows.
+    pub overflows: u64,
+    /// Window underflows.
+    pub underflows: u64,
+    /// Windows stored, by traps and switches.
+    pub spilled: u64,
+    /// Windows loaded, by traps and switches.
+    pub restored: u64,
+    /// Cycles on each of the two machines.
+    pub cycles: [Cycles; 2],
+    /// Switches by cost.
+    pub spans: Vec<Span>,
+}
+
+impl Counts {
+    /// Switches to all threads.
+    pub fn n_switches(&self) -> u64 {
+        self.switches.iter().map(|it| it.1).sum()
+    }
+
+    /// Window traps a `save` or `restore`.
+    pub fn trap_probability(&self) -> f64 {
+        (self.overflows + self.underflows) as f64 / (self.saves + self.restores).max(1) as f64
+    }
+
+    /// Cycles of a switch on the average, on one of the machines.
+    pub fn mean_switch_cycles(&self, machine: usize) -> f64 {
+        let n: u64 = self.spans.iter().map(|it| it.times).sum();
+        self.cycles[machine].switches as f64 / n.max(1) as f64
+    }
+
+    /// Cycles of the longest switch, on one of the machines.
+    pub fn worst_switch_cycles(&self, machine: usize) -> u32 {
+        self.spans.iter().map(|it| it.cycles[machine]).max().unwrap_or(0)
+    }
+}
+
+/// The counts of a run under the plugin; `threads` are the names in the order of the image's table.
+pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) -> Counts {
+    let mut counts = Counts::default();
+    let overflow_vector = code.address("vector_overflow");
+    let underflow_vector = code.address("vector_underflow");
+    for &(at, times) in &raw.words {
+        let word = code.words[((at - code.base) / 4) as usize];
+        if at == overflow_vector {
+            counts.overflows = times;
+        }
+        if at == underflow_vector {
+            counts.underflows = times;
+        }
+        if code.application.contains(&at) {
+            counts.saves += if sparc::is_save(word) { times } else { 0 };
+            counts.restores += if sparc::is_restore(word) { times } else { 0 };
+        }
+        let in_vector = (overflow_vector..underflow_vector + 16).contains(&at);
+        let in_runtime = code.traps.contains(&at) || code.switches.contains(&at);
+        if in_runtime {
+            counts.spilled += if sparc::stores_window(word) { times } else { 0 };
+            counts.restored += if sparc::loads_window(word) { times } else { 0 };
+        }
+        for (cycles, core) in counts.cycles.iter_mut().zip(machines) {
+            let cost = times * code::cycles(word, core);
+            if code.application.contains(&at) {
+                cycles.application += cost;
+            } else if code.switches.contains(&at) {
+                cycles.switches += cost;
+            } else if code.traps.contains(&at) || in_vector {
+                cycles.traps += cost;
+            }
+        }
+    }
+    // A trapped instruction is counted when it traps. A save is executed again, so is the restore of a
+    // handler that loads the window where it was; the in-place handler finishes the restore itself.
+    let repeats_restore = code.try_address("underflow_plain").is_none();
+    let repeated = counts.overflows + if repeats_restore { counts.underflows } else { 0 };
+    counts.saves -= counts.overflows;
+    counts.restores -= repeated - counts.overflows;
+    for (cycles, core) in counts.cycles.iter_mut().zip(machines) {
+        // Not finished means not paid for; taking the trap is.
+        cycles.application -= counts.overflows + counts.underflows;
+        cycles.traps += (counts.overflows + counts.underflows) * u64::from(core.trap_cycles.unwrap_or(0));
+    }
+    let (table, bytes) = code.symbols["threads"];
+    let each = bytes / threads.len().max(1) as u32;
+    counts.switches = threads.iter().map(|name| (name.clone(), 0)).collect();
+    for &(at, times) in &raw.loads {
+        if (table..table + bytes).contains(&at) {
+            counts.switches[((at - table) / each) as usize].1 += times;
+        }
+    }
+    counts.spans = raw.spans.clone();
+    counts.spans.sort_unstable();
+    counts
+}

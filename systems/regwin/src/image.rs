@@ -1,0 +1,169 @@
+//! Door: compiles the runtime with a program for SPARC, and the counting plugin for this machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+use sha2::{Digest, Sha256};
+
+use crate::names::{Cc, Schedule, Scheme};
+
+/// What runs on the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Program {
+    /// The spell checker.
+    Spell,
+}
+
+/// What makes one image different from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Recipe {
+    /// The program.
+    pub program: Program,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The compiler of the C files; assembly is always gcc's.
+    pub cc: Cc,
+}
+
+macro_rules! files {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../", $folder, "/", $name)))),+]
+    };
+}
+
+const RUNTIME: &[(&str, &str)] = files!("runtime":
+    "boot.S", "ready.S", "threads.c", "streams.c", "console.c", "regwin.h", "window.h", "link.ld",
+    "overflow_ns.S", "underflow_ns.S", "switch_ns.S", "switch_flat.S",
+    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S");
+const SPELL: &[(&str, &str)] = files!("spell":
+    "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
+const PLUGIN: &str = include_str!("../plugin/count.c");
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(120);
+const GCC: &str = "sparc64-linux-gnu-gcc";
+const CLANG: &str = "clang-19";
+
+/// The files of the runtime that a scheme links.
+fn runtime_files(scheme: Scheme) -> [&'static str; 8] {
+    let [overflow, underflow, switch] = match scheme {
+        Scheme::Ns => ["overflow_ns.S", "underflow_ns.S", "switch_ns.S"],
+        Scheme::Flat => ["overflow_ns.S", "underflow_ns.S", "switch_flat.S"],
+        Scheme::Snp => ["overflow_sharing.S", "underflow_sharing.S", "switch_snp.S"],
+        Scheme::Sp => ["overflow_sharing.S", "underflow_sharing.S", "switch_sp.S"],
+    };
+    // The trap table comes first in its section, so boot.S comes first.
+    ["boot.S", overflow, underflow, switch, "ready.S", "threads.c", "streams.c", "console.c"]
+}
+
+/// Flags for C and assembly alike.
+fn flags(recipe: &Recipe) -> Vec<String> {
+    let mut flags = vec![format!("-DSCHEME_{}", recipe.scheme.name().to_uppercase())];
+    if recipe.schedule == Schedule::WorkingSet {
+        flags.push("-DWORKING_SET".to_owned());
+    }
+    flags
+}
+
+/// The linked image of a recipe: its path in the cache.
+pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
+    let program = match recipe.program {
+        Program::Spell => SPELL,
+    };
+    let mut hash = Sha256::new();
+    hash.update(format!("{recipe:?} {} {}", version(GCC)?, if recipe.cc == Cc::Clang { version(CLANG)? } else { String::new() }));
+    for (name, text) in RUNTIME.iter().chain(program) {
+        hash.update(format!("{name}\0{text}\0"));
+    }
+    cached(hash, "elf", |scratch, made| {
+        for (name, text) in RUNTIME.iter().chain(program) {
+            write(&scratch.join(name), text.as_bytes())?;
+        }
+        let sources = program.iter().map(|it| it.0).filter(|it| it.ends_with(".c"));
+        let mut objects = Vec::new();
+        for name in runtime_files(recipe.scheme).into_iter().chain(sources) {
+            let object = format!("{}-{name}.o", objects.len());
+            let mut command = compiler(recipe, name);
+            command.current_dir(scratch).args(flags(recipe)).args(["-I.", "-c", name, "-o", &object]);
+            tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
+            objects.push(object);
+        }
+        let mut link = Command::new("sparc64-linux-gnu-ld");
+        link.current_dir(scratch).args(["-m", "elf32_sparc", "-T", "link.ld", "-z", "noexecstack", "--build-id=none", "-o"]);
+        link.arg(made).args(&objects);
+        tool::run(&mut link, b"", COMPILE_LIMIT)?.ok()?;
+        Ok(())
+    })
+}
+
+/// The compiler with its target, for a file of this name.
+fn compiler(recipe: &Recipe, name: &str) -> Command {
+    let is_c = name.ends_with(".c");
+    // Windows open at the first instruction and close at the last, in every function that has one.
+    let shared = ["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-optimize-sibling-calls", "-std=gnu11", "-Wall", "-Wextra"];
+    if is_c && recipe.cc == Cc::Clang {
+        let mut command = Command::new(CLANG);
+        command.args(["--target=sparc-none-elf", "-mcpu=leon3", "-fno-pic"]).args(shared);
+        command.args((2..8).map(|it| format!("-ffixed-g{it}")));
+        return command;
+    }
+    let mut command = Command::new(GCC);
+    command.args(["-m32", "-mcpu=leon3", "-fno-pic", "-no-pie", "-mno-app-regs", "-ffixed-g5", "-Wa,--noexecstack"]).args(shared);
+    // No calls of memset and memcpy that are not written.
+    command.args(["-fno-shrink-wrap", "-fno-tree-loop-distribute-patterns"]);
+    if is_c && recipe.scheme == Scheme::Flat {
+        command.arg("-mflat");
+    }
+    command
+}
+
+/// The counting plugin: its path in the cache.
+pub fn plugin() -> Result<PathBuf, ToolError> {
+    let mut hash = Sha256::new();
+    hash.update(version("gcc")?);
+    hash.update(PLUGIN);
+    cached(hash, "so", |scratch, made| {
+        write(&scratch.join("count.c"), PLUGIN.as_bytes())?;
+        let mut command = Command::new("gcc");
+        command.current_dir(scratch).args(["-O2", "-shared", "-fPIC", "-fvisibility=hidden", "count.c", "-o"]).arg(made);
+        tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
+        Ok(())
+    })
+}
+
+fn version(program: &str) -> Result<String, ToolError> {
+    measure::machine::version(program, &["--version"])
+}
+
+/// The file of this hash in the cache; made by `make(scratch folder, file)` if it is not there.
+fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
+    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
+    let folder = cache_dir();
+    let path = folder.join(format!("{name}.{ending}"));
+    if path.exists() {
+        return Ok(path);
+    }
+    let failed = |error: std::io::Error| ToolError { ran: format!("write {}", folder.display()), said: error.to_string() };
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let scratch = tempfile::tempdir_in(&folder).map_err(failed)?;
+    let made = scratch.path().join(format!("made.{ending}"));
+    make(scratch.path(), &made)?;
+    std::fs::rename(&made, &path).map_err(failed)?;
+    Ok(path)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), ToolError> {
+    std::fs::write(path, bytes).map_err(|error| ToolError { ran: format!("write {}", path.display()), said: error.to_string() })
+}
+
+/// Where compiled images are kept: `$MEANWHILE_CACHE`, else the user's cache folder.
+fn cache_dir() -> PathBuf {
+    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
+    under("MEANWHILE_CACHE", "regwin")
+        .or_else(|| under("XDG_CACHE_HOME", "meanwhile/regwin"))
+        .or_else(|| under("HOME", ".cache/meanwhile/regwin"))
+        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-regwin"))
+}

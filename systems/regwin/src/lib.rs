@@ -1,0 +1,13 @@
+//! Threads that share cyclic register windows: a SPARC runtime, its exact counts under QEMU, a simulator.
+
+pub mod code;
+pub mod counts;
+pub mod image;
+pub mod names;
+pub mod qemu;
+pub mod sparc;
+pub mod spell;
+pub mod work;
+
+pub use counts::Counts;
+pub use names::{Behaviour, Cc, Schedule, Scheme};

@@ -1,0 +1,148 @@
+//! The names of a run: schemes, schedules, behaviours, compilers.
+
+/// How threads use the windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scheme {
+    /// Not shared: a switch stores all windows.
+    Ns,
+    /// Shared, one reserved window.
+    Snp,
+    /// Shared, a private reserved window for each thread.
+    Sp,
+    /// The same program compiled without windows.
+    Flat,
+}
+
+/// Who runs next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Schedule {
+    /// The thread that has been ready for longest.
+    Fifo,
+    /// The same, but a thread that is woken while its windows are still there comes first.
+    WorkingSet,
+}
+
+/// What the spell checker does with its streams: how many bytes fit in S1, S4, S5, S6 and in S2, S3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Behaviour {
+    /// 1 and 1.
+    HighFine,
+    /// 4 and 4.
+    HighMedium,
+    /// 16 and 16.
+    HighCoarse,
+    /// 1024 and 1.
+    LowFine,
+    /// 1024 and 4.
+    LowMedium,
+    /// 1024 and 16.
+    LowCoarse,
+}
+
+/// A C compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cc {
+    /// GNU C for SPARC.
+    Gcc,
+    /// Clang 19.
+    Clang,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Flat];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Ns => "ns",
+            Scheme::Snp => "snp",
+            Scheme::Sp => "sp",
+            Scheme::Flat => "flat",
+        }
+    }
+
+    /// The scheme of this name.
+    pub fn named(name: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// True if windows of several threads are resident.
+    pub fn shares(self) -> bool {
+        match self {
+            Scheme::Ns | Scheme::Flat => false,
+            Scheme::Snp | Scheme::Sp => true,
+        }
+    }
+}
+
+impl Schedule {
+    /// Both.
+    pub const ALL: [Schedule; 2] = [Schedule::Fifo, Schedule::WorkingSet];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Fifo => "fifo",
+            Schedule::WorkingSet => "working-set",
+        }
+    }
+
+    /// The schedule of this name.
+    pub fn named(name: &str) -> Option<Schedule> {
+        Schedule::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+impl Behaviour {
+    /// All of them, in the order of the paper's table 1.
+    pub const ALL: [Behaviour; 6] =
+        [Behaviour::HighFine, Behaviour::HighMedium, Behaviour::HighCoarse, Behaviour::LowFine, Behaviour::LowMedium, Behaviour::LowCoarse];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Behaviour::HighFine => "high-fine",
+            Behaviour::HighMedium => "high-medium",
+            Behaviour::HighCoarse => "high-coarse",
+            Behaviour::LowFine => "low-fine",
+            Behaviour::LowMedium => "low-medium",
+            Behaviour::LowCoarse => "low-coarse",
+        }
+    }
+
+    /// The behaviour of this name.
+    pub fn named(name: &str) -> Option<Behaviour> {
+        Behaviour::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// Bytes of S1, S4, S5, S6 and of S2, S3: the paper's M and N.
+    pub fn buffers(self) -> (u32, u32) {
+        match self {
+            Behaviour::HighFine => (1, 1),
+            Behaviour::HighMedium => (4, 4),
+            Behaviour::HighCoarse => (16, 16),
+            Behaviour::LowFine => (1024, 1),
+            Behaviour::LowMedium => (1024, 4),
+            Behaviour::LowCoarse => (1024, 16),
+        }
+    }
+}
+
+impl Cc {
+    /// Both.
+    pub const ALL: [Cc; 2] = [Cc::Gcc, Cc::Clang];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cc::Gcc => "gcc",
+            Cc::Clang => "clang",
+        }
+    }
+
+    /// The compiler of this name.
+    pub fn named(name: &str) -> Option<Cc> {
+        Cc::ALL.into_iter().find(|it| it.name() == name)
+    }
+}

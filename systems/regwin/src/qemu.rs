@@ -1,0 +1,138 @@
+//! Door: runs an image on QEMU's LEON3, with or without the counting plugin.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use machine::in_order::Core;
+use measure::tool::{self, ToolError};
+
+use crate::code::{self, Code};
+use crate::image;
+use crate::sparc;
+
+/// Bytes that are in memory before the first instruction.
+#[derive(Debug, Clone)]
+pub struct Blob {
+    /// Where.
+    pub address: u32,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
+/// What a machine did.
+#[derive(Debug, Clone, Default)]
+pub struct Raw {
+    /// What it wrote on the console.
+    pub console: String,
+    /// How often each word was executed: address, times.
+    pub words: Vec<(u32, u64)>,
+    /// Threads switched to, by the address that the switch reads.
+    pub loads: Vec<(u32, u64)>,
+    /// Spans of switches: cycles by machine, windows stored and loaded, times.
+    pub spans: Vec<Span>,
+}
+
+/// Switches of equal cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Span {
+    /// Windows stored.
+    pub spilled: u32,
+    /// Windows loaded.
+    pub restored: u32,
+    /// Cycles on each of the two machines.
+    pub cycles: [u32; 2],
+    /// How often.
+    pub times: u64,
+}
+
+/// A machine that runs longer than this does not stop.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Bits of the plugin's word table, as in `plugin/count.c`.
+mod bit {
+    pub const TRAPS: u32 = 1;
+    pub const SUM: u32 = 1 << 1;
+    pub const ENTRY: u32 = 1 << 2;
+    pub const LOAD: u32 = 1 << 3;
+    pub const STORES: u32 = 1 << 4;
+    pub const LOADS: u32 = 1 << 5;
+    pub const START: u32 = 1 << 6;
+    pub const STOP: u32 = 1 << 7;
+}
+
+/// Runs an image with `windows` windows; counts, if `machines` are given.
+pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>) -> Result<Raw, ToolError> {
+    let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
+    let scratch = tempfile::tempdir().map_err(failed)?;
+    let mut command = Command::new("qemu-system-sparc");
+    command.args(["-M", "leon3_generic", "-cpu", &format!("LEON3,nwindows={windows}")]);
+    command.args(["-nographic", "-monitor", "none", "-serial", "stdio", "-kernel"]).arg(image);
+    for (idx, blob) in blobs.iter().enumerate() {
+        let path = scratch.path().join(format!("blob{idx}"));
+        std::fs::write(&path, &blob.bytes).map_err(failed)?;
+        command.args(["-device", &format!("loader,addr={:#x},file={},force-raw=on", blob.address, path.display())]);
+    }
+    let out = scratch.path().join("counts");
+    if let Some(machines) = machines {
+        let words = scratch.path().join("words");
+        let table: Vec<u8> = word_table(code, machines).iter().flat_map(|it| it.to_le_bytes()).collect();
+        std::fs::write(&words, table).map_err(failed)?;
+        let plugin = image::plugin()?;
+        let [plugin, words, out] = [&plugin, &words, &out].map(|it| it.display());
+        command.args(["-plugin", &format!("{plugin},words={words},base={:#x},out={out}", code.base)]);
+    }
+    let ran = tool::run(&mut command, b"", LIMIT)?.ok()?;
+    let mut raw = Raw { console: ran.text(), ..Raw::default() };
+    if machines.is_some() {
+        let text = std::fs::read_to_string(&out).map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
+        let broken = |line: &str| ToolError { ran: ran.command.clone(), said: format!("the plugin wrote `{line}`") };
+        for line in text.lines() {
+            read_line(line, &mut raw).ok_or_else(|| broken(line))?;
+        }
+    }
+    Ok(raw)
+}
+
+/// One line of the plugin; `None` if it is none.
+fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
+    let mut fields = line.split(' ');
+    let kind = fields.next()?;
+    let numbers: Vec<u64> = fields.map(|it| u64::from_str_radix(it, 16)).collect::<Result<_, _>>().ok()?;
+    match (kind, numbers.as_slice()) {
+        ("count", [address, times]) => raw.words.push((*address as u32, *times)),
+        ("load", [address, times]) => raw.loads.push((*address as u32, *times)),
+        ("span", [cost0, cost1, spilled, restored, times]) => raw.spans.push(Span {
+            cycles: [*cost0 as u32, *cost1 as u32],
+            spilled: *spilled as u32,
+            restored: *restored as u32,
+            times: *times,
+        }),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// What the plugin has to know about each word.
+fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
+    let marks = |names: &[&str]| names.iter().filter_map(|it| code.try_address(it)).collect::<Vec<u32>>();
+    let entries = marks(&["thr_block", "thr_block_flush", "thr_leave"]);
+    let loads = marks(&["thr_to", "thr_to_left"]);
+    let (start, stop) = (code.address("thr_leave"), code.address("machine_idle"));
+    let entry = |(idx, word): (usize, &u32)| {
+        let at = code.address_of(idx);
+        let mut bits = 0;
+        let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
+        set(sparc::may_trap(*word), bit::TRAPS);
+        set(code.switches.contains(&at), bit::SUM);
+        set(entries.contains(&at), bit::ENTRY);
+        set(loads.contains(&at), bit::LOAD);
+        set(sparc::stores_window(*word), bit::STORES);
+        set(sparc::loads_window(*word), bit::LOADS);
+        set(at == start, bit::START);
+        set(at == stop, bit::STOP);
+        let [cost0, cost1] = machines.map(|it| code::cycles(*word, it) as u32);
+        bits | cost0 << 8 | cost1 << 16
+    };
+    code.words.iter().enumerate().map(entry).collect()
+}

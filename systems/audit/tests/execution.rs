@@ -380,9 +380,24 @@ fn cannot_be_seen(it: &Instruction) -> bool {
     ["stx", "stlx", "strex", "sc.", "cas", ".inst"].iter().any(|prefix| it.text.starts_with(prefix))
 }
 
+/// The mnemonic without the condition that guards it.
+fn form(it: &Instruction) -> String {
+    let mnemonic = it.text.split(' ').next().unwrap_or("");
+    let n = mnemonic.len() - if it.is_guarded { 2 } else { 0 };
+    mnemonic[..n].to_owned()
+}
+
+/// What a read is to its instruction, counted among those that are the same to it.
+fn operand(it: &Instruction, read: usize) -> String {
+    let role = it.reads[read].role;
+    let nth = it.reads[..read].iter().filter(|it| it.role == role).count();
+    let guard = if it.is_guarded && role == Role::Condition { " (guarded)" } else { "" };
+    format!("{role:?} {nth}{guard}")
+}
+
 /// Runs one batch of random words and says what is wrong; counts for each read and bit how often it was
 /// probed and how often it mattered.
-fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, usize), [(u32, u32); 64]>) {
+fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32); 64]>) {
     let mut rng = Rng::with_seed(seed);
     let mut batch = Batch { machine: Machine::new(isa), slots: Vec::new(), records: Vec::new(), cases: Vec::new() };
     while batch.cases.len() < N_WORDS {
@@ -416,7 +431,7 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, usize), [(u32, u32); 
             }
         }
         for probe in case.probes.iter().filter(|_| !cannot_be_seen(it)) {
-            let counts = seen.entry((mnemonic.clone(), probe.read)).or_insert([(0, 0); 64]);
+            let counts = seen.entry((form(it), operand(it, probe.read))).or_insert([(0, 0); 64]);
             let count = &mut counts[probe.bit as usize];
             count.0 += 1;
             count.1 += u32::from(matters(&machine, case, probe, &records, &results));
@@ -438,10 +453,10 @@ fn check(isa: Isa, seed: u64) {
     for ((mnemonic, read), counts) in &seen {
         let (n_probes, n_mattered) = counts.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         if n_probes >= 40 && n_mattered == 0 {
-            faults.push(format!("read {read} of {mnemonic}: {n_probes} probes"));
+            faults.push(format!("{read} of {mnemonic}: {n_probes} probes"));
         }
         for (bit, count) in counts.iter().enumerate().filter(|(_, count)| n_mattered > 0 && count.0 >= 200 && count.1 == 0) {
-            faults.push(format!("bit {bit} of read {read} of {mnemonic}: {} probes", count.0));
+            faults.push(format!("bit {bit} of {read} of {mnemonic}: {} probes", count.0));
         }
     }
     assert!(faults.is_empty(), "{} seed {seed}: reads that never matter:\n{}", isa.name(), faults.join("\n"));

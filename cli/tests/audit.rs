@@ -222,3 +222,21 @@ fn spills_of_ciphers_are_those_that_clang_says() {
     assert!(stores > 100 && found("stores").abs_diff(stores) * 20 <= stores, "{name}: {answer}, clang says {stores}");
     assert!(reloads > 100 && found("reloads").abs_diff(reloads) * 20 <= reloads, "{name}: {answer}, clang says {reloads}");
 }
+
+#[test]
+fn an_edit_is_verified_only_if_it_helped() {
+    let folder = folder();
+    let args = [&FAST[..], &["--verify", "--json"]].concat();
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &args)).expect("the answer is JSON");
+    let edits: Vec<&Value> = answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).collect();
+    let verified: Vec<&str> = edits.iter().filter(|it| it["verified"] == true).filter_map(|it| it["text"].as_str()).collect();
+    assert!(verified.iter().any(|it| it.starts_with("read `caller->cap` of line 11 into a variable before line 9")), "{edits:?}");
+    // Nothing is tried unless it was asked for.
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat())).expect("the answer is JSON");
+    assert!(answer["findings"].as_array().expect("a list").iter().all(|it| it["edit"]["verified"] != true), "{answer}");
+    fs::write(folder.path().join("loop.s"), ".global loop\nloop: ldr r1, [r0]\n add r0, r1, r1\n bx lr\n").expect("a scratch file");
+    let said = refused(folder.path(), &["loop.s", "--cpu", "arm1136jf-s", "--verify"], 1);
+    assert!(said.contains("--verify needs a C file"), "{said}");
+    // The user's file is as it was.
+    assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
+}

@@ -7,6 +7,7 @@ mod options;
 mod report;
 mod show;
 mod spills;
+mod verify;
 
 use measure::tool::ToolError;
 
@@ -31,6 +32,9 @@ pub struct Args {
     /// Count stores and reloads of spilled values instead.
     #[arg(long)]
     spills: bool,
+    /// Try suggested edits of a C file on a copy, and say which of them helped.
+    #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
+    verify: bool,
     /// What is printed; --json is short for the second.
     #[arg(long, value_name = "text|json|html", default_value = "text", value_parser = format)]
     format: Format,
@@ -73,7 +77,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.all_functions {
         return all::run(&loaded, &args.how, out);
     }
-    show::run(&loaded, &args.how, function, args.format, out)
+    show::run(&loaded, &args.how, function, args.verify, args.format, out)
 }
 
 fn format(text: &str) -> Result<Format, String> {

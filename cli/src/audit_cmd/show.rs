@@ -13,11 +13,15 @@ use audit::toolchain;
 
 use super::Format;
 use super::options::{How, Loaded};
+use super::verify::verify;
 use crate::output::{Failure, Output};
 
 /// Audits one function and prints it.
-pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, format: Format, out: &mut Output) -> Result<(), Failure> {
-    let audited = audited(loaded, how, function)?;
+pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, tries: bool, format: Format, out: &mut Output) -> Result<(), Failure> {
+    let mut audited = audited(loaded, how, function)?;
+    if tries {
+        verify(loaded, how, &mut audited)?;
+    }
     let sources = sources(&audited);
     let view = how.view();
     match format {

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod bound;
 pub mod code;
 pub mod depend;
+pub mod edit;
 mod explain;
 pub mod finding;
 pub mod frame;

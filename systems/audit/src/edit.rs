@@ -1,0 +1,204 @@
+//! Edits of C that can be tried: the source with a load pinned above a test, or with a test that
+//! says which way is likely.
+//!
+//! ```text
+//!                                     const __typeof__(c->cap) now_1 = *(const volatile __typeof__(c->cap) *)&(c->cap);
+//! if ((ep->state & 3) == 1)           if ((ep->state & 3) == 1)
+//!     return slow();          --->        return slow();
+//! if (c->cap == 0)                    if (now_1 == 0)
+//! ```
+//!
+//! Nothing here is parsed as C: a line is changed where it has the shape, and the compiler and a
+//! second audit say whether the change was one. Only a change that compiles and makes the path
+//! shorter is called verified. That a pinned load may fault on a path that did not load before is
+//! for the programmer to judge; the text of the edit says so.
+
+use crate::audit::Audit;
+use crate::code::Flow;
+use crate::finding::Kind;
+
+/// Tests that a load is moved above, one after the other.
+const EXITS_MAX: usize = 3;
+
+/// One change of the source that may remove a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trial {
+    /// Which finding, as a place in the audit's list.
+    pub finding: usize,
+    /// The whole changed source.
+    pub source: String,
+    /// The change in words.
+    pub text: String,
+}
+
+/// All changes worth trying, those that move least first; `file` is the source as line tables name it.
+pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut trials = Vec::new();
+    for (finding, found) in audit.findings.iter().enumerate() {
+        match found.kind {
+            Kind::Stall => pinned(audit, &lines, file, finding, &mut trials),
+            Kind::TakenBranch => likely(audit, &lines, file, finding, &mut trials),
+            Kind::RedundantExtension | Kind::DeadValue | Kind::FlagIdiom | Kind::SplitImmediate | Kind::BuiltBoolean => {}
+            Kind::Spill | Kind::Reload | Kind::DeadStore | Kind::Call | Kind::ComputedTwice | Kind::Jump | Kind::Hazard => {}
+        }
+    }
+    trials
+}
+
+/// The line of an instruction that stands in the audited function itself, from 0.
+fn own_line(audit: &Audit, idx: usize, file: &str) -> Option<usize> {
+    match &audit.function.frames[idx][..] {
+        [frame] if frame.file == file => (frame.line as usize).checked_sub(1),
+        _ => None,
+    }
+}
+
+/// Loads that a stall waits for, read before one of the tests above.
+fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let Some(timed) = &audit.timed else { return };
+    let Some(at) = timed.trace.places.iter().position(|it| *it == audit.findings[finding].idx) else { return };
+    for cause in &timed.causes[at] {
+        let producer = timed.trace.places[cause.producer as usize];
+        let is_load = audit.function.instructions[producer].accesses.iter().any(|it| !it.is_store);
+        let Some(line) = own_line(audit, producer, file).filter(|it| is_load && *it < lines.len()) else { continue };
+        let mut tests: Vec<usize> = Vec::new();
+        for exit in timed.trace.exits.iter().rev().filter(|it| it.at < at) {
+            let test = own_line(audit, timed.trace.places[exit.at], file);
+            if let Some(test) = test.filter(|it| *it < line && starts_if(lines, *it) && !tests.contains(it)) {
+                tests.push(test);
+            }
+        }
+        for &test in tests.iter().take(EXITS_MAX) {
+            for expression in expressions(lines[line]) {
+                let name = format!("now_{}", line + 1);
+                let indent: String = lines[test].chars().take_while(|it| it.is_whitespace()).collect();
+                let kind = format!("__typeof__({expression})");
+                let declared = format!("{indent}const {kind} {name} = *(const volatile {kind} *)&({expression});");
+                let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+                changed[line] = changed[line].replacen(&expression, &name, 1);
+                changed.insert(test, declared);
+                let text = format!(
+                    "read `{expression}` of line {} into a variable before line {}, by a volatile access so that it stays there; \
+                     its address must be good on all paths from there",
+                    line + 1,
+                    test + 1
+                );
+                trials.push(Trial { finding, source: changed.join("\n") + "\n", text });
+            }
+        }
+    }
+}
+
+/// A test with either way called likely.
+fn likely(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let idx = audit.findings[finding].idx;
+    let is_test = matches!(audit.function.instructions[idx].flow, Flow::Branch { is_conditional: true, .. });
+    let Some(line) = own_line(audit, idx, file).filter(|it| is_test && *it < lines.len()) else { return };
+    let Some((from, to)) = condition(lines[line]) else { return };
+    for way in ["0", "1"] {
+        let (before, inside, after) = (&lines[line][..from], &lines[line][from..to], &lines[line][to..]);
+        let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+        changed[line] = format!("{before}__builtin_expect(!!({inside}), {way}){after}");
+        let text = format!("line {}: `if (__builtin_expect(!!({inside}), {way}))`", line + 1);
+        trials.push(Trial { finding, source: changed.join("\n") + "\n", text });
+    }
+}
+
+/// A statement may stand before this line: it begins with `if`, and the line before ends one or opens a block.
+fn starts_if(lines: &[&str], line: usize) -> bool {
+    let is_if = lines.get(line).is_some_and(|it| it.trim_start().strip_prefix("if").is_some_and(|rest| rest.trim_start().starts_with('(')));
+    let before = lines[..line.min(lines.len())].iter().rev().map(|it| it.trim()).find(|it| !it.is_empty());
+    is_if && before.is_some_and(|it| it.ends_with([';', '{', '}']) || it.ends_with("*/"))
+}
+
+/// The range of what stands between the brackets of an `if` that ends on its line.
+fn condition(line: &str) -> Option<(usize, usize)> {
+    let start = line.find("if (").or_else(|| line.find("if("))?;
+    let open = start + line[start..].find('(')?;
+    let mut depth = 0;
+    for (at, character) in line[open..].char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some((open + 1, open + at)),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What of a line may be a load: names joined by `->`, `.` and plain indices. What is called or
+/// assigned is none.
+fn expressions(line: &str) -> Vec<String> {
+    let bytes = line.as_bytes();
+    let is_name = |at: usize| bytes.get(at).is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    let mut found: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let starts = bytes[at].is_ascii_alphabetic() || bytes[at] == b'_';
+        if !starts {
+            // A number is no name.
+            at += 1;
+            while at < bytes.len() && bytes[at - 1].is_ascii_digit() && is_name(at) {
+                at += 1;
+            }
+            continue;
+        }
+        let from = at;
+        let mut is_load = false;
+        loop {
+            while is_name(at) {
+                at += 1;
+            }
+            if line[at..].starts_with("->") && is_name(at + 2) {
+                at += 2;
+                is_load = true;
+            } else if line[at..].starts_with('.') && is_name(at + 1) {
+                at += 1;
+            } else if let Some(end) = line[at..].strip_prefix('[').and_then(|it| it.find(']')) {
+                at += end + 2;
+                is_load = true;
+            } else {
+                break;
+            }
+        }
+        let rest = line[at..].trim_start();
+        let is_assigned = rest.starts_with('=') && !rest.starts_with("==");
+        let is_changed = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--", "("].iter().any(|it| rest.starts_with(it));
+        let expression = line[from..at].to_owned();
+        if is_load && !is_assigned && !is_changed && !found.contains(&expression) {
+            found.push(expression);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_of_a_line() {
+        let of = |line| expressions(line).join(" ");
+        assert_eq!(of("    if (caller->cap == 0)"), "caller->cap");
+        assert_eq!(of("a->b = c->d[3].e + f(x->y) + 0x1f;"), "c->d[3].e x->y");
+        assert_eq!(of("p->n += 1; return g->h(1);"), "");
+        assert_eq!(of("x = y + 2;"), "");
+    }
+
+    #[test]
+    fn the_condition_of_an_if() {
+        let of = |line: &str| condition(line).map(|(from, to)| line[from..to].to_owned());
+        assert_eq!(of("  if (f(a) && (b))").as_deref(), Some("f(a) && (b)"));
+        assert_eq!(of("  if (a &&"), None);
+        assert_eq!(of("  x = 1;"), None);
+    }
+
+    #[test]
+    fn where_a_statement_may_stand() {
+        let lines = ["{", "    if (a)", "        b();", "    else", "    if (c)", "", "  /* so */", "    if (d)"];
+        let all: Vec<usize> = (0..lines.len()).filter(|&it| starts_if(&lines, it)).collect();
+        assert_eq!(all, [1, 7]);
+    }
+}

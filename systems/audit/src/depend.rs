@@ -186,7 +186,8 @@ impl<'a> Builder<'a> {
             if Some(write.reg) == zero {
                 continue;
             }
-            self.rewrite(at, write.reg, instruction.is_guarded);
+            // A written-back base is the base: both change their name or none does.
+            self.rewrite(at, write.reg, instruction.is_guarded || write.out == Out::BaseUpdate);
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
@@ -329,7 +330,8 @@ impl<'a> Builder<'a> {
         };
         let conventions = self.function.isa.conventions();
         let clobbers = instruction.writes.iter().any(|it| {
-            let can_rename = self.licence.renames && !conventions.flags.contains(&it.reg) && it.reg != conventions.stack_pointer;
+            let is_fixed = it.out == Out::BaseUpdate || it.reg == conventions.stack_pointer || conventions.flags.contains(&it.reg);
+            let can_rename = self.licence.renames && !is_fixed;
             exit.live.contains(it.reg) && !can_rename
         });
         is_good && !clobbers
@@ -355,7 +357,8 @@ impl<'a> Builder<'a> {
     /// What is known behind instruction `at`.
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
-        for access in instruction.accesses.iter().filter(|it| it.index.is_none()) {
+        // A load that may not have been done proves nothing.
+        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded) {
             if let Some(base) = access.base {
                 let (origin, _) = self.value(base);
                 self.followed.entry(origin).or_insert(at as u32);

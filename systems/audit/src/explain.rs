@@ -126,6 +126,10 @@ impl Told<'_> {
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
             Step::PastStore => self.store(order, &goes),
         };
+        let prevents = match reached.lacks_registers {
+            Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
+            None => prevents,
+        };
         (fill, Some(prevents), Some(Edit::unverified(edit)))
     }
 

@@ -22,6 +22,7 @@ pub mod liveness;
 pub mod needed;
 pub mod pipe;
 pub mod pipeline;
+pub mod pressure;
 pub mod program;
 mod relocate;
 pub mod search;

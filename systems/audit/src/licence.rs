@@ -16,6 +16,7 @@ use crate::depend::{Crossing, Edge, Licence, Why, dependences};
 use crate::frame::Frame;
 use crate::function::Function;
 use crate::pipe::Need;
+use crate::pressure::{available, is_known, needed};
 use crate::search::{Found, NODES_MAX, nearest, search};
 use crate::stalls::{Timing, time};
 use crate::trace::Trace;
@@ -70,6 +71,8 @@ pub struct Reached {
     pub found: Found,
     /// Its timing.
     pub timing: Timing,
+    /// Values alive at once in it, if that is known to be more than there are registers.
+    pub lacks_registers: Option<usize>,
 }
 
 /// How much work an answer is worth.
@@ -93,6 +96,9 @@ pub fn reach(
     effort: Effort,
 ) -> Vec<Reached> {
     let given: Vec<u32> = (0..needs.len() as u32).collect();
+    // The order as written has enough registers, however they are counted.
+    let affordable = available(function).max(needed(function, trace, &given));
+    let is_known = is_known(function, trace);
     let mut best = (given, written.clone());
     let mut reached: Vec<Reached> = Vec::new();
     for step in Step::ALL {
@@ -114,7 +120,9 @@ pub fn reach(
             found.order.clone_from(&best.0);
             found.total_cycles = best.1.total_cycles;
         }
-        reached.push(Reached { step, found, timing: best.1.clone() });
+        let needs_registers = needed(function, trace, &found.order);
+        let lacks_registers = (is_known && needs_registers > affordable).then_some(needs_registers);
+        reached.push(Reached { step, found, timing: best.1.clone(), lacks_registers });
     }
     // What no order beats under a licence, none beats under a smaller one, though the search there may have given up.
     let mut bound = 0;

@@ -77,7 +77,7 @@ impl Liveness {
 }
 
 /// What the caller may read: results, saved registers, the stack pointer.
-fn after_return(function: &Function) -> RegSet {
+pub fn after_return(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let kept = conventions.results.iter().chain(conventions.saved);
     kept.copied().chain([conventions.stack_pointer]).chain(conventions.reserved.iter().map(|(reg, _)| *reg)).collect()

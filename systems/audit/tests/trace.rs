@@ -7,6 +7,7 @@ use audit::function::Function;
 use audit::isa::Isa;
 use audit::licence::{Effort, Step, smallest};
 use audit::pipeline::{Audit, Options, audit};
+use audit::pressure::{available, needed};
 use audit::trace::{End, hot_trace};
 use machine::in_order::Core;
 
@@ -107,6 +108,9 @@ fn a_load_through_a_pointer_that_was_followed_is_proved_good() {
     // ldr r1, [r0]; cmp r1, #0; beq; ldr r2, [r0, #4]; add r2, r2, #1; the way out returns 0
     let words = [LDR_R1_R0, 0xe351_0000, beq(3), 0xe590_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
     assert_eq!(answer(&words, 1).0, Some(Step::ProvedLoad));
+    // ldrne r1, [r0]: perhaps it was not followed.
+    let words = [0x1590_1000, 0xe351_0000, beq(3), 0xe590_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
+    assert_eq!(answer(&words, 1).0, Some(Step::PromisedLoad));
     // Through another pointer only the programmer can vouch.
     let words = [LDR_R1_R0, 0xe351_0000, beq(3), 0xe593_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
     assert_eq!(answer(&words, 1).0, Some(Step::PromisedLoad));
@@ -152,4 +156,18 @@ fn without_a_frame_nothing_is_saved() {
     assert_eq!((audit.cycles.total_cycles, beyond.stack_frame_cycles), (11, 6));
     // The spilled r0 costs its store, its load, and the load's wait.
     assert_eq!(beyond.reserved_registers_cycles, 3);
+}
+
+#[test]
+fn registers_that_an_order_needs() {
+    // ldr r1, [r0]; add r2, r1, #1; ldr r3, [r0, #4]; add r0, r3, r2; bx lr
+    let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe590_3004, 0xe083_0002, BX_LR];
+    let function = function(&words, &[]);
+    let trace = hot_trace(&function, &[]);
+    // The caller's eight saved registers and its return address stay alive throughout.
+    let kept = 9;
+    // r0 and then r3, r2, and r1, which might be the upper half of a result.
+    assert_eq!(needed(&function, &trace, &[0, 1, 2, 3, 4]), kept + 3);
+    assert_eq!(needed(&function, &trace, &[0, 2, 1, 3, 4]), kept + 3);
+    assert_eq!(available(&function), 14);
 }

@@ -161,8 +161,13 @@ pub const PASSES: [&str; 18] = [
 const EQUATIONS_MAX: usize = 3_000_000;
 /// Equations up to which a node takes in every call at the end.
 const INLINED_MAX: usize = 8_000;
-/// `Schedule::Auto` leaves the order as it is unless the model promises cycles below this share.
-const AUTO_GAIN: f64 = 0.95;
+/// `Schedule::Bitslice` leaves the order as it is unless the model promises cycles below this share.
+const BITSLICE_KEEPS: f64 = 0.98;
+/// `Schedule::Auto` takes the bitslice scheduler if the model promises cycles below this share: C compilers with large
+/// blocks of code undo some orders, so a small promise is not worth the risk.
+const AUTO_BITSLICE: f64 = 0.95;
+/// The same for the mslice scheduler.
+const AUTO_MSLICE: f64 = 0.95;
 
 /// Compiles the nodes named `entries`.
 pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
@@ -391,22 +396,31 @@ impl Run<'_> {
 
     /// The last passes, with the scheduler that was asked for or that the model prefers.
     fn schedule(&mut self, program: Program, slicing: Slicing) -> (Program, Schedule, Option<String>) {
-        if self.options.schedule != Schedule::Auto {
-            let program = self.finish(program, self.options.schedule);
-            return (program, self.options.schedule, None);
+        let asked = self.options.schedule;
+        if matches!(asked, Schedule::None | Schedule::Mslice) {
+            return (self.finish(program, asked), asked, None);
         }
-        let candidates: &[Schedule] =
-            if slicing == Slicing::Bit { &[Schedule::None, Schedule::Bitslice] } else { &[Schedule::None, Schedule::Mslice] };
+        let other = if asked == Schedule::Bitslice || slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
+        let candidates = [Schedule::None, other];
         let mut made: Vec<(f64, Schedule, Program)> = Vec::new();
         for schedule in candidates {
-            let finished = self.finish(program.clone(), *schedule);
-            made.push((estimate::cycles(&finished, &self.options.target), *schedule, finished));
+            let finished = self.finish(program.clone(), schedule);
+            made.push((estimate::cycles(&finished, &self.options.target), schedule, finished));
         }
         let texts: Vec<String> = made.iter().map(|(cycles, schedule, _)| format!("{} {cycles:.0} cycles", schedule.name())).collect();
-        let best = if made[1].0 < made[0].0 * AUTO_GAIN { 1 } else { 0 };
-        let (_, schedule, program) = made.swap_remove(best);
-        let reason = format!("model {}: {}", self.options.target.machine.name, texts.join(", "));
-        (program, schedule, Some(reason))
+        let share = made[1].0 / made[0].0;
+        let gain = match (asked, candidates[1]) {
+            (Schedule::Auto, Schedule::Bitslice) => AUTO_BITSLICE,
+            (Schedule::Auto, _) => AUTO_MSLICE,
+            _ => BITSLICE_KEEPS,
+        };
+        let is_kept = share >= gain;
+        let (_, schedule, program) = made.swap_remove(if is_kept { 0 } else { 1 });
+        let mut reason = format!("model {}: {}", self.options.target.machine.name, texts.join(", "));
+        if asked == Schedule::Bitslice && is_kept {
+            reason += "; nothing to gain, so the order stays";
+        }
+        (program, if asked == Schedule::Auto { schedule } else { asked }, Some(reason))
     }
 
     fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {

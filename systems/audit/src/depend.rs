@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
             }
             for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
                 let writer = self.instruction(from as usize).class;
-                let latency = self.core.work(writer).latency(out).cast_signed();
+                let latency = self.core.work(writer).latency_as(out, read.role).cast_signed();
                 let early = self.core.early_cycles(instruction.class, read.role, writer);
                 let cycles = if read.role == Role::Carried { 0 } else { latency + early };
                 self.edge(from, at, cycles, Why::Value(read.reg, read.role));

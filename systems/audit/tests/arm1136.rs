@@ -103,6 +103,10 @@ fn interlocks_of_the_manual() {
     assert_eq!(cycles(&[0xe085_1006, 0xe081_0182]), 2, "ADD r1,r5,r6; ADD r0,r1,r2,LSL #3");
     assert_eq!(cycles(&[0xe890_00fe, 0xe08a_a003]), 5, "LDMIA r0,{{r1-r7}}; ADD r10,r10,r3");
     assert_eq!(cycles(&[0xe880_00fe, 0xe08a_600b]), 5, "STMIA r0,{{r1-r7}}; ADD r6,r10,r11");
+    assert_eq!(cycles(&[0xe781_f312, 0xe086_5001]), 4, "USAD8 r1,r2,r3; ADD r5,r6,r1");
+    assert_eq!(cycles(&[0xe781_f312, 0xe1a0_9009, 0xe1a0_9009, 0xe086_5001]), 4, "USAD8 r1,r2,r3; MOV; MOV; ADD r5,r6,r1");
+    assert_eq!(cycles(&[0xe781_f312, 0xe781_1514]), 3, "USAD8 r1,r2,r3; USADA8 r1,r4,r5,r1");
+    assert_eq!(cycles(&[0xe5b2_1004, 0xe5b2_3004]), 2, "LDR r1,[r2,#4]!; LDR r3,[r2,#4]!");
 }
 
 #[test]

@@ -59,6 +59,7 @@ pub struct Work {
     latency_cycles: u32,
     high_cycles: Option<u32>,
     base_cycles: Option<u32>,
+    base_reuse_cycles: Option<u32>,
     flags_cycles: Option<u32>,
     loaded_cycles: Vec<u32>,
     lock_cycles: Vec<u32>,
@@ -131,6 +132,14 @@ impl Work {
                     last + behind.div_ceil(self.registers_a_cycle.unwrap_or(1))
                 }),
             },
+        }
+    }
+
+    /// The same for an operand in this role: an updated base may come sooner as the base of another access.
+    pub fn latency_as(&self, out: Out, role: Role) -> u32 {
+        match (out, role, self.base_reuse_cycles) {
+            (Out::BaseUpdate, Role::Base, Some(cycles)) => cycles,
+            _ => self.latency(out),
         }
     }
 

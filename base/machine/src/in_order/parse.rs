@@ -71,6 +71,7 @@ struct Row {
     latency_cycles: Spanned<u32>,
     high_cycles: Option<Spanned<u32>>,
     base_cycles: Option<Spanned<u32>>,
+    base_reuse_cycles: Option<Spanned<u32>>,
     flags_cycles: Option<Spanned<u32>>,
     #[serde(default)]
     loaded_cycles: Vec<Spanned<u32>>,
@@ -195,6 +196,7 @@ impl Reader {
             latency_cycles: self.number(&row.latency_cycles, 0)?,
             high_cycles: optional(&row.high_cycles)?,
             base_cycles: optional(&row.base_cycles)?,
+            base_reuse_cycles: optional(&row.base_reuse_cycles)?,
             flags_cycles: optional(&row.flags_cycles)?,
             loaded_cycles: list(&row.loaded_cycles)?,
             lock_cycles: list(&row.lock_cycles)?,
@@ -248,15 +250,15 @@ mod tests {
 
     #[test]
     fn refuses_what_is_left_out_or_said_twice() {
-        check("\"load-slow\"", "\"load\"", expect!["my.toml:102:12: `load` has two rows"]);
+        check("\"load-slow\"", "\"load\"", expect!["my.toml:108:12: `load` has two rows"]);
         check(", \"nop\"", "", expect!["my.toml:1:1: no row says what these cost: nop"]);
     }
 
     #[test]
     fn refuses_names_that_are_not_there() {
-        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:102:12: there is no kind of work `load-slwo`"]);
-        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:98:11: there is no role `bass`"]);
-        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:95:10: there is no unit `mem`"]);
+        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:108:12: there is no kind of work `load-slwo`"]);
+        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:104:11: there is no role `bass`"]);
+        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:100:10: there is no unit `mem`"]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Compare two audits: what went, what came.
-    Diff(diff::Args),
+    Diff(Box<diff::Args>),
     /// List the machines with the source of their numbers.
     Cpus,
 }
@@ -62,7 +62,7 @@ pub enum Format {
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
-        Some(Command::Diff(args)) => return diff::run(args, out),
+        Some(Command::Diff(args)) => return diff::run(*args, out),
         Some(Command::Cpus) => return cpus::run(out),
         None => {}
     }

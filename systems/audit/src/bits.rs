@@ -385,8 +385,8 @@ fn backward(function: &Function, conventions: &Conventions) -> Vec<Vec<u64>> {
             comes_from[to].push(idx);
         }
     }
-    for idx in 0..n {
-        leaves(function, idx, conventions, &mut after[idx]);
+    for (idx, demanded) in after.iter_mut().enumerate() {
+        leaves(function, idx, conventions, demanded);
     }
     let mut open: Vec<usize> = (0..n).collect();
     while let Some(idx) = open.pop() {

@@ -89,7 +89,7 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
             .iter()
             .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())
             .any(|it| it.starts_with("-mcpu") || it.starts_with("-march"));
-        let for_cpu = machine_flags.iter().filter(|it| !it.starts_with("--target") && !(has_cpu && it.starts_with("-mcpu")));
+        let for_cpu = machine_flags.iter().filter(|it| !(it.starts_with("--target") || has_cpu && it.starts_with("-mcpu")));
         command.args(for_cpu);
     }
     // Before the user's flags, which may say otherwise.

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout)]
 
 use regwin::image::{Program, Recipe};
-use regwin::{Behaviour, Cc, Schedule, Scheme, spell, work};
+use regwin::{Behaviour, Cc, Schedule, Scheme, sim, spell, work};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -16,6 +16,7 @@ fn main() {
     let windows = word(1, "8").parse().expect("a number of windows");
     let behaviour = Behaviour::named(&word(2, "high-fine")).expect("a behaviour");
     let threads = spell::THREADS.map(str::to_owned);
-    let done = work::run(&recipe, windows, &spell::blobs(behaviour), &threads);
+    let run = if word(5, "qemu") == "sim" { sim::run } else { work::run };
+    let done = run(&recipe, windows, &spell::blobs(behaviour), &threads);
     println!("{:#?}", done.map(|it| (it.counts, spell::output_sha256(&it.output))));
 }

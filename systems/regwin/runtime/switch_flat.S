@@ -3,7 +3,7 @@
     .section .text.switch, "ax"
     .global thr_block, thr_block_flush, thr_leave, thr_to
 thr_leave:
-    ba next
+    ba take_next
     nop
 
 thr_block:
@@ -11,7 +11,7 @@ thr_block_flush:
     add %sp, -64, %sp       /* a flat frame has no store area of its own */
     SPILL(%sp)
     std %o6, [%g7 + TCB_SP]
-next:
+take_next:
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:

@@ -4,7 +4,7 @@
     .section .text.switch, "ax"
     .global thr_block, thr_block_flush, thr_leave, thr_to
 thr_leave:
-    ba next
+    ba take_next
     nop
 
 thr_block:
@@ -20,8 +20,9 @@ block_next:
     srl %g2, %g3, %g4
     andcc %g4, 1, %g0
     be,a block_next
+block_again:
     restore
-next:
+take_next:
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:

@@ -33,7 +33,7 @@ absent:                     /* above the reserved window of the suspended thread
     nop
     nop
     save
-    CLEAR_ABOVE(window, %g7)
+    CLEAR_ABOVE(newest, %g7)
     CLEAR_ABOVE(reserve, %g0)
     restore
 load:

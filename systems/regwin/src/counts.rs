@@ -116,11 +116,13 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
         cycles.traps += (counts.overflows + counts.underflows) * u64::from(core.trap_cycles.unwrap_or(0));
     }
     let (table, bytes) = code.symbols["threads"];
-    let each = bytes / threads.len().max(1) as u32;
+    let each = code.symbols["thr_idle"].1;
     counts.switches = threads.iter().map(|name| (name.clone(), 0)).collect();
     for &(at, times) in &raw.loads {
         if (table..table + bytes).contains(&at) {
-            counts.switches[((at - table) / each) as usize].1 += times;
+            if let Some(it) = counts.switches.get_mut(((at - table) / each) as usize) {
+                it.1 += times;
+            }
         }
     }
     counts.spans = raw.spans.clone();

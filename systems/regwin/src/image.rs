@@ -14,6 +14,8 @@ use crate::names::{Cc, Schedule, Scheme};
 pub enum Program {
     /// The spell checker.
     Spell,
+    /// Threads that a table describes.
+    Scenario,
 }
 
 /// What makes one image different from another.
@@ -41,6 +43,7 @@ const RUNTIME: &[(&str, &str)] = files!("runtime":
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
+const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");
 const PLUGIN: &str = include_str!("../plugin/count.c");
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
@@ -72,6 +75,7 @@ fn flags(recipe: &Recipe) -> Vec<String> {
 pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     let program = match recipe.program {
         Program::Spell => SPELL,
+        Program::Scenario => SCENARIO,
     };
     let mut hash = Sha256::new();
     hash.update(format!("{recipe:?} {} {}", version(GCC)?, if recipe.cc == Cc::Clang { version(CLANG)? } else { String::new() }));

@@ -5,8 +5,11 @@ pub mod counts;
 pub mod image;
 pub mod names;
 pub mod qemu;
+pub mod scenario;
+pub mod sim;
 pub mod sparc;
 pub mod spell;
+pub mod sweep;
 pub mod work;
 
 pub use counts::Counts;

@@ -1,0 +1,124 @@
+/* A scenario: threads that do what a table says, on the bare machine. */
+#include "regwin.h"
+
+#define BOOT __attribute__((section(".text.boot")))
+#define THREADS_MAX 24
+#define STREAMS_MAX 32
+#define BUFFER_MAX 1024
+#define NEST_MAX 8
+#define STACK_WORDS 4096
+
+/* What the loader puts into memory; scenario/code.rs writes it. */
+struct table {
+    unsigned n_threads, n_streams;
+    struct {
+        char name[16];
+        unsigned capacity, n_writers;
+    } streams[STREAMS_MAX];
+    struct {
+        char name[16];
+        unsigned code; /* number of its first word in `words` */
+    } threads[THREADS_MAX];
+    unsigned words[];
+};
+#define TABLE ((const struct table *)0x40440000u)
+
+enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE };
+
+struct job {
+    const unsigned *at;
+    unsigned nest, left[NEST_MAX];
+    unsigned sum, sent, n_wrong;
+};
+
+static struct stream streams[STREAMS_MAX];
+static unsigned char buffers[STREAMS_MAX][BUFFER_MAX];
+struct thr threads[THREADS_MAX];
+static struct job jobs[THREADS_MAX];
+static unsigned stacks[THREADS_MAX][STACK_WORDS] __attribute__((aligned(8)));
+void thr_report(void);
+
+/* Hides from the compiler where a value comes from, so that it has to keep it. */
+#define KEEP(value) __asm__ volatile("" : "+r"(value))
+
+/* Does what the table says up to the next RETURN or END. Values of this frame are kept over calls
+ * and waits, 64 bits wide too: if a window is lost or mixed up, they are wrong. */
+static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
+{
+    unsigned small = depth * 0x9e3779b9u ^ (unsigned)job;
+    unsigned long long large = ((unsigned long long)small << 32 | ~small) + depth;
+    unsigned char bytes[64];
+    KEEP(small);
+    KEEP(large);
+    for (;;) {
+        unsigned word = *job->at++, n = word & 0xffff, s = word >> 16 & 255;
+        switch (word >> 24) {
+        case CALL:
+            perform(job, depth + 1);
+            break;
+        case PUT:
+            for (unsigned i = 0; i < n && i < sizeof bytes; i++)
+                bytes[i] = (unsigned char)job->sent++;
+            stream_write(&streams[s], bytes, n);
+            break;
+        case GET: {
+            unsigned n_read = stream_read(&streams[s], bytes, n);
+            for (unsigned i = 0; i < n_read; i++)
+                job->sum += bytes[i];
+            break;
+        }
+        case YIELD:
+            thr_yield();
+            break;
+        case REPEAT:
+            job->left[job->nest++] = n;
+            break;
+        case AGAIN:
+            if (--job->left[job->nest - 1])
+                job->at -= n;
+            else
+                job->nest--;
+            break;
+        case CLOSE:
+            stream_close(&streams[s]);
+            break;
+        default: {
+            unsigned expected = depth * 0x9e3779b9u ^ (unsigned)job;
+            KEEP(expected);
+            job->n_wrong += small != expected || large != ((unsigned long long)expected << 32 | ~expected) + depth;
+            return;
+        }
+        }
+    }
+}
+
+static void thread(void *argument)
+{
+    struct job *job = argument;
+    perform(job, 0);
+    job->nest = 0;
+}
+
+BOOT void machine_idle(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < TABLE->n_threads; i++) {
+        console_text(TABLE->threads[i].name);
+        console_text(" ");
+        console_number(jobs[i].sum);
+        console_text(jobs[i].n_wrong ? " wrong\n" : "\n");
+    }
+    thr_report();
+    machine_stop();
+}
+
+BOOT int main(void)
+{
+    for (unsigned i = 0; i < TABLE->n_streams; i++)
+        stream_open(&streams[i], TABLE->streams[i].name, buffers[i], TABLE->streams[i].capacity, TABLE->streams[i].n_writers);
+    for (unsigned i = 0; i < TABLE->n_threads; i++) {
+        jobs[i].at = TABLE->words + TABLE->threads[i].code;
+        thr_create(&threads[i], TABLE->threads[i].name, stacks[i], sizeof stacks[i], thread, &jobs[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,410 @@
+//! Scenario files: threads that call, return, wait and yield, as the user writes them.
+//!
+//! ```text
+//! stream NAME BYTES     a stream and what fits into it
+//! thread NAME           what follows is done by this thread
+//! put STREAM N          N bytes in one call; waits for room
+//! get STREAM N          N bytes in one call; waits for them
+//! yield                 the other ready threads run first
+//! call ... return       one frame deeper
+//! repeat N ... end      N times
+//! ```
+//! A `#` begins a comment. A thread closes the streams that it wrote when it ends.
+
+use std::sync::Arc;
+
+use report::{Diagnostic, SourceFile, Span, did_you_mean};
+
+use crate::qemu::Blob;
+
+/// Most threads of a scenario: the table of the image.
+pub const THREADS_MAX: usize = 24;
+/// Most streams of a scenario.
+pub const STREAMS_MAX: usize = 32;
+/// Most bytes of a stream.
+pub const CAPACITY_MAX: u32 = 1024;
+/// Most bytes of one put or get.
+pub const BYTES_MAX: u32 = 64;
+/// Most frames of a thread: what its stack holds.
+pub const DEPTH_MAX: usize = 60;
+const NEST_MAX: usize = 8;
+const TIMES_MAX: u32 = 60_000;
+const NAME_MAX: usize = 15;
+const STEPS_MAX: usize = 20_000;
+
+/// One thing that a thread does; streams by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// One frame deeper.
+    Call,
+    /// Back.
+    Return,
+    /// Writes bytes.
+    Put(usize, u32),
+    /// Reads bytes.
+    Get(usize, u32),
+    /// Lets others run.
+    Yield,
+    /// What follows, up to [`Step::End`], so many times.
+    Repeat(u32),
+    /// The end of the innermost repetition.
+    End,
+}
+
+/// A scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scenario {
+    /// Streams: name and bytes.
+    pub streams: Vec<(String, u32)>,
+    /// Threads: name and what it does.
+    pub threads: Vec<(String, Vec<Step>)>,
+}
+
+/// The words of a line with their places.
+fn words(line: &str, start: usize) -> Vec<(&str, usize)> {
+    let line = line.split('#').next().unwrap_or("");
+    line.split_whitespace().map(|word| (word, start + (word.as_ptr() as usize - line.as_ptr() as usize))).collect()
+}
+
+struct Parser {
+    file: Arc<SourceFile>,
+    scenario: Scenario,
+    /// What is open in the current thread: `call` or `repeat`, and where.
+    open: Vec<(bool, usize)>,
+}
+
+impl Parser {
+    fn fault(&self, at: usize, n: usize, message: String, label: &str) -> Diagnostic {
+        Diagnostic::new(message).at(Span::new(&self.file, at..at + n), label)
+    }
+
+    fn number(&self, word: Option<&(&str, usize)>, after: (&str, usize), max: u32) -> Result<u32, Diagnostic> {
+        let Some((text, at)) = word else {
+            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a number", after.0), "here"));
+        };
+        match text.parse() {
+            Ok(number) if (1..=max).contains(&number) => Ok(number),
+            _ => Err(self.fault(*at, text.len(), format!("`{text}` is no number from 1 to {max}"), "here")),
+        }
+    }
+
+    fn name(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<String, Diagnostic> {
+        let Some((text, at)) = word else {
+            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a name", after.0), "here"));
+        };
+        if text.len() > NAME_MAX || !text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_') {
+            return Err(self.fault(*at, text.len(), format!("`{text}` is no name"), "up to 15 letters, digits, `-`, `_`"));
+        }
+        let taken = self.scenario.streams.iter().map(|it| &it.0).chain(self.scenario.threads.iter().map(|it| &it.0)).any(|it| it == text);
+        if taken {
+            return Err(self.fault(*at, text.len(), format!("`{text}` is there already"), "again here"));
+        }
+        Ok((*text).to_owned())
+    }
+
+    fn stream(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+        let Some((text, at)) = word else {
+            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a stream", after.0), "here"));
+        };
+        let known = || self.scenario.streams.iter().map(|it| it.0.as_str());
+        known().position(|it| it == *text).ok_or_else(|| {
+            let fault = self.fault(*at, text.len(), format!("there is no stream `{text}`"), "not above this line");
+            match did_you_mean(text, known()) {
+                Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                None => fault.with_help(format!("write `stream {text} BYTES` above")),
+            }
+        })
+    }
+
+    fn line(&mut self, words: &[(&str, usize)]) -> Result<(), Diagnostic> {
+        let Some(&first) = words.first() else { return Ok(()) };
+        let (word, at) = first;
+        let file = Arc::clone(&self.file);
+        let here = |message: String, label: &str| Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label);
+        let known = ["stream", "thread", "put", "get", "yield", "call", "return", "repeat", "end"];
+        let n_words = match word {
+            "stream" | "put" | "get" => 3,
+            "thread" | "repeat" => 2,
+            _ => 1,
+        };
+        if !known.contains(&word) {
+            let fault = here(format!("`{word}` is no step of a scenario"), "here");
+            return Err(match did_you_mean(word, known) {
+                Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                None => fault.with_help(format!("there are {}", known.join(", "))),
+            });
+        }
+        if let Some((text, at)) = words.get(n_words) {
+            return Err(self.fault(*at, text.len(), format!("`{word}` takes nothing more"), "here"));
+        }
+        if word == "stream" {
+            if self.scenario.streams.len() == STREAMS_MAX {
+                return Err(here(format!("there are more than {STREAMS_MAX} streams"), "here"));
+            }
+            let name = self.name(words.get(1), first)?;
+            let bytes = self.number(words.get(2), first, CAPACITY_MAX)?;
+            self.scenario.streams.push((name, bytes));
+            return Ok(());
+        }
+        if word == "thread" {
+            self.closed()?;
+            if self.scenario.threads.len() == THREADS_MAX {
+                return Err(here(format!("there are more than {THREADS_MAX} threads"), "here"));
+            }
+            let name = self.name(words.get(1), first)?;
+            self.scenario.threads.push((name, Vec::new()));
+            return Ok(());
+        }
+        if self.scenario.threads.is_empty() {
+            return Err(here(format!("`{word}` belongs to no thread"), "here").with_help("write `thread NAME` above"));
+        }
+        let open = self.open.clone();
+        let depth = |calls: bool| open.iter().filter(|it| it.0 == calls).count();
+        let step = match word {
+            "put" | "get" => {
+                let stream = self.stream(words.get(1), first)?;
+                let n = self.number(words.get(2), first, BYTES_MAX)?;
+                if word == "put" { Step::Put(stream, n) } else { Step::Get(stream, n) }
+            }
+            "yield" => Step::Yield,
+            "call" if depth(true) + 1 >= DEPTH_MAX => return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep")),
+            "call" => Step::Call,
+            "repeat" if depth(false) == NEST_MAX => {
+                return Err(here(format!("more than {NEST_MAX} repetitions inside each other"), "here"));
+            }
+            "repeat" => Step::Repeat(self.number(words.get(1), first, TIMES_MAX)?),
+            _ => {
+                let calls = word == "return";
+                let opens = if calls { "call" } else { "repeat" };
+                match self.open.pop() {
+                    Some((it, _)) if it == calls => {}
+                    _ => return Err(here(format!("`{word}` without `{opens}`"), "nothing to end here")),
+                }
+                if calls { Step::Return } else { Step::End }
+            }
+        };
+        match step {
+            Step::Call => self.open.push((true, at)),
+            Step::Repeat(_) => self.open.push((false, at)),
+            _ => {}
+        }
+        let (name, steps) = self.scenario.threads.last_mut().expect("there is a thread");
+        if steps.len() == STEPS_MAX {
+            let message = format!("thread `{name}` has more than {STEPS_MAX} steps");
+            return Err(self.fault(at, word.len(), message, "here"));
+        }
+        steps.push(step);
+        Ok(())
+    }
+
+    fn closed(&mut self) -> Result<(), Diagnostic> {
+        match self.open.pop() {
+            None => Ok(()),
+            Some((true, at)) => Err(self.fault(at, 4, "`call` without `return`".to_owned(), "opened here")),
+            Some((false, at)) => Err(self.fault(at, 6, "`repeat` without `end`".to_owned(), "opened here")),
+        }
+    }
+}
+
+impl Scenario {
+    /// The scenario that a file describes, or the first thing that is wrong with it.
+    pub fn parse(name: &str, text: &str) -> Result<Scenario, Diagnostic> {
+        let file = SourceFile::new(name, text);
+        let mut parser = Parser { file, scenario: Scenario::default(), open: Vec::new() };
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            parser.line(&words(line, start))?;
+            start += line.len();
+        }
+        parser.closed()?;
+        if parser.scenario.threads.is_empty() {
+            return Err(parser.fault(0, 0, format!("`{name}` has no thread"), "a scenario has at least one"));
+        }
+        Ok(parser.scenario)
+    }
+
+    /// The names of the threads.
+    pub fn names(&self) -> Vec<String> {
+        self.threads.iter().map(|it| it.0.clone()).collect()
+    }
+
+    /// The table that the image works through, as `scenario/main.c` reads it.
+    pub fn blobs(&self) -> Vec<Blob> {
+        let writes = |steps: &[Step], stream: usize| steps.iter().any(|it| matches!(it, Step::Put(s, _) if *s == stream));
+        let mut bytes: Vec<u8> = Vec::new();
+        let word = |bytes: &mut Vec<u8>, word: u32| bytes.extend(word.to_be_bytes());
+        let name = |bytes: &mut Vec<u8>, name: &str| {
+            bytes.extend(name.bytes().chain(std::iter::repeat(0)).take(16));
+        };
+        word(&mut bytes, self.threads.len() as u32);
+        word(&mut bytes, self.streams.len() as u32);
+        for idx in 0..STREAMS_MAX {
+            let (text, capacity) = self.streams.get(idx).map_or(("", 0), |it| (it.0.as_str(), it.1));
+            name(&mut bytes, text);
+            word(&mut bytes, capacity);
+            word(&mut bytes, self.threads.iter().filter(|it| writes(&it.1, idx)).count() as u32);
+        }
+        let mut code: Vec<u32> = Vec::new();
+        for idx in 0..THREADS_MAX {
+            name(&mut bytes, self.threads.get(idx).map_or("", |it| it.0.as_str()));
+            word(&mut bytes, code.len() as u32);
+            let Some((_, steps)) = self.threads.get(idx) else { continue };
+            let mut starts = Vec::new();
+            for step in steps {
+                code.push(match *step {
+                    Step::Call => 1 << 24,
+                    Step::Return => 2 << 24,
+                    Step::Put(stream, n) => 3 << 24 | (stream as u32) << 16 | n,
+                    Step::Get(stream, n) => 4 << 24 | (stream as u32) << 16 | n,
+                    Step::Yield => 5 << 24,
+                    Step::Repeat(n) => {
+                        starts.push(code.len());
+                        6 << 24 | n
+                    }
+                    Step::End => 7 << 24 | (code.len() - starts.pop().expect("an end has its beginning")) as u32,
+                });
+            }
+            let closes = (0..self.streams.len()).filter(|it| writes(steps, *it));
+            code.extend(closes.map(|it| 8 << 24 | (it as u32) << 16));
+            code.push(0);
+        }
+        code.into_iter().for_each(|it| word(&mut bytes, it));
+        vec![Blob { address: 0x4044_0000, bytes }]
+    }
+
+    /// The scenario as a file.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, bytes) in &self.streams {
+            text += &format!("stream {name} {bytes}\n");
+        }
+        for (name, steps) in &self.threads {
+            text += &format!("\nthread {name}\n");
+            let mut depth = 1;
+            for step in steps {
+                if matches!(step, Step::Return | Step::End) {
+                    depth -= 1;
+                }
+                let line = match *step {
+                    Step::Call => "call".to_owned(),
+                    Step::Return => "return".to_owned(),
+                    Step::Put(stream, n) => format!("put {} {n}", self.streams[stream].0),
+                    Step::Get(stream, n) => format!("get {} {n}", self.streams[stream].0),
+                    Step::Yield => "yield".to_owned(),
+                    Step::Repeat(n) => format!("repeat {n}"),
+                    Step::End => "end".to_owned(),
+                };
+                text += &format!("{}{line}\n", "  ".repeat(depth));
+                if matches!(step, Step::Call | Step::Repeat(_)) {
+                    depth += 1;
+                }
+            }
+        }
+        text
+    }
+
+    /// A scenario of random threads that always ends: a ring of streams, each thread reads the one
+    /// before it and writes the next, the first writes first.
+    pub fn random(seed: u64) -> Scenario {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let n_threads_max = if rng.bool() { 5 } else { THREADS_MAX };
+        let n_threads = rng.usize(2..=n_threads_max);
+        let capacity = [1, 2, 3, 8, 64];
+        let streams = (0..n_threads).map(|idx| (format!("s{idx}"), capacity[rng.usize(..capacity.len())])).collect();
+        // Each round moves so many bytes around the ring; a put never waits for its own get.
+        let rounds = rng.u32(1..=20);
+        let threads = (0..n_threads).map(|idx| {
+            let mut steps = vec![Step::Repeat(rounds)];
+            let get = Step::Get((idx + n_threads - 1) % n_threads, 1);
+            let put = Step::Put(idx, 1);
+            let turns = if idx == 0 { [put, get] } else { [get, put] };
+            for turn in turns {
+                let depth = rng.usize(..12);
+                wander(&mut rng, &mut steps);
+                steps.extend(std::iter::repeat_n(Step::Call, depth));
+                steps.push(turn);
+                wander(&mut rng, &mut steps);
+                steps.extend(std::iter::repeat_n(Step::Return, depth));
+            }
+            steps.push(Step::End);
+            (format!("t{idx}"), steps)
+        });
+        let threads = threads.collect();
+        Scenario { streams, threads }
+    }
+}
+
+/// Calls, returns and yields without a stream.
+fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
+    let mut depth = 0;
+    for _ in 0..rng.usize(..12) {
+        match rng.u32(..5) {
+            0..=1 => {
+                depth += 1;
+                steps.push(Step::Call);
+            }
+            2..=3 if depth > 0 => {
+                depth -= 1;
+                steps.push(Step::Return);
+            }
+            _ => steps.push(Step::Yield),
+        }
+    }
+    steps.extend(std::iter::repeat_n(Step::Return, depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expected: Expect) {
+        let fault = Scenario::parse("my.txt", text).expect_err("the file is wrong");
+        expected.assert_eq(&fault.to_string());
+    }
+
+    #[test]
+    fn a_file_and_its_text() {
+        for text in [include_str!("../scenarios/ping-pong.txt"), include_str!("../scenarios/deep.txt")] {
+            let scenario = Scenario::parse("it", text).expect("the file is right");
+            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario);
+        }
+        for seed in 0..200 {
+            let scenario = Scenario::random(seed);
+            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_step() {
+        check("thread a\n  cal\n", expect!["my.txt:2:3: `cal` is no step of a scenario"]);
+        check("thread a\n  yield 3\n", expect!["my.txt:2:9: `yield` takes nothing more"]);
+        check("yield\n", expect!["my.txt:1:1: `yield` belongs to no thread"]);
+        check("", expect!["my.txt:1:1: `my.txt` has no thread"]);
+    }
+
+    #[test]
+    fn refuses_names_and_numbers() {
+        check("stream a 0\n", expect!["my.txt:1:10: `0` is no number from 1 to 1024"]);
+        check("stream a 2000\n", expect!["my.txt:1:10: `2000` is no number from 1 to 1024"]);
+        check("stream a 4\nthread b\nput c 1\n", expect!["my.txt:3:5: there is no stream `c`"]);
+        check("stream a 4\nthread a\n", expect!["my.txt:2:8: `a` is there already"]);
+        check("stream a 4\nthread b\nput a 65\n", expect!["my.txt:3:7: `65` is no number from 1 to 64"]);
+        check("thread this-name-is-too-long\n", expect!["my.txt:1:8: `this-name-is-too-long` is no name"]);
+    }
+
+    #[test]
+    fn refuses_what_is_not_closed() {
+        check("thread a\ncall\n", expect!["my.txt:2:1: `call` without `return`"]);
+        check("thread a\nrepeat 3\nreturn\n", expect!["my.txt:3:1: `return` without `call`"]);
+        check("thread a\nend\n", expect!["my.txt:2:1: `end` without `repeat`"]);
+    }
+
+    #[test]
+    fn refuses_too_much() {
+        let threads: String = (0..25).map(|idx| format!("thread t{idx}\n")).collect();
+        check(&threads, expect!["my.txt:25:1: there are more than 24 threads"]);
+        check(&format!("thread a\n{}", "call\n".repeat(60)), expect!["my.txt:61:1: more than 60 frames"]);
+    }
+}

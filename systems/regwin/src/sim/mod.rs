@@ -1,0 +1,47 @@
+//! The simulator: the program's own instructions, on windows that are only positions.
+//!
+//! `cpu` executes the threads, streams and ready queue of an image instruction by instruction, with
+//! as many windows as a thread wants. Trap handlers and switches are not executed: `windows` says
+//! what they do to the windows, and `cost` what the blocks that they run through cost.
+
+pub mod cost;
+mod cpu;
+pub mod trace;
+mod windows;
+
+use machine::in_order::Core;
+
+use crate::code::Code;
+use crate::counts::Counts;
+use crate::image::Recipe;
+use crate::qemu::Blob;
+use crate::work::{self, Done, Fault};
+
+/// Runs a recipe on the simulator; the same result as [`work::run`].
+pub fn run(recipe: &Recipe, n_windows: u32, blobs: &[Blob], threads: &[String]) -> Result<Done, Fault> {
+    let (path, code) = work::image(recipe)?;
+    let elf = std::fs::read(&path)
+        .map_err(|error| measure::tool::ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    let cores = work::cores();
+    simulate(recipe, &code, &elf, n_windows, blobs, threads, [&cores[0], &cores[1]])
+}
+
+/// Runs an image that is already loaded.
+pub fn simulate(
+    recipe: &Recipe,
+    code: &Code,
+    elf: &[u8],
+    n_windows: u32,
+    blobs: &[Blob],
+    threads: &[String],
+    machines: [&Core; 2],
+) -> Result<Done, Fault> {
+    let costs = cost::Costs::new(code, recipe.scheme, machines);
+    let windows = windows::Windows::new(recipe.scheme, n_windows, costs);
+    let mut cpu = cpu::Cpu::new(code, elf, blobs, machines, windows);
+    let console = cpu.run().map_err(Fault::Program)?;
+    let output = work::finished(&console)?;
+    let mut counts: Counts = cpu.counts();
+    counts.switches = threads.iter().zip(&cpu.switches_to(threads.len())).map(|(name, n)| (name.clone(), *n)).collect();
+    Ok(Done { counts, output })
+}

@@ -1,0 +1,331 @@
+//! Windows as positions: what each scheme's traps and switches do to them, step by step as the assembly does it.
+
+use std::collections::BTreeMap;
+
+use super::cost::{Adds, Cost, Costs};
+use crate::counts::{Counts, Cycles};
+use crate::names::Scheme;
+use crate::qemu::Span;
+
+/// A thread by number; the boot thread has none, it leaves before anything is counted.
+pub type Thread = usize;
+
+/// Where the windows of a suspended thread are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    top: u32,
+    bottom: u32,
+}
+
+/// The windows of one machine.
+#[derive(Debug)]
+pub struct Windows {
+    scheme: Scheme,
+    n: u32,
+    costs: Costs,
+    /// Of each suspended thread that has resident windows.
+    places: Vec<Option<Place>>,
+    /// By window: the thread whose lowest resident window it is.
+    owner: Vec<Option<Thread>>,
+    running: Option<Thread>,
+    /// Current window, reserved window, lowest window of the running thread.
+    cwp: u32,
+    reserved: u32,
+    bottom: u32,
+    /// Windows of the running thread, where they are not shared.
+    n_used: u32,
+    overflows: u64,
+    underflows: u64,
+    spilled: u64,
+    restored: u64,
+    traps: Cost,
+    spans: BTreeMap<(u32, u32, Cost), u64>,
+    frozen: Option<Box<Counts>>,
+}
+
+/// A switch in the making.
+#[derive(Default)]
+struct Sum {
+    spilled: u32,
+    restored: u32,
+    cost: Cost,
+}
+
+impl Sum {
+    fn add(&mut self, cost: Cost) {
+        self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
+    }
+}
+
+impl Windows {
+    /// All windows free.
+    pub fn new(scheme: Scheme, n: u32, costs: Costs) -> Windows {
+        Windows {
+            scheme,
+            n,
+            costs,
+            places: Vec::new(),
+            owner: vec![None; n as usize],
+            running: None,
+            cwp: 0,
+            reserved: n - 1,
+            bottom: 0,
+            n_used: 1,
+            overflows: 0,
+            underflows: 0,
+            spilled: 0,
+            restored: 0,
+            traps: [0; 2],
+            spans: BTreeMap::new(),
+            frozen: None,
+        }
+    }
+
+    /// Counts nothing from here on.
+    pub fn freeze(&mut self) {
+        self.frozen = Some(Box::new(self.counts()));
+    }
+
+    fn above(&self, window: u32) -> u32 {
+        if window == 0 { self.n - 1 } else { window - 1 }
+    }
+
+    fn below(&self, window: u32) -> u32 {
+        if window + 1 == self.n { 0 } else { window + 1 }
+    }
+
+    fn trap(&mut self, cost: Cost) {
+        self.traps = [self.traps[0] + cost[0], self.traps[1] + cost[1]];
+    }
+
+    /// True if the thread is suspended and has resident windows.
+    pub fn is_resident(&self, thread: Thread) -> bool {
+        self.places.get(thread).is_some_and(Option::is_some)
+    }
+
+    /// The running thread executes `save`. True if it trapped.
+    pub fn save(&mut self) -> bool {
+        match self.scheme {
+            Scheme::Flat => false,
+            Scheme::Ns => {
+                if self.n_used + 1 < self.n {
+                    self.n_used += 1;
+                    return false;
+                }
+                self.overflows += 1;
+                self.spilled += 1;
+                self.trap(self.costs.overflow);
+                true
+            }
+            Scheme::Snp | Scheme::Sp => {
+                let next = self.above(self.cwp);
+                self.cwp = next;
+                if next != self.reserved {
+                    return false;
+                }
+                self.overflows += 1;
+                self.reserved = self.above(next);
+                let cost = match self.owner[self.reserved as usize] {
+                    None => self.costs.overflow_free,
+                    Some(owner) if Some(owner) == self.running => {
+                        self.owner[self.reserved as usize] = None;
+                        self.bottom = self.above(self.reserved);
+                        self.owner[self.bottom as usize] = Some(owner);
+                        self.spilled += 1;
+                        self.costs.overflow_own
+                    }
+                    Some(owner) => {
+                        self.spilled += 1;
+                        let last = self.store_lowest(owner, None);
+                        self.costs.overflow_other[usize::from(last)]
+                    }
+                };
+                self.trap(cost);
+                true
+            }
+        }
+    }
+
+    /// The running thread executes a `restore`. True if the window had to be loaded.
+    pub fn restore(&mut self, adds: Adds) -> bool {
+        match self.scheme {
+            Scheme::Flat => false,
+            Scheme::Ns => {
+                if self.n_used > 1 {
+                    self.n_used -= 1;
+                    return false;
+                }
+                self.underflows += 1;
+                self.restored += 1;
+                self.trap(self.costs.underflow);
+                true
+            }
+            Scheme::Snp | Scheme::Sp => {
+                if self.cwp != self.bottom {
+                    self.cwp = self.below(self.cwp);
+                    return false;
+                }
+                self.underflows += 1;
+                self.restored += 1;
+                self.trap(self.costs.underflow_in_place[adds as usize]);
+                true
+            }
+        }
+    }
+
+    /// Stores the lowest window of a suspended thread; its window is `to`'s then. True if it was the last.
+    fn store_lowest(&mut self, thread: Thread, to: Option<Thread>) -> bool {
+        let place = self.places[thread].expect("an owner has windows");
+        self.owner[place.bottom as usize] = to;
+        if place.bottom == place.top {
+            self.places[thread] = None;
+            return true;
+        }
+        let bottom = self.above(place.bottom);
+        self.places[thread] = Some(Place { bottom, ..place });
+        self.owner[bottom as usize] = Some(thread);
+        false
+    }
+
+    /// Makes `window` free for `to`: 0 it was, 1 one of several windows was stored, 2 the last of a thread.
+    fn clear(&mut self, window: u32, to: Option<Thread>, sum: &mut Sum) -> usize {
+        let Some(owner) = self.owner[window as usize] else {
+            self.owner[window as usize] = to;
+            return 0;
+        };
+        sum.spilled += 1;
+        1 + usize::from(self.store_lowest(owner, to))
+    }
+
+    /// The running thread is suspended, its windows stay (or are stored, where they are not shared).
+    pub fn block(&mut self, next: Thread) {
+        let mut sum = Sum { cost: self.costs.block, ..Sum::default() };
+        match self.scheme {
+            Scheme::Flat => {
+                sum.spilled = 1;
+                sum.restored = 1;
+                sum.add(self.costs.resident);
+            }
+            Scheme::Ns => {
+                for idx in 0..self.n_used {
+                    sum.add(self.costs.block_window);
+                    sum.add(if idx > 0 { self.costs.block_again } else { [0; 2] });
+                }
+                sum.spilled = self.n_used;
+                sum.restored = 1;
+                sum.add(self.costs.resident);
+                self.n_used = 1;
+            }
+            Scheme::Snp | Scheme::Sp => {
+                let old = self.running.expect("a thread blocks");
+                self.set_place(old, Some(Place { top: self.cwp, bottom: self.bottom }));
+                if let Some(place) = self.places.get(next).copied().flatten() {
+                    self.resume(place, &mut sum);
+                } else {
+                    self.enter_above(next, &mut sum);
+                }
+            }
+        }
+        self.finish(next, &sum);
+    }
+
+    /// The running thread has ended; the next runs.
+    pub fn leave(&mut self, next: Thread) {
+        let mut sum = Sum { cost: self.costs.leave, ..Sum::default() };
+        match self.scheme {
+            Scheme::Flat | Scheme::Ns => {
+                sum.restored = 1;
+                sum.add(self.costs.resident);
+                self.n_used = 1;
+            }
+            Scheme::Snp | Scheme::Sp => {
+                self.owner[self.bottom as usize] = None;
+                if let Some(place) = self.places.get(next).copied().flatten() {
+                    sum.add(self.costs.left[0]);
+                    self.resume(place, &mut sum);
+                } else {
+                    sum.add(self.costs.left[1]);
+                    sum.add(self.costs.load);
+                    sum.restored = 1;
+                    self.owner[self.bottom as usize] = Some(next);
+                    self.cwp = self.bottom;
+                    self.reserved = self.above(self.bottom);
+                }
+            }
+        }
+        self.finish(next, &sum);
+    }
+
+    fn resume(&mut self, place: Place, sum: &mut Sum) {
+        self.cwp = place.top;
+        self.bottom = place.bottom;
+        self.reserved = self.above(place.top);
+        if self.scheme == Scheme::Snp && self.owner[self.reserved as usize].is_some() {
+            let how = self.clear(self.reserved, None, sum);
+            sum.add(self.costs.resident_taken[how - 1]);
+        } else {
+            sum.add(self.costs.resident);
+        }
+    }
+
+    /// A thread without windows gets one above those of the suspended thread.
+    fn enter_above(&mut self, next: Thread, sum: &mut Sum) {
+        sum.add(self.costs.absent);
+        let above = self.above(self.cwp);
+        let window = if self.scheme == Scheme::Sp {
+            let window = self.above(above);
+            let how = self.clear(window, Some(next), sum);
+            sum.add(self.costs.window[how]);
+            window
+        } else {
+            self.owner[above as usize] = Some(next);
+            above
+        };
+        self.reserved = self.above(window);
+        let how = self.clear(self.reserved, None, sum);
+        sum.add(self.costs.reserve[how]);
+        sum.add(self.costs.load);
+        sum.restored += 1;
+        self.cwp = window;
+        self.bottom = window;
+    }
+
+    fn set_place(&mut self, thread: Thread, place: Option<Place>) {
+        if thread >= self.places.len() {
+            self.places.resize(thread + 1, None);
+        }
+        self.places[thread] = place;
+    }
+
+    fn finish(&mut self, next: Thread, sum: &Sum) {
+        self.set_place(next, None);
+        self.running = Some(next);
+        self.spilled += u64::from(sum.spilled);
+        self.restored += u64::from(sum.restored);
+        *self.spans.entry((sum.spilled, sum.restored, sum.cost)).or_default() += 1;
+    }
+
+    /// What was counted; the application's part is left open.
+    pub fn counts(&self) -> Counts {
+        if let Some(frozen) = &self.frozen {
+            return (**frozen).clone();
+        }
+        let switches = |machine: usize| self.spans.iter().map(|((_, _, cost), times)| cost[machine] * times).sum();
+        let cycles = |machine: usize| Cycles { application: 0, traps: self.traps[machine], switches: switches(machine) };
+        let span = |((spilled, restored, cost), times): (&(u32, u32, Cost), &u64)| Span {
+            spilled: *spilled,
+            restored: *restored,
+            cycles: cost.map(|it| it as u32),
+            times: *times,
+        };
+        Counts {
+            overflows: self.overflows,
+            underflows: self.underflows,
+            spilled: self.spilled,
+            restored: self.restored,
+            cycles: [cycles(0), cycles(1)],
+            spans: self.spans.iter().map(span).collect(),
+            ..Counts::default()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! All configurations of the spell checker, on the simulator.
+
+use machine::in_order::Core;
+use measure::tool::ToolError;
+
+use crate::code::Code;
+use crate::counts::Counts;
+use crate::image::{Program, Recipe};
+use crate::names::{Behaviour, Cc, Schedule, Scheme};
+use crate::sim::cost::Costs;
+use crate::sim::trace::{self, Trace};
+use crate::work::{self, Fault};
+use crate::{sim, spell};
+
+/// One configuration and what it comes to.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The behaviour.
+    pub behaviour: Behaviour,
+    /// Register windows.
+    pub windows: u32,
+    /// What is counted.
+    pub counts: Counts,
+}
+
+/// An image in memory.
+struct Image {
+    recipe: Recipe,
+    code: Code,
+    elf: Vec<u8>,
+    costs: Costs,
+}
+
+fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Image, ToolError> {
+    let recipe = Recipe { program: Program::Spell, scheme, schedule, cc: Cc::Gcc };
+    let (path, code) = work::image(&recipe)?;
+    let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    let costs = Costs::new(&code, scheme, machines);
+    Ok(Image { recipe, code, elf, costs })
+}
+
+/// Runs `behaviours` with each of `windows`, every scheme and schedule; `done` hears of each cell.
+/// Threads whose windows never stay are scheduled alike by both schedules, so they have FIFO cells only.
+pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)) -> Result<Vec<Cell>, Fault> {
+    let cores = work::cores();
+    let machines = [&cores[0], &cores[1]];
+    let fifo = Scheme::ALL.map(|it| image(it, Schedule::Fifo, machines));
+    let fifo: Vec<Image> = fifo.into_iter().collect::<Result<_, _>>()?;
+    let shared: Vec<Scheme> = Scheme::ALL.into_iter().filter(|it| it.shares()).collect();
+    let sets: Vec<Image> = shared.iter().map(|it| image(*it, Schedule::WorkingSet, machines)).collect::<Result<_, _>>()?;
+    let names = spell::THREADS.map(str::to_owned);
+    let traces: Vec<(Behaviour, Trace, Trace)> = behaviours
+        .iter()
+        .map(|behaviour| {
+            let blobs = spell::blobs(*behaviour);
+            let of = |scheme: Scheme| {
+                let image = fifo.iter().find(|it| it.recipe.scheme == scheme).expect("every scheme has an image");
+                trace::record(&image.code, &image.elf, &blobs, &names, machines)
+            };
+            Ok((*behaviour, of(Scheme::Ns)?, of(Scheme::Flat)?))
+        })
+        .collect::<Result<_, Fault>>()?;
+    let mut jobs: Vec<(&Image, Behaviour, u32)> = Vec::new();
+    for image in fifo.iter().chain(&sets) {
+        for behaviour in behaviours {
+            jobs.extend(windows.iter().map(|n| (image, *behaviour, *n)));
+        }
+    }
+    let run = |(image, behaviour, n): (&Image, Behaviour, u32)| -> Result<Cell, Fault> {
+        let Recipe { scheme, schedule, .. } = image.recipe;
+        let counts = if schedule == Schedule::Fifo {
+            let (_, windowed, flat) = traces.iter().find(|it| it.0 == behaviour).expect("every behaviour has a trace");
+            if scheme == Scheme::Flat { flat } else { windowed }.replay(scheme, n, &image.costs)
+        } else {
+            sim::simulate(&image.recipe, &image.code, &image.elf, n, &spell::blobs(behaviour), &names, machines)?.counts
+        };
+        done();
+        Ok(Cell { scheme, schedule, behaviour, windows: n, counts })
+    };
+    let n_workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let mut cells = Vec::new();
+        loop {
+            let idx = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(job) = jobs.get(idx) else { return Ok(cells) };
+            cells.push((idx, run(*job)?));
+        }
+    };
+    let results: Vec<Result<Vec<(usize, Cell)>, Fault>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|it| it.join().expect("a worker does not panic")).collect()
+    });
+    let mut cells = Vec::new();
+    for result in results {
+        cells.extend(result?);
+    }
+    cells.sort_by_key(|it| it.0);
+    Ok(cells.into_iter().map(|it| it.1).collect())
+}

@@ -57,7 +57,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
-            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, n_pairs))?;
+            let rows =
+                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, n_pairs))?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
             rows

@@ -82,7 +82,7 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
         let size = |node: &Node| if let Body::Stmts(stmts) = &node.body { n_equations(stmts) } else { 0 };
         let (flat, calls) = (entry(Inline::All)?, entry(Inline::None)?);
         let mslice = best(&flat, &|node| schedule_mslice(node, LOOK_BEHIND, &target));
-        let bitslice = best(&calls, &|node| schedule_bitslice(node, target.n_registers));
+        let bitslice = best(&calls, &|node| schedule_bitslice(node, &target));
         lines[0].push((size(&flat) as f64, mslice));
         lines[1].push((size(&calls) as f64, bitslice));
         let cells = [n.to_string(), size(&flat).to_string(), format!("{mslice:.1}"), size(&calls).to_string(), format!("{bitslice:.1}")];

@@ -163,11 +163,11 @@ const EQUATIONS_MAX: usize = 3_000_000;
 const INLINED_MAX: usize = 8_000;
 /// `Schedule::Bitslice` leaves the order as it is unless the model promises cycles below this share.
 const BITSLICE_KEEPS: f64 = 0.98;
-/// `Schedule::Auto` takes the bitslice scheduler if the model promises cycles below this share: C compilers with large
-/// blocks of code undo some orders, so a small promise is not worth the risk.
-const AUTO_BITSLICE: f64 = 0.95;
+/// `Schedule::Auto` takes the bitslice scheduler if the model promises cycles below this share. What C compilers make
+/// of large blocks is chance to a third either way, so that only a large promise is a safe one.
+const AUTO_BITSLICE: f64 = 0.5;
 /// The same for the mslice scheduler.
-const AUTO_MSLICE: f64 = 0.95;
+const AUTO_MSLICE: f64 = 0.9;
 
 /// Compiles the nodes named `entries`.
 pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
@@ -426,13 +426,15 @@ impl Run<'_> {
     fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {
         let options = self.options;
         if schedule == Schedule::Bitslice {
-            each(&mut program, |node| schedule_bitslice::schedule_bitslice(node, options.target.n_registers));
+            each(&mut program, |node| schedule_bitslice::schedule_bitslice(node, &options.target));
             self.after("schedule_bitslice", &program);
         }
         if options.inline == Inline::Auto {
-            inline::inline_small(&mut program, INLINED_MAX);
+            let changed = inline::inline_small(&mut program, INLINED_MAX);
             self.after("inline_small", &program);
-            self.simplify(&mut program);
+            if changed {
+                self.simplify(&mut program);
+            }
         }
         if options.ternary {
             each(&mut program, ternary::ternary);

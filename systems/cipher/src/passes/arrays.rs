@@ -36,7 +36,9 @@ pub fn arrays(node: &mut Node) {
         };
         places(&stmts, &mut read, &mut |place| (mark.borrow_mut())(place));
         // The variables that loops carry are named by the loops alone.
-        carried(&stmts, &mut |var| (mark.borrow_mut())(&Ref::at(var, 0)));
+        if node.n_loops > 0 {
+            carried(&stmts, &mut |var| (mark.borrow_mut())(&Ref::at(var, 0)));
+        }
     }
     // The first new variable of each old one.
     let mut first: Vec<u32> = vec![u32::MAX; n];

@@ -18,11 +18,16 @@ pub fn dead_code(node: &mut Node) {
     for var in &node.results {
         needed[var.idx()] = true;
     }
-    // An array that turns out to be needed keeps its writes, also those below the read.
-    let mut n_needed = 0;
-    while n_needed != count(&needed) {
-        n_needed = count(&needed);
+    // An array that turns out to be needed keeps its writes, also those below the read. What is a single
+    // word is written above.
+    let is_array: Vec<bool> = node.vars.iter().map(|v| v.len > 1).collect();
+    let arrays = |needed: &[bool]| needed.iter().zip(&is_array).filter(|(needed, is_array)| **needed && **is_array).count();
+    loop {
+        let n_arrays = arrays(&needed);
         mark(&stmts, &mut needed);
+        if arrays(&needed) == n_arrays {
+            break;
+        }
     }
     sweep(&mut stmts, &needed);
     node.body = Body::Stmts(stmts);

@@ -17,7 +17,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::ir::visit::{n_equations, places, places_mut};
+use crate::ir::visit::{calls, n_equations, places, places_mut};
 use crate::ir::{Body, Call, Loop, LoopId, Node, NodeId, Op, Operand, Program, Ref, Stmt, VarId};
 
 /// Which nodes are inlined.
@@ -57,17 +57,25 @@ pub const EQUATIONS_MAX: usize = 3_000_000;
 pub struct TooLarge;
 
 /// Inlines every call in the nodes that stay within `equations_max` equations: what the heuristic
-/// left as calls for a scheduler has been moved, and now registers should pass the words.
-pub fn inline_small(program: &mut Program, equations_max: usize) {
+/// left as calls for a scheduler has been moved, and now registers should pass the words. True if a call was inlined.
+pub fn inline_small(program: &mut Program, equations_max: usize) -> bool {
+    let mut changed = false;
     for idx in 0..program.nodes.len() {
         let (before, rest) = program.nodes.split_at_mut(idx);
         let node = &mut rest[0];
         let Some(stmts) = node.take_stmts() else { continue };
         let marked: Vec<bool> = before.iter().map(|callee| callee.inline != Some(false) && matches!(callee.body, Body::Stmts(_))).collect();
-        let stmts = if size_after(&stmts, before, &marked) <= equations_max { inline_stmts(node, stmts, before, &marked) } else { stmts };
+        let mut has_calls = false;
+        calls(&stmts, &mut |call| has_calls |= marked[call.node.idx()]);
+        let is_small = has_calls && size_after(&stmts, before, &marked) <= equations_max;
+        changed |= is_small;
+        let stmts = if is_small { inline_stmts(node, stmts, before, &marked) } else { stmts };
         node.body = Body::Stmts(stmts);
     }
-    drop_uncalled(program);
+    if changed {
+        drop_uncalled(program);
+    }
+    changed
 }
 
 /// Inlines calls all over the program, and drops nodes that nothing calls any more.

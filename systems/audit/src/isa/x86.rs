@@ -102,6 +102,7 @@ fn text(found: &iced_x86::Instruction) -> String {
     let mut text = String::new();
     let mut formatter = GasFormatter::new();
     formatter.options_mut().set_space_after_operand_separator(true);
+    formatter.options_mut().set_branch_leading_zeros(false);
     formatter.format(found, &mut text);
     text
 }

@@ -146,13 +146,15 @@ impl Piece {
             finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
         }
         let what = if is_load { "load" } else { "value" };
-        finding.edit = Some(Edit::unverified(match (subject.line(before), subject.line(idx)) {
+        let unless = if is_load { ", unless the object is `volatile`" } else { "" };
+        let edit = match (subject.line(before), subject.line(idx)) {
             (Some(first), Some(second)) if first != second => {
                 format!("put the {what} of line {first} into a local variable and use it on line {second} too")
             }
             (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
             _ => format!("keep the {what} in a register"),
-        }));
+        };
+        finding.edit = Some(Edit::unverified(edit + unless));
         Some(finding)
     }
 }

@@ -93,7 +93,10 @@ fn experiments(folder: &Path) -> Result<Vec<Section>, Failure> {
         for (file_name, file) in entries(&path)? {
             let Some(title) = file_name.strip_suffix(".json") else { continue };
             let evidence = Evidence::load(&file).map_err(|error| Failure::environment(format!("read {}", file.display()), error.said))?;
-            blocks.push(Block::Table(evidence.table(title)));
+            match crate::cipher_cmd::committed(&name, title, &evidence) {
+                Some(own) => blocks.extend(own),
+                None => blocks.push(Block::Table(evidence.table(title))),
+            }
         }
         if !blocks.is_empty() {
             sections.push(Section { title: format!("Experiment: {name}"), blocks });

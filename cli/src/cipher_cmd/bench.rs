@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 
 use cipher::emit_c::Arch;
-use cipher::gain::{self, Gain};
+use cipher::gain::{self, Care, Gain};
 use cipher::native::{self, Cc};
-use cipher::pipeline::Unroll;
+use cipher::pipeline::{Schedule, Unroll};
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
-use report::{Cell, Kind, Table};
+use report::page::Block;
+use report::svg::{Axis, Line, LineChart, Ratio, RatioChart};
+use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -52,13 +54,13 @@ enum Study {
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let n_pairs = if args.quick { 5 } else { 15 };
+    let care = if args.quick { Care::QUICK } else { Care::FULL };
     let named = |primitive: &str| args.names.is_empty() || args.names.iter().any(|name| name == primitive);
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
             let rows =
-                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, n_pairs))?;
+                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, care))?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -66,7 +68,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Specialise => {
             let mut cells = gain::specialise_cells();
             cells.retain(|cell| named(cell.primitive));
-            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, n_pairs);
+            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, care);
             let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), measure)?;
             out.line(&specialise_table(&rows).terminal(None));
             rows
@@ -74,7 +76,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::LookBehind => {
             let mut cells = gain::window_cells();
             cells.retain(|cell| named(cell.primitive));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, n_pairs))?;
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, care))?;
             out.line(&window_table(&rows).terminal(None));
             rows
         }
@@ -150,6 +152,11 @@ fn table(rows: &[Value]) -> Table {
     table
 }
 
+/// The column of the seed's tables that a row belongs to.
+fn column(row: &Value) -> String {
+    ["scheduler", "cc", "opt", "arch"].map(|key| text(row, key)).join(" ")
+}
+
 fn text(row: &Value, name: &str) -> String {
     row[name].as_str().unwrap_or_default().to_string()
 }
@@ -203,19 +210,106 @@ fn window_table(rows: &[Value]) -> Table {
     table
 }
 
+/// A few cells for `meanwhile report`, with five pairs each: a table, and a chart of the same ratios.
+pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
+    const CELLS: [(&str, Schedule, Cc, &str, Arch); 4] = [
+        ("rectangle-80", Schedule::Bitslice, Cc::Gcc, "-O3", Arch::Avx2),
+        ("gift-128", Schedule::Bitslice, Cc::Gcc, "-O3", Arch::X86_64),
+        ("ace", Schedule::Mslice, Cc::Clang, "-O3", Arch::Avx2),
+        ("chacha20", Schedule::Mslice, Cc::Clang, "-O3", Arch::X86_64),
+    ];
+    let mut cells = gain::cells(&[], &[], &[]);
+    cells.retain(|c| CELLS.contains(&(c.primitive.as_str(), c.scheduler, c.cc, c.opt, c.arch)));
+    let bar = out.progress(cells.len() as u64);
+    let mut rows = Vec::new();
+    for cell in &cells {
+        bar.set_message(format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name()));
+        if native::missing_feature(cell.arch).is_none() {
+            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Care::QUICK).map_err(tool_failure)?));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let table = table(&rows);
+    let all: Vec<&Value> = rows.iter().collect();
+    Ok(vec![Block::Table(table), Block::Chart(chart("Schedulers: off / on, five pairs", &all, true))])
+}
+
+/// Committed results of a study: its table, its charts, and where they come from.
+pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let mut blocks = vec![Block::Text(evidence.origin())];
+    match study {
+        "bench" => {
+            blocks.extend(means(&rows).into_iter().map(Block::Text));
+            let mut columns: Vec<String> = rows.iter().map(column).collect();
+            columns.dedup();
+            columns.sort();
+            columns.dedup();
+            for name in columns {
+                let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
+                blocks.push(Block::Chart(chart(&format!("off / on: {name}"), &own, false)));
+            }
+            blocks.push(Block::Table(table(&rows)));
+        }
+        "specialise" => blocks.push(Block::Table(specialise_table(&rows))),
+        "look-behind" => {
+            blocks.push(Block::Chart(window_chart(&rows).svg()));
+            blocks.push(Block::Table(window_table(&rows)));
+        }
+        _ => return None,
+    }
+    Some(blocks)
+}
+
+/// Ratios with their intervals; the compiler is part of the name where rows have several.
+fn chart(title: &str, rows: &[&Value], with_compiler: bool) -> String {
+    let name = |row: &Value| {
+        let name = format!("{} {}", text(row, "primitive"), text(row, "slicing"));
+        if with_compiler { format!("{name} {} {}", text(row, "cc"), text(row, "arch")) } else { name }
+    };
+    let value = |value: &Value| value.as_f64().unwrap_or(1.0);
+    let ratio = |row: &&Value| Ratio {
+        name: name(row),
+        ratio: value(&row["ratio"]),
+        low: value(&row["interval"][0]),
+        high: value(&row["interval"][1]),
+    };
+    let meaning = "above 1 the scheduled program is faster; the line is the interval".into();
+    RatioChart { title: title.into(), meaning, kind: Kind::Measured, rows: rows.iter().map(ratio).collect() }.svg()
+}
+
+/// The ratio by window, a line for each program.
+fn window_chart(rows: &[Value]) -> LineChart {
+    let name = |row: &Value| format!("{} {} {}", text(row, "primitive"), text(row, "slicing"), text(row, "arch"));
+    let mut names: Vec<String> = rows.iter().map(name).collect();
+    names.dedup();
+    let line = |line: String| {
+        let own = rows.iter().filter(|row| name(row) == line);
+        let points = own.filter_map(|row| Some((row["look_behind"].as_f64()?, row["ratio"].as_f64()?))).collect();
+        Line { name: line, points }
+    };
+    LineChart {
+        title: "The look-behind window".into(),
+        kind: Kind::Measured,
+        x: Axis { label: "equations".into(), log: false },
+        y: Axis { label: "off / on".into(), log: false },
+        lines: names.into_iter().map(line).collect(),
+    }
+}
+
 /// Geometric means of each column of the seed's tables, ours beside the seed's.
 fn means(rows: &[Value]) -> Vec<String> {
-    let key = |row: &Value| ["scheduler", "cc", "opt", "arch"].map(|k| row[k].as_str().unwrap_or_default().to_string()).join(" ");
-    let mut keys: Vec<String> = rows.iter().map(|row| key(row)).collect();
+    let mut keys: Vec<String> = rows.iter().map(column).collect();
     keys.sort();
     keys.dedup();
     let mean = |values: Vec<f64>| geometric_mean(&values);
     keys.into_iter()
-        .map(|column| {
-            let own: Vec<&Value> = rows.iter().filter(|row| key(row) == column).collect();
+        .map(|name| {
+            let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
             let seed = mean(own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect());
-            format!("geometric mean {column}: {ours:.3}, the seed's {seed:.3} ({} rows)", own.len())
+            format!("geometric mean {name}: {ours:.3}, the seed's {seed:.3} ({} rows)", own.len())
         })
         .collect()
 }

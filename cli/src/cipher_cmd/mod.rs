@@ -66,3 +66,12 @@ fn tool_failure(error: ToolError) -> Failure {
         help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
     }
 }
+
+/// The committed results of one of this system's benchmarks as its own tables and charts; `None` for others.
+pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> Option<Vec<report::page::Block>> {
+    match (experiment, file) {
+        ("cipher-speed", "speed") => Some(speed::committed(evidence)),
+        ("cipher-schedulers", study) => bench::committed(study, evidence),
+        _ => None,
+    }
+}

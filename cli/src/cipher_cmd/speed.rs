@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cipher::gain::Care;
 use cipher::native;
 use cipher::speed::{self, Config, Measured};
 use measure::machine::{self, Machine};
@@ -28,13 +29,16 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
+/// Runs of a full measurement.
+const FULL: Care = Care { n_pairs: 11, ..Care::FULL };
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
     }
-    let rows = measure_all(&configs, if args.quick { 5 } else { 11 }, args.out.as_deref(), out)?;
+    let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
     out.object(&json!({"machine": machine_here(), "rows": rows}));
     Ok(())
@@ -90,13 +94,13 @@ impl Store {
 }
 
 /// Measures what the evidence file does not have yet.
-fn measure_all(configs: &[Config], runs: usize, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
+fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
     let mut store = Store::open(store.map(Path::to_path_buf), "meanwhile cipher speed --out FILE")?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
         if !store.has(config) && native::missing_feature(config.arch).is_none() {
-            let measured = speed::measure(config, runs).map_err(tool_failure)?;
+            let measured = speed::measure(config, care).map_err(tool_failure)?;
             store.push(row(config, measured.as_ref()))?;
         }
         bar.inc(1);
@@ -185,10 +189,17 @@ fn best(rows: &[Value]) -> BarChart {
     }
 }
 
+/// The committed table of `speed`.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let table = table("Cycles a byte, all combinations", &rows);
+    vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).svg()), Block::Table(table)]
+}
+
 /// The cipher section of `meanwhile report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let configs = speed::configs(quick, &[]);
-    let rows = measure_all(&configs, if quick { 5 } else { 11 }, None, out)?;
+    let rows = measure_all(&configs, if quick { Care::QUICK } else { FULL }, None, out)?;
     let summary = table("cipher: cycles a byte of emitted C", &rows);
     let mut blocks = vec![Block::Text(
         "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \
@@ -200,6 +211,7 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let (doubling, chart) = super::scaling::doubling()?;
     blocks.push(Block::Table(doubling));
     blocks.push(Block::Chart(chart.svg()));
+    blocks.extend(super::bench::report(out)?);
     let (scheduling, chart) = super::scaling::scheduling()?;
     blocks.push(Block::Table(scheduling));
     blocks.push(Block::Chart(chart.svg()));

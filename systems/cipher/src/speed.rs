@@ -1,14 +1,13 @@
 //! Cycles a byte of emitted C: which combinations are measured, one measurement, and what the
 //! original compiler had.
 
-use std::time::Duration;
-
 use measure::quiet;
 use measure::stats::{self, Interval};
 use measure::tool::ToolError;
 use serde::{Deserialize, Serialize};
 
 use crate::emit_c::Arch;
+use crate::gain::Care;
 use crate::library::primitives;
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
@@ -91,11 +90,9 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
 /// the time by half.
 pub const N_LAUNCHES: usize = 3;
 
-/// How long a sample waits for other programs to stop.
-const QUIET_LIMIT: Duration = Duration::from_secs(10);
-
-/// Measures one combination with `runs` runs of its program; `None` if it is too large.
-pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolError> {
+/// Measures one combination with as many runs of its program as `care` has pairs; `None` if it is too large.
+pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolError> {
+    let runs = care.n_pairs;
     let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
     recipe.options.schedule = config.schedule;
@@ -109,7 +106,7 @@ pub fn measure(config: &Config, runs: usize) -> Result<Option<Measured>, ToolErr
     let calls = calls_for(&program)?;
     let mut samples = Vec::with_capacity(runs);
     for _ in 0..runs {
-        quiet::wait(QUIET_LIMIT);
+        quiet::wait(care.patience);
         let mut least = f64::MAX;
         for _ in 0..N_LAUNCHES {
             least = least.min(native::bench(&program, 64, calls)?);

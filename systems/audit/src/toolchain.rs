@@ -61,9 +61,10 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
         }
         Isa::Riscv32 => ("clang-19", words(&["--target=riscv32-linux-gnu", "-ffreestanding", "-march=rv32imac", "-mabi=ilp32"])),
         Isa::Sparc => {
-            // The ERC32 is a TSC691, 692 and 693 in one; LLVM names the part with the integer unit.
-            let name = if cpu == "erc32" { "tsc691" } else { cpu };
-            ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), vec![format!("-mcpu={name}")]].concat())
+            // LLVM does not know the ERC32: version 7, so version 8 without multiplication and division.
+            let version_7 = ["-mcpu=v8", "-Xclang", "-target-feature", "-Xclang", "+soft-mul-div"];
+            let flags = if cpu == "erc32" { words(&version_7) } else { cpu_flag("-mcpu=") };
+            ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), flags].concat())
         }
         Isa::X86 => ("gcc", Vec::new()),
     }

@@ -113,6 +113,8 @@ struct Builder<'a> {
     barrier: Option<u32>,
     /// How many exits lie before the current instruction.
     n_exits: usize,
+    /// Instructions that went below every exit so far.
+    sinking: Vec<usize>,
     /// Nothing but the function itself knows where its frame lies.
     frame_is_private: bool,
     /// The block of each instruction of the trace, by number.
@@ -149,6 +151,7 @@ impl<'a> Builder<'a> {
             followed: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
+            sinking: Vec::new(),
             frame_is_private: is_private(function),
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
@@ -298,29 +301,33 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Exits stay in their order; what may not cross them stays where it is.
+    /// Exits stay in their order; what may not cross one of them stays where it is. One edge says it for
+    /// all exits on the same side, because these follow each other.
     fn across_exits(&mut self, at: usize) {
-        for exit_idx in 0..self.n_exits {
+        for exit_idx in (0..self.n_exits).rev() {
             let exit_at = self.trace.exits[exit_idx].at;
             // The instruction in a delay slot is done whichever way control goes: it stands before its branch.
             if slot_of(self.function, self.trace, exit_at) != Some(at) && !self.may_rise(at, exit_idx) {
                 self.edge(exit_at as u32, at, 0, Why::Control);
+                break;
             }
         }
-        let Some(exit) = self.trace.exits.get(self.n_exits).filter(|it| it.at == at) else { return };
-        for from in 0..at {
-            if !self.may_sink(from, &exit.live) {
+        if let Some(exit) = self.trace.exits.get(self.n_exits).filter(|it| it.at == at) {
+            let (sinking, pinned): (Vec<usize>, Vec<usize>) = self.sinking.iter().partition(|it| self.may_sink(**it, &exit.live));
+            for from in pinned {
                 self.edge(from as u32, at, 0, Why::Control);
             }
+            self.sinking = sinking;
+            self.n_exits += 1;
         }
-        self.n_exits += 1;
+        self.sinking.push(at);
     }
 
     /// May instruction `at` go above the exit?
     fn may_rise(&self, at: usize, exit_idx: usize) -> bool {
         let instruction = self.instruction(at);
         let exit = &self.trace.exits[exit_idx];
-        if !is_speculable(instruction) || self.trace.exits.iter().any(|it| it.at == at) {
+        if !is_speculable(instruction) {
             return false;
         }
         let is_good = match self.licence.crosses {
@@ -349,9 +356,8 @@ impl<'a> Builder<'a> {
     /// May instruction `from` go below an exit where `live` is read?
     fn may_sink(&self, from: usize, live: &RegSet) -> bool {
         let instruction = self.instruction(from);
-        let is_exit = self.trace.exits.iter().any(|it| it.at == from);
         let is_needed = instruction.writes.iter().any(|it| live.contains(it.reg));
-        is_speculable(instruction) && !is_exit && !is_needed
+        is_speculable(instruction) && !is_needed
     }
 
     /// What is known behind instruction `at`.

@@ -12,7 +12,8 @@ use crate::stalls::{Cause, Kind as CauseKind};
 
 /// One finding for each stall.
 pub fn explain(function: &Function, core: &Core, audit: &Audit, edges: &[Edge]) -> Vec<Finding> {
-    let told = Told { function, core, audit, edges };
+    let crossings = audit.reached.iter().map(|it| crossings(&it.found.order, &audit.trace)).collect();
+    let told = Told { function, core, audit, edges, crossings };
     (0..audit.timing.starts.len()).filter(|at| audit.timing.stall_cycles[*at] > 0).map(|at| told.stall(at)).collect()
 }
 
@@ -24,6 +25,8 @@ struct Told<'a> {
     core: &'a Core,
     audit: &'a Audit,
     edges: &'a [Edge],
+    /// For each licence, who crosses which exit.
+    crossings: Vec<Vec<(u32, u32)>>,
 }
 
 impl Told<'_> {
@@ -107,14 +110,14 @@ impl Told<'_> {
         let is_work = |it: &u32| {
             self.function.instructions[self.audit.trace.places[*it as usize]].flow == Flow::Next && self.class(*it) != Class::Nop
         };
-        let fillers = fill(order, producer, at as u32).into_iter().filter(is_work);
-        let fillers: Vec<String> = fillers.take(FILL_MAX).map(|it| self.named(it)).collect();
+        let between = fill(order, producer, at as u32);
+        let fillers: Vec<String> = between.iter().copied().filter(is_work).take(FILL_MAX).map(|it| self.named(it)).collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.audit.timing.stall_cycles[at] - gained;
         let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };
         // Who moved for this stall: what fills it, what it waits for, or itself.
-        let moved = crossings(order, &self.audit.trace);
-        let is_meant = |it: &u32| *it == producer || *it == at as u32 || fill_contains(order, producer, at as u32, *it);
+        let moved = &self.crossings[idx];
+        let is_meant = |it: &u32| *it == producer || *it == at as u32 || between.contains(it);
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.or(moved.first()).copied();
         let (prevents, edit) = match reached.step {
@@ -184,10 +187,6 @@ impl Told<'_> {
             None => (format!("a store may write what a load reads; {goes} if it does not"), "make the pointers `restrict`".to_owned()),
         }
     }
-}
-
-fn fill_contains(order: &[u32], producer: u32, waiting: u32, at: u32) -> bool {
-    fill(order, producer, waiting).contains(&at)
 }
 
 fn counted(cycles: u32) -> String {

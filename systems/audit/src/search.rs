@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use machine::in_order::Core;
 
-use crate::bound::{Bounds, Job, bounds, cycles, job, makespan};
+use crate::bound::{Bounds, Job, PASSES_MAX, bounds, cycles, job, makespan};
 use crate::depend::Edge;
 use crate::pipe::{Need, Pipe};
 use crate::stalls::{rows, time};
@@ -44,7 +44,7 @@ impl Found {
 /// An order as fast as `found` and nearer to the given one: what moved without need moves back.
 pub fn nearest(needs: &[Need], edges: &[Edge], core: &Core, found: &Found) -> Vec<u32> {
     let mut order = found.order.clone();
-    let mut tries = TRIES_MAX;
+    let mut tries = if order.len() <= PASSES_MAX { TRIES_MAX } else { 0 };
     let mut is_changed = true;
     while is_changed {
         is_changed = false;
@@ -97,9 +97,14 @@ pub fn search(needs: &[Need], edges: &[Edge], core: &Core, nodes_max: u32) -> Fo
 /// Always the instruction that can start first, of these the one with the longest tail.
 fn list_schedule(needs: &[Need], edges: &[Edge], core: &Core, bounds: &Bounds) -> Vec<u32> {
     let n = needs.len();
-    let rows = rows(edges, n);
+    let mut waits_for = vec![0u32; n];
+    let mut behind: Vec<Vec<&Edge>> = vec![Vec::new(); n];
+    for edge in edges {
+        waits_for[edge.to as usize] += 1;
+        behind[edge.from as usize].push(edge);
+    }
     let mut pipe = Pipe::new(core);
-    let mut starts = vec![0u32; n];
+    let mut ready = vec![0u32; n];
     let mut is_done = vec![false; n];
     let mut order = Vec::with_capacity(n);
     // All before the first that is not done are done: there is always one to take.
@@ -108,15 +113,15 @@ fn list_schedule(needs: &[Need], edges: &[Edge], core: &Core, bounds: &Bounds) -
         while is_done[first] {
             first += 1;
         }
-        let open = (first..n.min(first + WINDOW)).filter(|it| !is_done[*it]);
-        let can_start = open.filter(|it| edges[rows[*it].clone()].iter().all(|edge| is_done[edge.from as usize]));
-        let timed = can_start.map(|it| {
-            let ready = edges[rows[it].clone()].iter().map(|edge| starts[edge.from as usize] + edge.cycles).max().unwrap_or(0);
-            (pipe.start(&needs[it], ready), u32::MAX - bounds.tails[it], it)
-        });
+        let open = (first..n.min(first + WINDOW)).filter(|it| !is_done[*it] && waits_for[*it] == 0);
+        let timed = open.map(|it| (pipe.start(&needs[it], ready[it]), u32::MAX - bounds.tails[it], it));
         let (start, _, at) = timed.min().expect("edges lead forwards, so the first that is not done can start");
         pipe.take(&needs[at], start);
-        starts[at] = start;
+        for edge in &behind[at] {
+            let to = edge.to as usize;
+            waits_for[to] -= 1;
+            ready[to] = ready[to].max(start + edge.cycles);
+        }
         is_done[at] = true;
         order.push(at as u32);
     }

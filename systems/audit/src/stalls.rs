@@ -74,8 +74,8 @@ pub fn rows(edges: &[Edge], n: usize) -> Vec<std::ops::Range<usize>> {
 pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: usize) -> Vec<Cause> {
     let turn = timing.starts[at] - timing.stall_cycles[at];
     let mut causes: Vec<Cause> = Vec::new();
-    let own = edges.iter().filter(|it| it.to as usize == at);
-    for edge in own {
+    let first = edges.partition_point(|it| (it.to as usize) < at);
+    for edge in edges[first..].iter().take_while(|it| it.to as usize == at) {
         let ready = timing.starts[edge.from as usize] + edge.cycles;
         if ready > turn {
             causes.push(Cause { producer: edge.from, kind: Kind::Order(edge.why), cycles: ready - turn });

@@ -59,3 +59,24 @@ fn any_code_on_any_core() {
         }
     }
 }
+
+#[test]
+fn very_long_paths_have_an_audit_too() {
+    // Loads, additions, stores, tests and side exits, three thousand instructions of them, without a call.
+    let mut words = Vec::new();
+    for idx in 0..600u32 {
+        let to_end = 2994u32.wrapping_sub(5 * idx) & 0x00ff_ffff;
+        words.extend([0xe590_1000 | (4 * idx), 0xe081_2002, 0xe582_1008, 0xe352_0000, 0x0a00_0000 | to_end]);
+    }
+    let instructions: Vec<_> = words
+        .iter()
+        .enumerate()
+        .map(|(idx, word): (usize, &u32)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
+        .collect();
+    let frames = vec![Vec::new(); instructions.len()];
+    let function = Function { name: "long".to_owned(), isa: Isa::A32, instructions, frames, callees: Default::default(), is_cold: false };
+    let core = Core::bundled("arm1136jf-s").expect("it is bundled");
+    let audit = audit(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
+    assert_eq!(audit.cycles.instructions, 3000);
+    assert!(audit.cycles.lower_bound.total >= 3000 && audit.cycles.best_cycles <= audit.cycles.total_cycles);
+}

@@ -45,7 +45,7 @@ fn instruction(random: &mut fastrand::Rng) -> u32 {
         16 => 0xe590_0000 | rd | random.u32(..8) << 2,
         17 => 0xe5c1_0000 | rd | random.u32(..32),
         18 => 0xe581_0000 | rd | random.u32(..8) << 2,
-        19 => 0xe350_0000 | rn | mask * u32::from(random.bool()),
+        19 => 0xe350_0000 | rn | (mask * u32::from(random.bool())),
         // moveq, movmi, movne with a register.
         20 => [0x01a0_0000, 0x41a0_0000, 0x11a0_0000][random.usize(..3)] | rd | rm,
         _ => 0xe3a0_0000 | rd | mask,

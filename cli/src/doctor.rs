@@ -231,6 +231,7 @@ fn install_command(tools: &[&Tool]) -> Option<String> {
     let mut others: Vec<String> = Vec::new();
     for tool in tools {
         match tool.from {
+            From::Debian(name) if packages.contains(&name) => {}
             From::Debian(name) => packages.push(name),
             From::Rustup(name) => others.push(format!("rustup toolchain install {name}")),
             From::Cargo(name) => others.push(format!("cargo install --locked {name}")),

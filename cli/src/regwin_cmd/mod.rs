@@ -1,11 +1,18 @@
 //! `meanwhile regwin`: threads that share cyclic register windows.
 
+mod behaviour;
+mod figures;
 mod options;
+mod record;
 mod run;
+mod scenario;
+mod sweep;
 
 use regwin::work::Fault;
 
 use crate::output::{Failure, Output};
+
+pub use figures::report;
 
 /// Arguments of `meanwhile regwin`.
 #[derive(Debug, clap::Args)]
@@ -18,12 +25,27 @@ pub struct Args {
 enum Command {
     /// Run the spell checker once and print what is counted.
     Run(run::Args),
+    /// Run every scheme, schedule and behaviour over the window counts, on the simulator.
+    Sweep(sweep::Args),
+    /// Show how the spell checker uses windows if there are enough of them.
+    Behaviour(behaviour::Args),
+    /// Record the events of a run.
+    Record(record::RecordArgs),
+    /// Replay a record with other windows.
+    Replay(record::ReplayArgs),
+    /// Run threads of your own, described in a file.
+    Scenario(scenario::Args),
 }
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Run(args) => run::run(args, out),
+        Command::Sweep(args) => sweep::run(args, out),
+        Command::Behaviour(args) => behaviour::run(args, out),
+        Command::Record(args) => record::record(args, out),
+        Command::Replay(args) => record::replay(args, out),
+        Command::Scenario(args) => scenario::run(args, out),
     }
 }
 

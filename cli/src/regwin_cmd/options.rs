@@ -38,3 +38,10 @@ pub fn machine(name: &str) -> Result<usize, String> {
     let known = regwin::work::MACHINES;
     named("machine", name, known.iter().position(|it| *it == name), &known)
 }
+
+/// A world by name.
+pub fn on(name: &str) -> Result<super::run::On, String> {
+    use super::run::On;
+    let known = [On::Qemu, On::Sim];
+    named("world", name, known.into_iter().find(|it| it.name() == name), &known.map(On::name))
+}

@@ -2,7 +2,7 @@
 
 use regwin::image::{Program, Recipe};
 use regwin::work::{self, MACHINES};
-use regwin::{Behaviour, Cc, Counts, Schedule, Scheme, spell};
+use regwin::{Behaviour, Cc, Counts, Schedule, Scheme, sim, spell};
 use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,9 @@ pub struct Args {
     /// Who runs next: fifo or working-set.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
     schedule: Schedule,
+    /// Where it runs: qemu or sim.
+    #[arg(long, value_name = "WORLD", default_value = "qemu", value_parser = options::on)]
+    on: On,
     /// Which machine is charged: erc32 or leon3.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
     machine: usize,
@@ -39,23 +42,49 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let recipe = Recipe { program: Program::Spell, scheme: args.scheme, schedule: args.schedule, cc: args.cc };
     let threads = spell::THREADS.map(str::to_owned);
-    let done = work::run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
-    out.text(&table(&args, &done.counts).terminal(None));
-    out.object(&object(&args, &done));
+    let run = if args.on == On::Qemu { work::run } else { sim::run };
+    let done = run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
+    let names = [args.behaviour.name(), args.schedule.name(), MACHINES[args.machine], args.on.name()].join(", ");
+    let title = format!("{}, {} windows, {names}", args.scheme.name(), args.windows);
+    out.text(&counts_table(title, args.machine, &done.counts).terminal(None));
+    let mut object = json!({
+        "ok": true,
+        "scheme": args.scheme.name(),
+        "windows": args.windows,
+        "behaviour": args.behaviour.name(),
+        "schedule": args.schedule.name(),
+        "machine": MACHINES[args.machine],
+        "on": args.on.name(),
+    });
+    counts_object(&mut object, &done.counts, args.machine);
+    object["output_sha256"] = json!(spell::output_sha256(&done.output));
+    out.object(&object);
     Ok(())
 }
 
-fn table(args: &Args, counts: &Counts) -> Table {
-    let title = format!(
-        "{}, {} windows, {}, {}, {}",
-        args.scheme.name(),
-        args.windows,
-        args.behaviour.name(),
-        args.schedule.name(),
-        MACHINES[args.machine]
-    );
-    let cycles = counts.cycles[args.machine];
-    let mut table = Table::new(title, &["counted", "number"]).kind(Kind::Model).note("instructions counted under QEMU, cycles from the machine file");
+/// Where a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    /// On QEMU's LEON3, with every instruction counted.
+    Qemu,
+    /// On the simulator.
+    Sim,
+}
+
+impl On {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            On::Qemu => "qemu",
+            On::Sim => "sim",
+        }
+    }
+}
+
+/// The counts as a table.
+pub fn counts_table(title: String, machine: usize, counts: &Counts) -> Table {
+    let cycles = counts.cycles[machine];
+    let mut table = Table::new(title, &["counted", "number"]).kind(Kind::Model).note("instructions counted, cycles from the machine file");
     let mut row = |name: &str, value: String| table.push(vec![Cell::words(name), Cell::number(value)]);
     for (name, times) in &counts.switches {
         row(&format!("switches to {name}"), times.to_string());
@@ -71,25 +100,18 @@ fn table(args: &Args, counts: &Counts) -> Table {
     row("cycles, traps", cycles.traps.to_string());
     row("cycles, switches", cycles.switches.to_string());
     row("cycles", cycles.total().to_string());
-    row("cycles of a switch, mean", format!("{:.1}", counts.mean_switch_cycles(args.machine)));
-    row("cycles of a switch, worst", counts.worst_switch_cycles(args.machine).to_string());
+    row("cycles of a switch, mean", format!("{:.1}", counts.mean_switch_cycles(machine)));
+    row("cycles of a switch, worst", counts.worst_switch_cycles(machine).to_string());
     row("trap probability", format!("{:.4}", counts.trap_probability()));
     table
 }
 
-fn object(args: &Args, done: &work::Done) -> Value {
-    let counts = &done.counts;
-    let cycles = counts.cycles[args.machine];
+/// Adds the counts to a command's object.
+pub fn counts_object(object: &mut Value, counts: &Counts, machine: usize) {
+    let cycles = counts.cycles[machine];
     let mut switches: Map<String, Value> = counts.switches.iter().map(|(name, times)| (name.clone(), json!(times))).collect();
     switches.insert("total".to_owned(), json!(counts.n_switches()));
-    json!({
-        "ok": true,
-        "scheme": args.scheme.name(),
-        "windows": args.windows,
-        "behaviour": args.behaviour.name(),
-        "schedule": args.schedule.name(),
-        "machine": MACHINES[args.machine],
-        "on": "qemu",
+    let counted = json!({
         "switches": switches,
         "saves": counts.saves,
         "restores": counts.restores,
@@ -98,9 +120,10 @@ fn object(args: &Args, done: &work::Done) -> Value {
         "spilled": counts.spilled,
         "restored": counts.restored,
         "cycles": {"application": cycles.application, "traps": cycles.traps, "switches": cycles.switches, "total": cycles.total()},
-        "mean_switch_cycles": counts.mean_switch_cycles(args.machine),
-        "worst_switch_cycles": counts.worst_switch_cycles(args.machine),
+        "mean_switch_cycles": counts.mean_switch_cycles(machine),
+        "worst_switch_cycles": counts.worst_switch_cycles(machine),
         "trap_probability": counts.trap_probability(),
-        "output_sha256": spell::output_sha256(&done.output),
-    })
+    });
+    let Value::Object(counted) = counted else { return };
+    object.as_object_mut().expect("a command prints an object").extend(counted);
 }

@@ -22,7 +22,14 @@ vector_underflow:
     rd %psr, %l0; rd %wim, %l3; ba underflow; ld [%l1], %l4 /* 0x06 */
 #endif
 vector_rest:
-    .rept 256 - 7
+    .rept 0x83 - 7
+    BAD
+    .endr
+    .global vector_flush
+vector_flush:
+    rd %psr, %l0; rd %wim, %l3; ba flush_trap; nop /* 0x83: ta 3 */
+vector_others:
+    .rept 256 - 0x84
     BAD
     .endr
 

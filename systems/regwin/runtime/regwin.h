@@ -1,6 +1,7 @@
 /* regwin: threads in cyclic register windows for SPARC V8.
  *
- * Link boot.S, ready.S, regwin.c and the three files of one scheme (overflow, underflow, switch).
+ * Link boot.S, ready.S, threads.c, streams.c, int64.c, console.c and the four files of one scheme
+ * (overflow, underflow, flush, switch), compiled with -DSCHEME_NS, -DSCHEME_SNP or -DSCHEME_SP.
  * One processor, no preemption: a thread runs until it blocks, yields or returns. Compile for the
  * windows with %g2-%g7 reserved: gcc -mno-app-regs -ffixed-g5, clang -ffixed-g2 to -ffixed-g7.
  */
@@ -50,6 +51,14 @@ void thr_block_flush(void);
 void thr_wake(struct thr *thread);
 /* Lets all ready threads run before the running one goes on. */
 void thr_yield(void);
+
+/* Stores all windows of the running thread but the current one: its stack can be read then. */
+static inline void thr_flush(void)
+{
+#ifndef SCHEME_FLAT
+    __asm__ volatile("ta 3" : : : "memory");
+#endif
+}
 
 /* A cyclic byte buffer: any number of writers, one reader. */
 struct stream {

@@ -23,7 +23,7 @@ struct table {
 };
 #define TABLE ((const struct table *)0x40440000u)
 
-enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE };
+enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH };
 
 struct job {
     const unsigned *at;
@@ -40,6 +40,14 @@ void thr_report(void);
 
 /* Hides from the compiler where a value comes from, so that it has to keep it. */
 #define KEEP(value) __asm__ volatile("" : "+r"(value))
+
+/* True if 64-bit quotients and remainders, of either sign, belong together. */
+static int divides(unsigned long long n, unsigned d)
+{
+    unsigned long long q = n / d, r = n % d;
+    long long negative = -(long long)(n >> 1), nq = negative / (int)d, nr = negative % (int)d;
+    return q * d + r == n && r < d && nq * (int)d + nr == negative && nr <= 0 && nr > -(long long)d;
+}
 
 /* Does what the table says up to the next RETURN or END. Values of this frame are kept over calls
  * and waits, 64 bits wide too: if a window is lost or mixed up, they are wrong. */
@@ -70,6 +78,9 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
         case YIELD:
             thr_yield();
             break;
+        case FLUSH:
+            thr_flush();
+            break;
         case REPEAT:
             job->left[job->nest++] = n;
             break;
@@ -85,6 +96,8 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
         default: {
             unsigned expected = depth * 0x9e3779b9u ^ (unsigned)job;
             KEEP(expected);
+            if (depth % 4 == 1)
+                job->n_wrong += !divides(large, 1000003u + depth);
             job->n_wrong += small != expected || large != ((unsigned long long)expected << 32 | ~expected) + depth;
             return;
         }

@@ -75,6 +75,8 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     let mut counts = Counts::default();
     let overflow_vector = code.address("vector_overflow");
     let underflow_vector = code.address("vector_underflow");
+    let flush_vector = code.address("vector_flush");
+    let mut n_flushes = 0;
     for &(at, times) in &raw.words {
         let word = code.words[((at - code.base) / 4) as usize];
         if at == overflow_vector {
@@ -83,11 +85,14 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
         if at == underflow_vector {
             counts.underflows = times;
         }
+        if at == flush_vector {
+            n_flushes = times;
+        }
         if code.application.contains(&at) {
             counts.saves += if sparc::is_save(word) { times } else { 0 };
             counts.restores += if sparc::is_restore(word) { times } else { 0 };
         }
-        let in_vector = (overflow_vector..underflow_vector + 16).contains(&at);
+        let in_vector = (overflow_vector..underflow_vector + 16).contains(&at) || (flush_vector..flush_vector + 16).contains(&at);
         let in_runtime = code.traps.contains(&at) || code.switches.contains(&at);
         if in_runtime {
             counts.spilled += if sparc::stores_window(word) { times } else { 0 };
@@ -113,7 +118,7 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     for (cycles, core) in counts.cycles.iter_mut().zip(machines) {
         // Not finished means not paid for; taking the trap is.
         cycles.application -= counts.overflows + counts.underflows;
-        cycles.traps += (counts.overflows + counts.underflows) * u64::from(core.trap_cycles.unwrap_or(0));
+        cycles.traps += (counts.overflows + counts.underflows + n_flushes) * u64::from(core.trap_cycles.unwrap_or(0));
     }
     let (table, bytes) = code.symbols["threads"];
     let each = code.symbols["thr_idle"].1;

@@ -1,5 +1,6 @@
 //! Threads that share cyclic register windows: a SPARC runtime, its exact counts under QEMU, a simulator.
 
+pub mod behaviour;
 pub mod code;
 pub mod counts;
 pub mod image;

@@ -6,6 +6,7 @@
 //! put STREAM N          N bytes in one call; waits for room
 //! get STREAM N          N bytes in one call; waits for them
 //! yield                 the other ready threads run first
+//! flush                 all windows but the current one go to memory
 //! call ... return       one frame deeper
 //! repeat N ... end      N times
 //! ```
@@ -45,6 +46,8 @@ pub enum Step {
     Get(usize, u32),
     /// Lets others run.
     Yield,
+    /// All windows but the current one go to memory.
+    Flush,
     /// What follows, up to [`Step::End`], so many times.
     Repeat(u32),
     /// The end of the innermost repetition.
@@ -121,7 +124,7 @@ impl Parser {
         let (word, at) = first;
         let file = Arc::clone(&self.file);
         let here = |message: String, label: &str| Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label);
-        let known = ["stream", "thread", "put", "get", "yield", "call", "return", "repeat", "end"];
+        let known = ["stream", "thread", "put", "get", "yield", "flush", "call", "return", "repeat", "end"];
         let n_words = match word {
             "stream" | "put" | "get" => 3,
             "thread" | "repeat" => 2,
@@ -167,6 +170,7 @@ impl Parser {
                 if word == "put" { Step::Put(stream, n) } else { Step::Get(stream, n) }
             }
             "yield" => Step::Yield,
+            "flush" => Step::Flush,
             "call" if depth(true) + 1 >= DEPTH_MAX => return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep")),
             "call" => Step::Call,
             "repeat" if depth(false) == NEST_MAX => {
@@ -257,6 +261,7 @@ impl Scenario {
                     Step::Put(stream, n) => 3 << 24 | (stream as u32) << 16 | n,
                     Step::Get(stream, n) => 4 << 24 | (stream as u32) << 16 | n,
                     Step::Yield => 5 << 24,
+                    Step::Flush => 9 << 24,
                     Step::Repeat(n) => {
                         starts.push(code.len());
                         6 << 24 | n
@@ -291,6 +296,7 @@ impl Scenario {
                     Step::Put(stream, n) => format!("put {} {n}", self.streams[stream].0),
                     Step::Get(stream, n) => format!("get {} {n}", self.streams[stream].0),
                     Step::Yield => "yield".to_owned(),
+                    Step::Flush => "flush".to_owned(),
                     Step::Repeat(n) => format!("repeat {n}"),
                     Step::End => "end".to_owned(),
                 };
@@ -334,7 +340,7 @@ impl Scenario {
     }
 }
 
-/// Calls, returns and yields without a stream.
+/// Calls, returns, yields and flushes without a stream.
 fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
     let mut depth = 0;
     for _ in 0..rng.usize(..12) {
@@ -347,7 +353,7 @@ fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
                 depth -= 1;
                 steps.push(Step::Return);
             }
-            _ => steps.push(Step::Yield),
+            _ => steps.push(if rng.u32(..4) == 0 { Step::Flush } else { Step::Yield }),
         }
     }
     steps.extend(std::iter::repeat_n(Step::Return, depth));

@@ -43,6 +43,32 @@ fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Ima
     Ok(Image { recipe, code, elf, costs })
 }
 
+/// The events of the spell checker with the FIFO schedule.
+pub fn trace(behaviour: Behaviour) -> Result<Trace, Fault> {
+    let cores = work::cores();
+    let machines = [&cores[0], &cores[1]];
+    let image = image(Scheme::Ns, Schedule::Fifo, machines)?;
+    trace::record(&image.code, &image.elf, &spell::blobs(behaviour), &spell::THREADS.map(str::to_owned), machines)
+}
+
+/// A recorded run under a scheme, with so many windows.
+pub fn replay(trace: &Trace, scheme: Scheme, windows: u32) -> Result<Counts, Fault> {
+    let cores = work::cores();
+    let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
+    Ok(trace.replay(scheme, windows, &image.costs))
+}
+
+/// The columns of a sweep: scheme and schedule.
+pub fn columns() -> Vec<(Scheme, Schedule)> {
+    let sets = Scheme::ALL.into_iter().filter(|it| it.shares()).map(|it| (it, Schedule::WorkingSet));
+    Scheme::ALL.into_iter().map(|it| (it, Schedule::Fifo)).chain(sets).collect()
+}
+
+/// Configurations of a sweep.
+pub fn n_cells(n_behaviours: usize, n_windows: usize) -> u64 {
+    (columns().len() * n_behaviours * n_windows) as u64
+}
+
 /// Runs `behaviours` with each of `windows`, every scheme and schedule; `done` hears of each cell.
 /// Threads whose windows never stay are scheduled alike by both schedules, so they have FIFO cells only.
 pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)) -> Result<Vec<Cell>, Fault> {

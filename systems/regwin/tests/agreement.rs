@@ -2,6 +2,7 @@
 
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
+use regwin::sim::cost::Costs;
 use regwin::{Behaviour, Cc, Schedule, Scheme, sim, spell, work};
 
 fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: &[String], what: &str) -> String {
@@ -9,12 +10,25 @@ fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: 
     let sim = sim::run(&recipe, windows, blobs, threads).unwrap_or_else(|fault| panic!("{what}, {recipe:?}, {windows}: {fault:?}"));
     assert_eq!(real.counts, sim.counts, "{what}, {recipe:?}, {windows} windows: left QEMU, right the simulator");
     assert_eq!(real.output, sim.output, "{what}, {recipe:?}, {windows} windows");
+    let (_, code) = work::image(&recipe).expect("the image was built before");
+    let cores = work::cores();
+    let costs = Costs::new(&code, recipe.scheme, [&cores[0], &cores[1]]);
+    for machine in 0..2 {
+        let (worst, _) = costs.worst_switch(recipe.scheme, windows, machine);
+        let longest = u64::from(real.counts.worst_switch_cycles(machine));
+        assert!(longest <= worst, "{what}, {recipe:?}, {windows} windows: a switch of {longest} cycles, the worst case is {worst}");
+    }
     real.output
+}
+
+/// Scenarios to compare: `REGWIN_SCENARIOS`, or 50.
+fn n_scenarios() -> u64 {
+    std::env::var("REGWIN_SCENARIOS").map_or(50, |it| it.parse().expect("REGWIN_SCENARIOS is a number"))
 }
 
 #[test]
 fn random_scenarios_count_alike() {
-    for seed in 0..50 {
+    for seed in 0..n_scenarios() {
         let scenario = Scenario::random(seed);
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = Scheme::ALL[rng.usize(..Scheme::ALL.len())];

@@ -24,6 +24,10 @@ pub struct Costs {
     pub overflow_other: [Cost; 2],
     /// Underflow, in place, by what the restore adds.
     pub underflow_in_place: [Cost; 3],
+    /// The flush trap without the windows that it stores, and each of them.
+    pub flush: Cost,
+    /// See [`Costs::flush`].
+    pub flush_window: Cost,
     /// A switch up to the decision about the next thread.
     pub block: Cost,
     /// The end of a thread up to there.
@@ -39,7 +43,7 @@ pub struct Costs {
     /// They are not there; without what follows.
     pub absent: Cost,
     /// The first window above the suspended thread: free, one of several, a last one.
-    pub window: [Cost; 3],
+    pub newest: [Cost; 3],
     /// The one above that.
     pub reserve: [Cost; 3],
     /// The newest frame is loaded.
@@ -59,6 +63,8 @@ impl Costs {
         };
         let mut costs = Costs::default();
         let (overflow, underflow) = (taken("vector_overflow"), taken("vector_underflow"));
+        costs.flush = plus(taken("vector_flush"), sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"]));
+        costs.flush_window = sum(&["flush_trap_next", "flush_trap_window"]);
         match scheme {
             Scheme::Ns => {
                 costs.overflow = plus(overflow, sum(&["overflow"]));
@@ -103,7 +109,7 @@ impl Costs {
         if scheme == Scheme::Sp {
             costs.resident = sum(&["resident"]);
             costs.absent = sum(&["absent"]);
-            costs.window = three("newest");
+            costs.newest = three("newest");
         } else {
             costs.resident = sum(&["resident", "above_free"]);
             let [_, more, last] = three("resume");
@@ -111,6 +117,30 @@ impl Costs {
             costs.absent = sum(&["absent", "take_reserve"]);
         }
         costs
+    }
+}
+
+impl Costs {
+    /// The most cycles that one switch can take with `n` windows, and the most that the underflows which
+    /// it causes take later (of these, those that load windows it has stored of its own thread).
+    pub fn worst_switch(&self, scheme: Scheme, n: u32, machine: usize) -> (u64, u64) {
+        let most = |costs: &[Cost]| costs.iter().map(|it| it[machine]).max().unwrap_or(0);
+        let of = |cost: Cost| cost[machine];
+        let n = u64::from(n);
+        match scheme {
+            Scheme::Flat => (of(self.block) + of(self.resident), 0),
+            Scheme::Ns => {
+                let stores = (n - 1) * of(self.block_window) + (n - 2) * of(self.block_again);
+                (of(self.block) + stores + of(self.resident), (n - 2) * of(self.underflow))
+            }
+            Scheme::Snp | Scheme::Sp => {
+                let enters = of(self.absent) + most(&self.newest) + most(&self.reserve) + of(self.load);
+                let resumes = of(self.resident).max(most(&self.resident_taken));
+                let blocks = of(self.block) + enters.max(resumes);
+                let leaves = of(self.leave) + (of(self.left[1]) + of(self.load)).max(of(self.left[0]) + resumes);
+                (blocks.max(leaves), 0)
+            }
+        }
     }
 }
 

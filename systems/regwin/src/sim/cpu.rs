@@ -80,6 +80,8 @@ pub struct Cpu {
     console: Vec<u8>,
     /// The events, if they are wanted.
     pub events: Option<Vec<u8>>,
+    /// Ready threads at each switch, if events are wanted.
+    pub ready: Vec<u8>,
     /// The events from the first switch to the last.
     pub finished: Option<Vec<u8>>,
 }
@@ -148,6 +150,7 @@ impl Cpu {
             switches_to: Vec::new(),
             console: Vec::new(),
             events: None,
+            ready: Vec::new(),
             finished: None,
         }
     }
@@ -226,6 +229,15 @@ impl Cpu {
         let record = self.r[5];
         debug_assert!(record == self.places.idle_thread || (self.places.threads.0..self.places.threads.1).contains(&record));
         self.r[5] = self.load32(record + TCB_NEXT);
+        if self.events.is_some() {
+            let mut n_ready = 0;
+            let mut at = self.r[5];
+            while at != self.places.idle_thread {
+                n_ready += 1;
+                at = self.load32(at + TCB_NEXT);
+            }
+            self.ready.push(n_ready);
+        }
         self.thread(record)
     }
 
@@ -317,6 +329,7 @@ impl Cpu {
                         self.set(rd, self.pc);
                         npc = a.wrapping_add(b);
                     }
+                    0x3a => self.windows.flush(),
                     0x3c => self.save(rd, a.wrapping_add(b)),
                     0x3d => self.restore(bits, rd, a.wrapping_add(b)),
                     op3 => self.arithmetic(op3, rd, a, b, bits),

@@ -31,6 +31,18 @@ const BLOCK: u8 = 0x40;
 const LEAVE: u8 = 0x80;
 
 impl Event {
+    /// From a byte.
+    pub fn of(byte: u8) -> Event {
+        match byte {
+            0 => Event::Save,
+            1 => Event::Restore(Adds::Nothing),
+            2 => Event::Restore(Adds::Immediate),
+            3 => Event::Restore(Adds::Register),
+            _ if byte & LEAVE == 0 => Event::Block(Thread::from(byte & 0x3f)),
+            _ => Event::Leave(Thread::from(byte & 0x3f)),
+        }
+    }
+
     /// As a byte.
     pub fn byte(self) -> u8 {
         match self {
@@ -45,13 +57,16 @@ impl Event {
 }
 
 /// The events of a run and what its application costs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Trace {
     /// The events.
     pub events: Vec<u8>,
+    /// For each switch, how many threads were ready besides the one that runs next.
+    pub ready: Vec<u8>,
     /// What is counted of the application; nothing trapped.
     pub counts: Counts,
-    save_cost: Cost,
+    /// Cycles of a `save` on each machine.
+    pub save_cost: Cost,
 }
 
 /// Runs an image without any window trap and records the events.
@@ -62,7 +77,8 @@ pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machi
     let mut counts = cpu.counts();
     counts.switches = threads.iter().zip(&cpu.switches_to(threads.len())).map(|(name, n)| (name.clone(), *n)).collect();
     let events = cpu.finished.take().expect("a run that ends has its events");
-    Ok(Trace { events, counts, save_cost: cost::of_save(machines) })
+    let ready = std::mem::take(&mut cpu.ready);
+    Ok(Trace { events, ready, counts, save_cost: cost::of_save(machines) })
 }
 
 impl Trace {
@@ -70,13 +86,11 @@ impl Trace {
     pub fn replay(&self, scheme: Scheme, n_windows: u32, costs: &Costs) -> Counts {
         let mut windows = Windows::new(scheme, n_windows, costs.clone());
         for &event in &self.events {
-            match event {
-                0 => drop(windows.save()),
-                1 => drop(windows.restore(Adds::Nothing)),
-                2 => drop(windows.restore(Adds::Immediate)),
-                3 => drop(windows.restore(Adds::Register)),
-                _ if event & LEAVE == 0 => windows.block(Thread::from(event & 0x3f)),
-                _ => windows.leave(Thread::from(event & 0x3f)),
+            match Event::of(event) {
+                Event::Save => drop(windows.save()),
+                Event::Restore(adds) => drop(windows.restore(adds)),
+                Event::Block(next) => windows.block(next),
+                Event::Leave(next) => windows.leave(next),
             }
         }
         let mut counts = windows.counts();
@@ -89,5 +103,128 @@ impl Trace {
             cycles.application = self.counts.cycles[machine].application - saved;
         }
         counts
+    }
+}
+
+/// First line of a trace file; the events follow as bytes.
+const HEAD: &str = "regwin-trace 1";
+
+impl Trace {
+    /// The trace as a file: a line that says what it is, one with the application's cycles on each
+    /// machine, one with the names of the threads, then a byte an event.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let [a, b] = self.counts.cycles.map(|it| it.application);
+        let names: Vec<&str> = self.counts.switches.iter().map(|it| it.0.as_str()).collect();
+        let mut bytes = format!("{HEAD}\n{a} {b} {} {}\n{}\n", self.save_cost[0], self.save_cost[1], names.join(" ")).into_bytes();
+        bytes.extend(&self.events);
+        bytes
+    }
+
+    /// Reads a trace file; says what is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Trace, String> {
+        let mut parts = bytes.splitn(4, |it| *it == b'\n');
+        let mut line = || std::str::from_utf8(parts.next().unwrap_or_default()).map_err(|_| "it has no readable head".to_owned());
+        if line()? != HEAD {
+            return Err(format!("its first line is not `{HEAD}`"));
+        }
+        let numbers: Vec<u64> =
+            line()?.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| "its second line is not four numbers")?;
+        let [a, b, save_a, save_b] = numbers.as_slice() else { return Err("its second line is not four numbers".to_owned()) };
+        let names: Vec<String> = line()?.split(' ').map(str::to_owned).collect();
+        let events = parts.next().unwrap_or_default().to_vec();
+        let mut counts = Counts { switches: names.into_iter().map(|it| (it, 0)).collect(), ..Counts::default() };
+        for (idx, byte) in events.iter().enumerate() {
+            let switches_to = match (byte, Event::of(*byte)) {
+                (0, _) => {
+                    counts.saves += 1;
+                    None
+                }
+                (1..=3, _) => {
+                    counts.restores += 1;
+                    None
+                }
+                (_, Event::Block(next)) if byte & 0xc0 == BLOCK => Some(next),
+                (_, Event::Leave(next)) if byte & 0xc0 == LEAVE => Some(next),
+                _ => return Err(format!("event {} is no event: {byte:#04x}", idx + 1)),
+            };
+            if idx == 0 && byte & LEAVE == 0 {
+                return Err("it does not begin with the first switch".to_owned());
+            }
+            match switches_to {
+                None | Some(0) => {}
+                Some(next) => match counts.switches.get_mut(next - 1) {
+                    Some(it) => it.1 += 1,
+                    None => return Err(format!("event {} switches to a thread without name", idx + 1)),
+                },
+            }
+        }
+        let n_underflows_max = counts.restores;
+        for (cycles, (application, save)) in counts.cycles.iter_mut().zip([(*a, *save_a), (*b, *save_b)]) {
+            cycles.application = application;
+            if save.checked_mul(n_underflows_max).is_none_or(|it| it > application) {
+                return Err("its application takes fewer cycles than its restores".to_owned());
+            }
+        }
+        Ok(Trace { events, ready: Vec::new(), counts, save_cost: [*save_a, *save_b] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(events: &[Event]) -> Trace {
+        let mut trace = Trace { events: events.iter().map(|it| it.byte()).collect(), save_cost: [1, 1], ..Trace::default() };
+        trace.counts.switches = vec![("one".to_owned(), 0), ("two".to_owned(), 0)];
+        trace.counts.cycles.iter_mut().for_each(|it| it.application = 100);
+        trace
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let events = [Event::Leave(1), Event::Save, Event::Block(2), Event::Restore(Adds::Register), Event::Leave(0)];
+        let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
+        assert_eq!(read.events, events.map(Event::byte));
+        assert_eq!((read.counts.saves, read.counts.restores, read.counts.n_switches()), (1, 1, 2));
+    }
+
+    #[test]
+    fn wrong_files_are_refused() {
+        let good = trace(&[Event::Leave(1)]).to_bytes();
+        let with = |bytes: &[u8]| [&good, bytes].concat();
+        let refusals = [
+            (b"".to_vec(), "its first line is not `regwin-trace 1`"),
+            (b"regwin-trace 1\n1 2\n".to_vec(), "its second line is not four numbers"),
+            (with(&[7]), "event 2 is no event: 0x07"),
+            (with(&[0xff]), "event 2 is no event: 0xff"),
+            (with(&[0x43]), "event 2 switches to a thread without name"),
+            (trace(&[Event::Save]).to_bytes(), "it does not begin with the first switch"),
+        ];
+        for (bytes, said) in refusals {
+            assert_eq!(Trace::from_bytes(&bytes).map(|_| ()), Err(said.to_owned()));
+        }
+    }
+
+    #[test]
+    fn no_bytes_break_the_replay() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for seed in 0..300 {
+            let next = |rng: &mut fastrand::Rng| rng.usize(1..3);
+            let event = |rng: &mut fastrand::Rng| match rng.u32(..8) {
+                0..=2 => Event::Save,
+                3..=5 => Event::Restore(Adds::Nothing),
+                6 => Event::Block(next(rng)),
+                _ => Event::Leave(next(rng)),
+            };
+            let mut events = vec![Event::Leave(1)];
+            events.extend((0..60).map(|_| event(&mut rng)));
+            let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
+            for scheme in Scheme::ALL {
+                for n in [4, 5, 8] {
+                    let counts = read.replay(scheme, n, &Costs::default());
+                    assert!(counts.restored <= counts.restores + counts.n_switches(), "seed {seed}");
+                }
+            }
+        }
     }
 }

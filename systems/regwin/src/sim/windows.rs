@@ -173,6 +173,26 @@ impl Windows {
         }
     }
 
+    /// The running thread stores all its windows but the current one.
+    pub fn flush(&mut self) {
+        let n_stored = match self.scheme {
+            Scheme::Flat => return,
+            Scheme::Ns => std::mem::replace(&mut self.n_used, 1) - 1,
+            Scheme::Snp | Scheme::Sp => {
+                let n_stored = (self.bottom + self.n - self.cwp) % self.n;
+                self.owner[self.bottom as usize] = None;
+                self.bottom = self.cwp;
+                self.owner[self.bottom as usize] = self.running;
+                n_stored
+            }
+        };
+        self.spilled += u64::from(n_stored);
+        self.trap(self.costs.flush);
+        for _ in 0..n_stored {
+            self.trap(self.costs.flush_window);
+        }
+    }
+
     /// Stores the lowest window of a suspended thread; its window is `to`'s then. True if it was the last.
     fn store_lowest(&mut self, thread: Thread, to: Option<Thread>) -> bool {
         let place = self.places[thread].expect("an owner has windows");
@@ -275,7 +295,7 @@ impl Windows {
         let window = if self.scheme == Scheme::Sp {
             let window = self.above(above);
             let how = self.clear(window, Some(next), sum);
-            sum.add(self.costs.window[how]);
+            sum.add(self.costs.newest[how]);
             window
         } else {
             self.owner[above as usize] = Some(next);

@@ -1,0 +1,191 @@
+//! The section of `meanwhile report`: the paper's tables and figures from the runtime and the simulator.
+
+use regwin::image::{Program, Recipe};
+use regwin::sweep::Cell as Run;
+use regwin::{Behaviour, Cc, Schedule, Scheme, spell, work};
+use report::page::{Block, Section};
+use report::svg::{Axis, Line, LineChart};
+use report::{Cell, Kind, Table, Tone};
+use serde_json::json;
+
+use super::{failure, sweep};
+use crate::output::{Failure, Output};
+use crate::report_cmd::SystemReport;
+
+/// Switches in the paper's table 1, by thread and behaviour; the last row is the total.
+const PAPER_SWITCHES: [(&str, [u32; 6]); 8] = [
+    ("T1", [60566, 12680, 2653, 29838, 8925, 2001]),
+    ("T2", [102_447, 23497, 5400, 49952, 9983, 2049]),
+    ("T3", [80578, 21327, 5400, 29887, 8791, 2049]),
+    ("T4", [40501, 11548, 2653, 4817, 4612, 1974]),
+    ("T5", [1005, 314, 146, 197, 196, 135]),
+    ("T6", [50001, 12501, 3126, 49, 49, 49]),
+    ("T7", [50001, 12501, 3126, 49, 49, 49]),
+    ("total", [385_099, 94368, 22504, 114_789, 32605, 8306]),
+];
+
+/// Cycles of a switch in the paper's table 2: scheme, windows stored, windows loaded, from, to.
+const PAPER_CYCLES: [(Scheme, u32, u32, u32, u32); 14] = [
+    (Scheme::Ns, 1, 1, 145, 149),
+    (Scheme::Ns, 2, 1, 181, 185),
+    (Scheme::Ns, 3, 1, 217, 221),
+    (Scheme::Ns, 4, 1, 253, 257),
+    (Scheme::Ns, 5, 1, 289, 293),
+    (Scheme::Ns, 6, 1, 325, 329),
+    (Scheme::Snp, 0, 0, 113, 118),
+    (Scheme::Snp, 0, 1, 142, 147),
+    (Scheme::Snp, 1, 0, 162, 171),
+    (Scheme::Snp, 1, 1, 187, 196),
+    (Scheme::Sp, 0, 0, 93, 98),
+    (Scheme::Sp, 0, 1, 136, 141),
+    (Scheme::Sp, 1, 1, 180, 197),
+    (Scheme::Sp, 2, 1, 220, 237),
+];
+
+/// What the system has to show.
+pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
+    let windows: Vec<u32> = if quick { sweep::QUICK.to_vec() } else { (4..=32).collect() };
+    let runs = sweep::cells(&windows, out)?;
+    let checked = checked(&runs)?;
+    let summary = summary(&runs);
+    let mut blocks = vec![Block::Text(checked), Block::Table(switches(&runs)), Block::Table(cycles(&runs))];
+    blocks.extend(charts(&runs));
+    for behaviour in Behaviour::ALL {
+        blocks.push(Block::Details(behaviour.name().to_owned(), vec![Block::Table(sweep::table(behaviour, &runs, 0))]));
+    }
+    let rows = runs.iter().map(|it| {
+        json!({"system": "regwin", "scheme": it.scheme.name(), "schedule": it.schedule.name(), "behaviour": it.behaviour.name(),
+               "windows": it.windows, "cycles": it.counts.cycles[0].total()})
+    });
+    let rows = rows.collect();
+    Ok(SystemReport { summary, section: Section { title: "regwin: threads in register windows".to_owned(), blocks }, rows })
+}
+
+/// Runs one configuration under QEMU and compares it with the simulator.
+fn checked(runs: &[Run]) -> Result<String, Failure> {
+    let recipe = Recipe { program: Program::Spell, scheme: Scheme::Sp, schedule: Schedule::WorkingSet, cc: Cc::Gcc };
+    let threads = spell::THREADS.map(str::to_owned);
+    let real = work::run(&recipe, 8, &spell::blobs(Behaviour::HighFine), &threads).map_err(failure)?;
+    let sim = find(runs, Scheme::Sp, Schedule::WorkingSet, Behaviour::HighFine, 8).expect("every sweep has 8 windows");
+    Ok(if real.counts == sim.counts {
+        "Every number of this section is from the simulator. One configuration (sp, working-set, high-fine, 8 windows) was run under QEMU as well, with equal counts and cycles.".to_owned()
+    } else {
+        "Warning: QEMU and the simulator differ in sp, working-set, high-fine, 8 windows.".to_owned()
+    })
+}
+
+fn find(runs: &[Run], scheme: Scheme, schedule: Schedule, behaviour: Behaviour, windows: u32) -> Option<&Run> {
+    runs.iter().find(|it| (it.scheme, it.schedule, it.behaviour, it.windows) == (scheme, schedule, behaviour, windows))
+}
+
+fn summary(runs: &[Run]) -> Table {
+    let mut table = Table::new(
+        "regwin: the spell checker, millions of cycles (erc32)",
+        &["behaviour", "windows", "ns", "sp", "sp, working-set", "flat"],
+    );
+    table = table.kind(Kind::Sim);
+    for behaviour in Behaviour::ALL {
+        for n in [8, 32] {
+            let cell = |scheme, schedule| {
+                let run = find(runs, scheme, schedule, behaviour, n);
+                Cell::number(run.map_or(String::new(), |it| format!("{:.1}", it.counts.cycles[0].total() as f64 / 1e6)))
+            };
+            table.push(vec![
+                Cell::words(behaviour.name()),
+                Cell::number(n),
+                cell(Scheme::Ns, Schedule::Fifo),
+                cell(Scheme::Sp, Schedule::Fifo),
+                cell(Scheme::Sp, Schedule::WorkingSet),
+                cell(Scheme::Flat, Schedule::Fifo),
+            ]);
+        }
+    }
+    table
+}
+
+/// Table 1.
+fn switches(runs: &[Run]) -> Table {
+    let names: Vec<String> = Behaviour::ALL.iter().map(|it| it.name().to_owned()).collect();
+    let head: Vec<&str> = std::iter::once("switches to").chain(names.iter().map(String::as_str)).collect();
+    let note = "FIFO; ours / paper. Saves are the same in every column.";
+    let mut table = Table::new("Table 1: context switches", &head).kind(Kind::Sim).note(note);
+    for (thread, paper) in PAPER_SWITCHES {
+        let ours = Behaviour::ALL.iter().zip(paper).map(|(behaviour, paper)| {
+            let counts = &find(runs, Scheme::Sp, Schedule::Fifo, *behaviour, 32).expect("every sweep has 32 windows").counts;
+            let ours = counts.switches.iter().find(|it| it.0 == thread).map_or_else(|| counts.n_switches(), |it| it.1);
+            Cell::number(format!("{ours} / {paper}"))
+        });
+        table.push(std::iter::once(Cell::words(thread)).chain(ours).collect());
+    }
+    let saves = Behaviour::ALL.map(|it| find(runs, Scheme::Sp, Schedule::Fifo, it, 32).expect("it was found above").counts.saves);
+    table.push(std::iter::once(Cell::words("saves")).chain(saves.map(|it| Cell::number(format!("{it} / 334674")))).collect());
+    table
+}
+
+/// Table 2.
+fn cycles(runs: &[Run]) -> Table {
+    let head = ["scheme", "stored", "loaded", "paper", "ours, erc32", "ours, leon3"];
+    let mut table = Table::new("Table 2: cycles of a context switch", &head).kind(Kind::Model);
+    table = table.note("From all runs of the sweep; a cell that no run had is empty.");
+    for (scheme, stored, loaded, from, to) in PAPER_CYCLES {
+        let spans = || runs.iter().filter(|it| it.scheme == scheme).flat_map(|it| &it.counts.spans);
+        // The end of a thread and the first switch to one are other paths.
+        let fits = spans().filter(|it| (it.spilled, it.restored) == (stored, loaded));
+        let most = fits.clone().map(|it| it.times).max().unwrap_or(0);
+        let common: Vec<[u32; 2]> = fits.filter(|it| it.times * 100 >= most).map(|it| it.cycles).collect();
+        let range = |machine: usize| {
+            let (low, high) = (common.iter().map(|it| it[machine]).min(), common.iter().map(|it| it[machine]).max());
+            match (low, high) {
+                (Some(low), Some(high)) if low == high => low.to_string(),
+                (Some(low), Some(high)) => format!("{low} - {high}"),
+                _ => String::new(),
+            }
+        };
+        let tone = if common.iter().all(|it| it[0] <= from) { Tone::Good } else { Tone::Bad };
+        table.push(vec![
+            Cell::words(scheme.name()),
+            Cell::number(stored),
+            Cell::number(loaded),
+            Cell::number(format!("{from} - {to}")),
+            Cell::number(range(0)).tone(tone),
+            Cell::number(range(1)),
+        ]);
+    }
+    table
+}
+
+/// Figures 11 to 15.
+fn charts(runs: &[Run]) -> Vec<Block> {
+    let high = [Behaviour::HighFine, Behaviour::HighMedium, Behaviour::HighCoarse];
+    let low = [Behaviour::LowFine, Behaviour::LowMedium, Behaviour::LowCoarse];
+    let all = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Flat];
+    let windowed = [Scheme::Ns, Scheme::Snp, Scheme::Sp];
+    let total = |run: &Run| run.counts.cycles[0].total() as f64 / 1e6;
+    let mean = |run: &Run| run.counts.mean_switch_cycles(0);
+    let probability = |run: &Run| run.counts.trap_probability();
+    let mut blocks = Vec::new();
+    let mut draw = |title: &str, unit: &str, behaviours: &[Behaviour], schemes: &[Scheme], set: bool, value: &dyn Fn(&Run) -> f64| {
+        blocks.push(Block::Heading(title.to_owned()));
+        for behaviour in behaviours {
+            let line = |scheme: &Scheme| {
+                let schedule = if set && scheme.shares() { Schedule::WorkingSet } else { Schedule::Fifo };
+                let points = runs.iter().filter(|it| (it.scheme, it.schedule, it.behaviour) == (*scheme, schedule, *behaviour));
+                Line { name: scheme.name().to_owned(), points: points.map(|it| (f64::from(it.windows), value(it))).collect() }
+            };
+            let chart = LineChart {
+                title: format!("{title}, {}", behaviour.name()),
+                kind: Kind::Sim,
+                x: Axis { label: "register windows".to_owned(), log: false },
+                y: Axis { label: unit.to_owned(), log: false },
+                lines: schemes.iter().map(line).collect(),
+            };
+            blocks.push(Block::Chart(chart.svg()));
+        }
+    };
+    draw("Figure 11: time, high concurrency", "millions of cycles, erc32", &high, &all, false, &total);
+    draw("Figure 12: mean switch, high concurrency", "cycles, erc32", &high, &windowed, false, &mean);
+    draw("Figure 13: window traps, high concurrency", "traps a save or restore", &high, &windowed, false, &probability);
+    draw("Figure 14: time, low concurrency", "millions of cycles, erc32", &low, &all, false, &total);
+    draw("Figure 15: time, high concurrency, working set", "millions of cycles, erc32", &high, &all, true, &total);
+    blocks
+}

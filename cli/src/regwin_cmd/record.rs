@@ -1,0 +1,68 @@
+//! Door: `meanwhile regwin record` and `replay`: the events of a run in a file, and with other windows.
+
+use std::path::PathBuf;
+
+use regwin::sim::trace::Trace;
+use regwin::work::MACHINES;
+use regwin::{Behaviour, Scheme, sweep};
+use serde_json::json;
+
+use super::run::{counts_object, counts_table};
+use super::{failure, options};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile regwin record`.
+#[derive(Debug, clap::Args)]
+pub struct RecordArgs {
+    /// The file that receives the trace.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Which of the six behaviours.
+    #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour)]
+    behaviour: Behaviour,
+}
+
+/// Arguments of `meanwhile regwin replay`.
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// The trace.
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+    /// How threads use the windows: ns, snp or sp.
+    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    scheme: Scheme,
+    /// Register windows, 4 to 32.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
+    windows: u32,
+    /// Which machine is charged: erc32 or leon3.
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    machine: usize,
+}
+
+/// Runs `record`.
+pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
+    let trace = sweep::trace(args.behaviour).map_err(failure)?;
+    let name = args.out.display().to_string();
+    std::fs::write(&args.out, trace.to_bytes()).map_err(|error| Failure::environment(format!("write {name}"), error))?;
+    out.line(&format!("{name}: {} events of {}, fifo", trace.events.len(), args.behaviour.name()));
+    out.object(&json!({"ok": true, "file": name, "events": trace.events.len(), "behaviour": args.behaviour.name(), "schedule": "fifo"}));
+    Ok(())
+}
+
+/// Runs `replay`.
+pub fn replay(args: ReplayArgs, out: &mut Output) -> Result<(), Failure> {
+    let name = args.trace.display().to_string();
+    if args.scheme == Scheme::Flat {
+        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose ns, snp or sp")));
+    }
+    let bytes = std::fs::read(&args.trace).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
+    let trace = Trace::from_bytes(&bytes).map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))?;
+    let counts = sweep::replay(&trace, args.scheme, args.windows).map_err(failure)?;
+    let title = format!("{name}: {}, {} windows, {}", args.scheme.name(), args.windows, MACHINES[args.machine]);
+    out.text(&counts_table(title, args.machine, &counts).terminal(None));
+    let mut object = json!({"ok": true, "scheme": args.scheme.name(), "windows": args.windows, "trace": name,
+                            "machine": MACHINES[args.machine], "on": "sim"});
+    counts_object(&mut object, &counts, args.machine);
+    out.object(&object);
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! `meanwhile regwin scenario`: a user's own threads on QEMU, on the simulator, or on both.
+
+use std::path::PathBuf;
+
+use regwin::image::{Program, Recipe};
+use regwin::scenario::Scenario;
+use regwin::work::{self, Done, MACHINES};
+use regwin::{Cc, Schedule, Scheme, sim};
+use report::Diagnostic;
+use serde_json::json;
+
+use super::run::{On, counts_object, counts_table};
+use super::{failure, options};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile regwin scenario`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The scenario: streams, and what each thread does.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where it runs: qemu, sim, or both, which are compared.
+    #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world)]
+    on: World,
+    /// How threads use the windows: ns, snp, sp or flat.
+    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    scheme: Scheme,
+    /// Register windows, 4 to 32.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
+    windows: u32,
+    /// Who runs next: fifo or working-set.
+    #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
+    schedule: Schedule,
+    /// Which machine is charged: erc32 or leon3.
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    machine: usize,
+}
+
+/// One world, or both.
+type World = Option<On>;
+
+fn world(name: &str) -> Result<World, String> {
+    if name == "both" {
+        Ok(None)
+    } else {
+        options::on(name).map(Some).map_err(|_| format!("there is no world `{name}`; there are qemu, sim, both"))
+    }
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let name = args.file.display().to_string();
+    let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
+    let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
+    let recipe = Recipe { program: Program::Scenario, scheme: args.scheme, schedule: args.schedule, cc: Cc::Gcc };
+    let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);
+    let mut results: Vec<(On, Done)> = Vec::new();
+    for world in worlds {
+        let run = if world == On::Qemu { work::run } else { sim::run };
+        results.push((world, run(&recipe, args.windows, &scenario.blobs(), &scenario.names()).map_err(failure)?));
+    }
+    if let [(_, real), (_, sim)] = results.as_slice() {
+        if real.counts != sim.counts || real.output != sim.output {
+            let message = format!("QEMU and the simulator differ: {:?} against {:?}", real.counts, sim.counts);
+            return Err(Failure::User(vec![Diagnostic::new(message)]));
+        }
+        out.line("QEMU and the simulator count the same.");
+    }
+    let (_, done) = &results[0];
+    let title = format!("{name}: {}, {} windows, {}, {}", args.scheme.name(), args.windows, args.schedule.name(), MACHINES[args.machine]);
+    out.text(&counts_table(title, args.machine, &done.counts).terminal(None));
+    let mut object = json!({
+        "ok": true,
+        "scheme": args.scheme.name(),
+        "windows": args.windows,
+        "scenario": name,
+        "schedule": args.schedule.name(),
+        "machine": MACHINES[args.machine],
+        "on": results.iter().map(|it| it.0.name()).collect::<Vec<_>>(),
+    });
+    counts_object(&mut object, &done.counts, args.machine);
+    out.object(&object);
+    Ok(())
+}

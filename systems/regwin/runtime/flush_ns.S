@@ -1,0 +1,38 @@
+/* Flush trap (ta 3), one thread in the registers: all its windows but the current one go to memory, as
+ * longjmp and debuggers expect. */
+#include "window.h"
+    .section .text.trap, "ax"
+    .global flush_trap
+flush_trap:                     /* %l0: state, %l3: window mask */
+    wr %g0, %wim
+    mov %l3, %g2
+    mov %l0, %g4
+    nop
+    restore
+flush_trap_next:
+    restore
+    rd %psr, %g3
+    srl %g2, %g3, %g3
+    andcc %g3, 1, %g0           /* the reserved window */
+    bne flush_trap_stored
+    nop
+flush_trap_window:
+    SPILL(%sp)
+    ba flush_trap_next
+    nop
+flush_trap_stored:
+    wr %g4, %psr
+    nop
+    nop
+    nop
+    restore
+    restore                     /* the window below the current one is reserved now */
+    rd %psr, %g3
+    mov 1, %g2
+    sll %g2, %g3, %g2
+    save
+    save
+    wr %g2, %wim
+    nop
+    jmp %l2
+    rett %l2 + 4

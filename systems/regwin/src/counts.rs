@@ -124,10 +124,10 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     let each = code.symbols["thr_idle"].1;
     counts.switches = threads.iter().map(|name| (name.clone(), 0)).collect();
     for &(at, times) in &raw.loads {
-        if (table..table + bytes).contains(&at) {
-            if let Some(it) = counts.switches.get_mut(((at - table) / each) as usize) {
-                it.1 += times;
-            }
+        if (table..table + bytes).contains(&at)
+            && let Some(it) = counts.switches.get_mut(((at - table) / each) as usize)
+        {
+            it.1 += times;
         }
     }
     counts.spans = raw.spans.clone();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use measure::ToolError;
 use report::Diagnostic;
 use serde_json::{Value, json};
 
@@ -38,6 +39,15 @@ impl Failure {
     /// A failed call: what was run and what it said.
     pub fn environment(ran: impl Into<String>, said: impl ToString) -> Failure {
         Failure::Environment { ran: ran.into(), said: said.to_string(), help: None }
+    }
+
+    /// A tool that failed, with what installs it.
+    pub fn tool(error: ToolError) -> Failure {
+        Failure::Environment {
+            ran: error.ran,
+            said: error.said,
+            help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
+        }
     }
 
     fn exit_code(&self) -> u8 {

@@ -10,7 +10,7 @@
 #[path = "../../systems/cipher/tests/support/agree.rs"]
 mod agree;
 #[allow(dead_code, reason = "the tests count productions")]
-#[path = "../../systems/cipher/tests/support/generator.rs"]
+#[path = "../../systems/cipher/tests/support/generator/mod.rs"]
 mod generator;
 
 use cipher::elaborate::check;

@@ -9,8 +9,6 @@ mod show;
 mod spills;
 mod verify;
 
-use measure::tool::ToolError;
-
 use crate::output::{Failure, Output};
 use options::{How, Which};
 
@@ -86,14 +84,5 @@ fn format(text: &str) -> Result<Format, String> {
         "json" => Ok(Format::Json),
         "html" => Ok(Format::Html),
         _ => Err("choose text, json or html".into()),
-    }
-}
-
-/// A tool that failed, with what installs it.
-fn tool_failure(error: ToolError) -> Failure {
-    Failure::Environment {
-        ran: error.ran,
-        said: error.said,
-        help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
     }
 }

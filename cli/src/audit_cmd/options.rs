@@ -9,7 +9,6 @@ use audit::toolchain::{self, Build, Input};
 use machine::in_order::Core;
 use report::did_you_mean;
 
-use super::tool_failure;
 use crate::output::Failure;
 
 /// Which code.
@@ -110,13 +109,13 @@ impl How {
         let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
         let build = self.build();
         let bytes = match toolchain::input(path) {
-            Input::Elf => toolchain::read(path).map_err(tool_failure)?,
+            Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
             Input::C | Input::Assembly => {
                 let Some((cpu, isa)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
                     return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
                 };
-                toolchain::compile(path, *isa, cpu, &build).map_err(tool_failure)?
+                toolchain::compile(path, *isa, cpu, &build).map_err(Failure::tool)?
             }
         };
         let program = Program::parse(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;

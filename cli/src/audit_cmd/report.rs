@@ -21,7 +21,6 @@ use report::svg::{BarChart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::tool_failure;
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -107,7 +106,7 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     put(folder, "kernel.h", include_str!("../../../examples/fastpath/kernel.h"))?;
     let flags = version.flags.split(' ').map(str::to_owned).collect();
     let build = Build { cc: version.cc.map(str::to_owned), flags };
-    let bytes = toolchain::compile(&path, Isa::A32, CPU, &build).map_err(tool_failure)?;
+    let bytes = toolchain::compile(&path, Isa::A32, CPU, &build).map_err(Failure::tool)?;
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(version.file, &bytes).map_err(user)?;
     let core = Core::bundled(CPU).expect("the core of the case study is bundled");
@@ -123,7 +122,7 @@ fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
     let path = put(folder, "cipher.c", &recipe.source(&made, false, false))?;
     let flags = ["-O3", "-std=gnu11", "-w", "-g0"].map(str::to_owned).to_vec();
     let build = Build { cc: Some("clang-19".to_owned()), flags };
-    let bytes = toolchain::compile(&path, Isa::X86, "x86-64", &build).map_err(tool_failure)?;
+    let bytes = toolchain::compile(&path, Isa::X86, "x86-64", &build).map_err(Failure::tool)?;
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(name, &bytes).map_err(user)?;
     // Emitted functions of nodes end in one underline; the one of the primitive is no key schedule.
@@ -137,7 +136,7 @@ fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<std::path::PathBuf, Failure> {
     let path = folder.join(name);
-    let failed = |error: std::io::Error| tool_failure(ToolError { ran: format!("write {}", path.display()), said: error.to_string() });
+    let failed = |error: std::io::Error| Failure::tool(ToolError { ran: format!("write {}", path.display()), said: error.to_string() });
     std::fs::write(&path, text).map_err(failed)?;
     Ok(path)
 }
@@ -184,7 +183,7 @@ fn study_table(audits: &[(&Version, Audit)]) -> Table {
 fn spill_table(shares: &[(&str, f64, Spills)]) -> Table {
     let columns = ["primitive", "instructions", "stores", "reloads", "share %", "seed's share %"];
     let note = "spills in machine code, counted, not measured in time: bitsliced C of this program, clang -O3, x86-64 general registers; the function of the primitive alone";
-    let mut table = Table::new("Spilled values in bitsliced ciphers", &columns).note(note);
+    let mut table = Table::new("Spilled values in bitsliced ciphers", &columns).kind(Kind::Measured).note(note);
     for (name, theirs, it) in shares {
         table.push(vec![
             Cell::words(*name),

@@ -9,7 +9,6 @@ use audit::program::Program;
 use audit::toolchain::{self, Input};
 
 use super::options::{How, Loaded};
-use super::tool_failure;
 use crate::output::Failure;
 
 /// No more compilations than this.
@@ -21,7 +20,7 @@ pub fn verify(loaded: &Loaded, how: &How, audited: &mut Audit) -> Result<(), Fai
         let help = "an edit can be tried only where the compiler starts from the source";
         return Err(Failure::user(format!("--verify needs a C file, and `{}` is none", loaded.path.display()), Some(help)));
     }
-    let bytes = toolchain::read(&loaded.path).map_err(tool_failure)?;
+    let bytes = toolchain::read(&loaded.path).map_err(Failure::tool)?;
     let source = String::from_utf8_lossy(&bytes).into_owned();
     let shown = loaded.path.display().to_string();
     let file = shown.strip_prefix("./").unwrap_or(&shown);

@@ -1,6 +1,7 @@
 //! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the seed's speedups; and
 //! two more choices in the same way: `--specialise` and the look-behind window.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use cipher::emit_c::Arch;
@@ -15,8 +16,8 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::options;
 use super::speed::{Store, machine_here};
-use super::{options, tool_failure};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher bench`.
@@ -110,7 +111,7 @@ fn measured<C: Serialize>(
         let (primitive, cc, arch) = name(cell);
         bar.set_message(format!("{primitive} {} {}", cc.name(), arch.name()));
         if !store.has(cell) && native::missing_feature(arch).is_none() {
-            let gain = measure(cell).map_err(tool_failure)?;
+            let gain = measure(cell).map_err(Failure::tool)?;
             store.push(row(cell, &gain))?;
         }
         bar.inc(1);
@@ -150,6 +151,12 @@ fn table(rows: &[Value]) -> Table {
         ]);
     }
     table
+}
+
+/// The columns that these rows belong to, by name.
+fn columns(rows: &[Value]) -> Vec<String> {
+    let names: BTreeSet<String> = rows.iter().map(column).collect();
+    names.into_iter().collect()
 }
 
 /// The column of the seed's tables that a row belongs to.
@@ -225,7 +232,7 @@ pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     for cell in &cells {
         bar.set_message(format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name()));
         if native::missing_feature(cell.arch).is_none() {
-            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Care::QUICK).map_err(tool_failure)?));
+            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Care::QUICK).map_err(Failure::tool)?));
         }
         bar.inc(1);
     }
@@ -242,11 +249,7 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
     match study {
         "bench" => {
             blocks.extend(means(&rows).into_iter().map(Block::Text));
-            let mut columns: Vec<String> = rows.iter().map(column).collect();
-            columns.dedup();
-            columns.sort();
-            columns.dedup();
-            for name in columns {
+            for name in columns(&rows) {
                 let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
                 blocks.push(Block::Chart(chart(&format!("off / on: {name}"), &own, false)));
             }
@@ -300,11 +303,9 @@ fn window_chart(rows: &[Value]) -> LineChart {
 
 /// Geometric means of each column of the seed's tables, ours beside the seed's.
 fn means(rows: &[Value]) -> Vec<String> {
-    let mut keys: Vec<String> = rows.iter().map(column).collect();
-    keys.sort();
-    keys.dedup();
     let mean = |values: Vec<f64>| geometric_mean(&values);
-    keys.into_iter()
+    columns(rows)
+        .into_iter()
         .map(|name| {
             let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());

@@ -8,7 +8,6 @@ use cipher::pipeline::PASSES;
 use serde_json::json;
 
 use super::options::{How, Which, shown};
-use super::tool_failure;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher compile`.
@@ -50,12 +49,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
     match &args.output {
-        Some(path) => native::write(path, &source).map_err(tool_failure)?,
+        Some(path) => native::write(path, &source).map_err(Failure::tool)?,
         None if args.header.is_none() => out.text(&source),
         None => {}
     }
     if let Some(path) = &args.header {
-        native::write(path, &header).map_err(tool_failure)?;
+        native::write(path, &header).map_err(Failure::tool)?;
     }
     let circuits: Vec<_> = made
         .compiled

@@ -11,8 +11,6 @@ mod scaling;
 mod speed;
 mod test;
 
-use measure::tool::ToolError;
-
 use crate::output::{Failure, Output};
 
 pub use speed::report;
@@ -55,15 +53,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),
         Command::Sboxes(args) => sboxes::run(args, out),
-    }
-}
-
-/// A tool that failed, with what installs it.
-fn tool_failure(error: ToolError) -> Failure {
-    Failure::Environment {
-        ran: error.ran,
-        said: error.said,
-        help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
     }
 }
 

@@ -7,7 +7,6 @@ use cipher::native;
 use serde_json::json;
 
 use super::options::{How, Which, check_sizes};
-use super::tool_failure;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher run`.
@@ -43,8 +42,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         if made.n_equations() > LARGE {
             recipe.opt = "-O1";
         }
-        let program = recipe.build(&made).map_err(tool_failure)?;
-        let results = native::run_cases(&program, recipe.arch, &bytes, made.unit.output_bytes()).map_err(tool_failure)?;
+        let program = recipe.build(&made).map_err(Failure::tool)?;
+        let results = native::run_cases(&program, recipe.arch, &bytes, made.unit.output_bytes()).map_err(Failure::tool)?;
         results.iter().map(|bytes| cases::output_line(&subject, word, bytes)).collect()
     } else {
         let line =

@@ -12,7 +12,6 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::tool_failure;
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -100,7 +99,7 @@ fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, out: &Outpu
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
         if !store.has(config) && native::missing_feature(config.arch).is_none() {
-            let measured = speed::measure(config, care).map_err(tool_failure)?;
+            let measured = speed::measure(config, care).map_err(Failure::tool)?;
             store.push(row(config, measured.as_ref()))?;
         }
         bar.inc(1);

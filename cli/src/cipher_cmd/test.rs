@@ -13,7 +13,7 @@ use measure::tool::ToolError;
 use report::{Cell, Table, did_you_mean};
 use serde_json::{Value, json};
 
-use super::{options, tool_failure};
+use super::options;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher test`.
@@ -91,7 +91,7 @@ fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, F
     });
     bar.finish_and_clear();
     if let Some(error) = failed.into_inner().expect("the threads are done") {
-        return Err(tool_failure(error));
+        return Err(Failure::tool(error));
     }
     let results = results.into_inner().expect("the threads are done");
     Ok(results.into_iter().map(|r| r.expect("every row was tested")).collect())
@@ -161,7 +161,7 @@ fn note_skips(skipped: &[String], out: &mut Output) -> Result<(), Failure> {
         return Ok(());
     }
     let text: String = skipped.iter().map(|s| format!("{s}\n")).collect();
-    cipher::native::append(&path, &text).map_err(tool_failure)
+    cipher::native::append(&path, &text).map_err(Failure::tool)
 }
 
 fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> String {

@@ -52,11 +52,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 /// A run that gave no result: whose fault it is.
 fn failure(fault: Fault) -> Failure {
     match fault {
-        Fault::Tool(error) => Failure::Environment {
-            ran: error.ran,
-            said: error.said,
-            help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
-        },
+        Fault::Tool(error) => Failure::tool(error),
         Fault::Program(lines) => {
             Failure::User(lines.iter().filter(|line| *line != "done").map(|line| report::Diagnostic::new(line.clone())).collect())
         }

@@ -34,5 +34,6 @@ flush_trap_stored:
     save
     wr %g2, %wim
     nop
+    nop
     jmp %l2
     rett %l2 + 4

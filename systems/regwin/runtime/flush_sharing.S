@@ -41,5 +41,6 @@ flush_trap_stored:              /* below what was the lowest window */
     save
     wr %g2, %wim
     nop
+    nop
     jmp %l2
     rett %l2 + 4

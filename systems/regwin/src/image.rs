@@ -40,7 +40,7 @@ macro_rules! files {
 const RUNTIME: &[(&str, &str)] = files!("runtime":
     "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
-    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S");
+    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
 const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");

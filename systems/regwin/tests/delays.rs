@@ -8,6 +8,8 @@ use regwin::{Cc, Schedule, Scheme, sparc, work};
 /// `wr ..., %wim` and `wr ..., %psr` by the third operation field.
 const WRITE_PSR: u32 = 0x31;
 const WRITE_WIM: u32 = 0x32;
+/// `rett`, which looks at the mask as `restore` does.
+const RETT: u32 = 0x39;
 
 fn op3(word: u32) -> Option<u32> {
     (word >> 30 == 2).then_some(word >> 19 & 63)
@@ -27,8 +29,11 @@ fn names_windowed(word: u32) -> bool {
     }
 }
 
-/// Where a window instruction may come sooner, because the mask before and after both allow it.
-const EITHER_MASK_WILL_DO: [&str; 2] = ["underflow_plain", "underflow_adds"];
+/// Where a window instruction may come sooner, because the mask before and after both allow it: the emulated
+/// restores stay inside the thread's windows, and an overflow returns to the window that the `save` was run in,
+/// which is nobody's reserved one before or after. Label and length in bytes.
+const EITHER_MASK_WILL_DO: [(&str, u32); 4] =
+    [("underflow_plain", 8), ("underflow_adds", 8), ("overflow_free", 16), ("overflow_other_stored", 20)];
 
 /// What is wrong with these words; a fault is an index and a sentence.
 fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) -> Vec<(usize, &'static str)> {
@@ -39,7 +44,7 @@ fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) 
             Some(WRITE_WIM) => {
                 // What follows a jump is its delay slot; behind that, other code comes.
                 for (at, next) in following() {
-                    if (sparc::is_save(next) || sparc::is_restore(next)) && !may_be_early(at) {
+                    if (sparc::is_save(next) || sparc::is_restore(next) || op3(next) == Some(RETT)) && !may_be_early(at) {
                         found.push((at, "a window instruction may still see the old %wim"));
                     }
                 }
@@ -72,8 +77,9 @@ fn every_image_keeps_the_delays() {
                 let first = ((range.start - code.base) / 4) as usize;
                 let words = &code.words[first..((range.end - code.base) / 4) as usize];
                 n_writes += words.iter().filter(|it| matches!(op3(**it), Some(WRITE_PSR | WRITE_WIM))).count();
-                let early: Vec<u32> = EITHER_MASK_WILL_DO.iter().filter_map(|it| code.try_address(it)).collect();
-                let may_be_early = |idx: usize| early.iter().any(|it| (*it..it + 8).contains(&code.address_of(first + idx)));
+                let early: Vec<_> =
+                    EITHER_MASK_WILL_DO.iter().filter_map(|(label, length)| code.try_address(label).map(|at| at..at + length)).collect();
+                let may_be_early = |idx: usize| early.iter().any(|it| it.contains(&code.address_of(first + idx)));
                 let found = faults(words, is_switch, may_be_early);
                 let named: Vec<String> = found.iter().map(|(idx, why)| format!("{:#x}: {why}", code.address_of(first + idx))).collect();
                 assert!(named.is_empty(), "{scheme:?} {schedule:?}: {named:#?}");
@@ -88,6 +94,9 @@ fn a_mistake_is_found() {
     let (write_wim, write_psr, restore, nop) = (0x8190_8000, 0x8188_8000, 0x81e8_0000, 0x0100_0000);
     assert!(faults(&[write_wim, nop, nop, nop, restore], false, |_| false).is_empty());
     assert_eq!(faults(&[write_wim, nop, nop, restore], false, |_| false).len(), 1);
+    let rett = 0x81cc_a004;
+    assert_eq!(faults(&[write_wim, nop, nop, rett], false, |_| false).len(), 1);
+    assert!(faults(&[write_wim, nop, nop, nop, rett], false, |_| false).is_empty());
     let (branch, move_local, retl) = (0x0280_0004, 0xa010_2001, 0x81c3_e008);
     assert_eq!(faults(&[write_psr, nop, branch], false, |_| false).len(), 1);
     assert_eq!(faults(&[write_psr, nop, move_local], true, |_| false).len(), 1);

@@ -26,6 +26,9 @@ pub struct Args {
     /// Evidence file; rows that it has already are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Compile only: a later run finds the programs and measures without pauses.
+    #[arg(long, conflicts_with = "out")]
+    build_only: bool,
 }
 
 /// Runs of a full measurement.
@@ -36,6 +39,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
+    }
+    if args.build_only {
+        return build_all(&configs, out);
     }
     let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
@@ -90,6 +96,21 @@ impl Store {
         };
         evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
     }
+}
+
+/// Compiles all of them.
+fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
+    let bar = out.progress(configs.len() as u64);
+    let mut n_built = 0;
+    for config in configs {
+        n_built += usize::from(speed::build(config).map_err(Failure::tool)?.is_some());
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let n_too_large = configs.len() - n_built;
+    out.line(&format!("{n_built} programs built, {n_too_large} too large to compile"));
+    out.object(&json!({"built": n_built, "too_large": n_too_large}));
+    Ok(())
 }
 
 /// Measures what the evidence file does not have yet.

@@ -1,6 +1,8 @@
 //! Cycles a byte of emitted C: which combinations are measured, one measurement, and what the
 //! original compiler had.
 
+use std::path::{Path, PathBuf};
+
 use measure::quiet;
 use measure::stats::{self, Interval};
 use measure::tool::ToolError;
@@ -11,7 +13,7 @@ use crate::gain::Care;
 use crate::library::primitives;
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
-use crate::recipe::Recipe;
+use crate::recipe::{Made, Recipe};
 use crate::unit::Subject;
 
 /// One combination.
@@ -90,18 +92,23 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
 /// the time by half.
 pub const N_LAUNCHES: usize = 3;
 
-/// Measures one combination with as many runs of its program as `care` has pairs; `None` if it is too large.
-pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolError> {
-    let runs = care.n_pairs;
+/// Compiles one combination; `None` if it is too large. The program is kept, so a later call is quick.
+pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
     let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
     recipe.options.schedule = config.schedule;
     let Ok(made) = recipe.make(&subject) else { return Ok(None) };
-    let equations = made.n_equations();
-    if equations > EQUATIONS_MAX {
+    if made.n_equations() > EQUATIONS_MAX {
         return Ok(None);
     }
     let program = recipe.build(&made)?;
+    Ok(Some((made, program)))
+}
+
+/// Measures one combination with as many runs of its program as `care` has pairs; `None` if it is too large.
+pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolError> {
+    let Some((made, program)) = build(config)? else { return Ok(None) };
+    let (runs, equations) = (care.n_pairs, made.n_equations());
     let bytes = made.bytes_per_call(config.arch) as f64;
     let calls = calls_for(&program)?;
     let mut samples = Vec::with_capacity(runs);
@@ -118,7 +125,7 @@ pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolErro
 }
 
 /// Calls that take some hundred thousand cycles together.
-pub fn calls_for(program: &std::path::Path) -> Result<u32, ToolError> {
+pub fn calls_for(program: &Path) -> Result<u32, ToolError> {
     let once = native::bench(program, 20, 1)?;
     Ok((300_000.0 / once.max(1.0)).clamp(1.0, 10_000.0) as u32)
 }

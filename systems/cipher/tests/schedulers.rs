@@ -94,6 +94,25 @@ fn a_window_of_2_moves_c1_and_a_window_of_1_does_not() {
     assert_eq!(cycles(&two), 3);
 }
 
+#[test]
+fn in_a_narrow_text_the_longest_path_goes_first() {
+    let eqs = [
+        ("s", Op::Xor, "a", "b"),
+        ("p1", Op::Xor, "s", "x1"),
+        ("p2", Op::Xor, "s", "x2"),
+        ("p3", Op::Xor, "s", "x3"),
+        ("q", Op::Xor, "s", "x4"),
+        ("r", Op::Xor, "q", "x5"),
+        ("t", Op::Xor, "r", "x6"),
+        ("u", Op::Xor, "t", "x7"),
+    ];
+    let mut node = node(&["a", "b", "x1", "x2", "x3", "x4", "x5", "x6", "x7"], &eqs);
+    assert_eq!(cycles(&node), 6);
+    schedule_mslice(&mut node, 10, &two_wide());
+    assert_eq!(names(&node), ["s", "q", "p1", "r", "p2", "t", "p3", "u"]);
+    assert_eq!(cycles(&node), 5);
+}
+
 fn compiled(name: &str, slicing: Slicing, unroll: Unroll, schedule: Schedule, dump_after: &str) -> String {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, unroll, "-O3");

@@ -423,13 +423,18 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
         kept.for_each(|reg| demanded[usize::from(reg.0)] = low(conventions.bits));
     } else if last || out_of_function(place) || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return) {
         demanded.fill(low(conventions.bits));
+        if matches!(leaving.flow, Flow::Return) {
+            conventions.flags.iter().for_each(|flag| demanded[usize::from(flag.0)] = 0);
+        }
     }
 }
 
 /// From what is demanded after an instruction to what is before it.
 fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventions) {
     if instruction.class == Class::Window {
+        let flags: Vec<(usize, u64)> = conventions.flags.iter().map(|flag| usize::from(flag.0)).map(|at| (at, demanded[at])).collect();
         demanded.fill(low(conventions.bits));
+        flags.into_iter().for_each(|(at, bits)| demanded[at] = bits);
         return;
     }
     let result = instruction.operation.and_then(|it| it.result);

@@ -144,12 +144,12 @@ fn a32_random_words() {
     random_words(Isa::A32, 5);
 }
 
-/// The instructions that clang makes of `sample.c`, without the data that stands between them.
-fn compiled(isa: Isa, arguments: &[&str]) -> Vec<Vec<u8>> {
+/// The instructions that a compiler makes of `sample.c`, without the data that stands between them.
+fn compiled(isa: Isa, compiler: &str, arguments: &[&str]) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let path = folder.path().join("sample.o");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/sample.c");
-    let mut command = Command::new("clang-19");
+    let mut command = Command::new(compiler);
     command.args(arguments).args(["-ffreestanding", "-c", "-o"]).arg(&path).arg(source);
     measure::tool::run(&mut command, b"", Duration::from_secs(60))
         .and_then(measure::tool::Ran::ok)
@@ -178,40 +178,43 @@ fn compiled(isa: Isa, arguments: &[&str]) -> Vec<Vec<u8>> {
 }
 
 /// Compilers make no word that we refuse, and of none another instruction.
-fn compiler_output(isa: Isa, arguments: &[&str]) {
+fn compiler_output(isa: Isa, compiler: &str, arguments: &[&str]) {
     for level in ["-O0", "-O1", "-O2", "-Os"] {
         let arguments = [arguments, &[level]].concat();
-        let instructions = compiled(isa, &arguments);
+        let instructions = compiled(isa, compiler, &arguments);
         assert!(instructions.len() > 100, "{} instructions", instructions.len());
         for bytes in &instructions {
             if let Err(error) = isa.decode(ADDRESS, bytes) {
-                panic!("{arguments:?}: {error}");
+                panic!("{compiler} {arguments:?}: {error}");
             }
         }
-        compare(isa, &format!("{arguments:?}"), &instructions);
+        compare(isa, &format!("{compiler} {arguments:?}"), &instructions);
     }
 }
 
 #[test]
 fn a32_compiler_output() {
-    compiler_output(Isa::A32, &["--target=armv6k-none-eabi"]);
+    compiler_output(Isa::A32, "clang-19", &["--target=armv6k-none-eabi"]);
+    compiler_output(Isa::A32, "arm-linux-gnueabi-gcc", &["-marm", "-march=armv6k"]);
 }
 
 #[test]
 fn a64_compiler_output() {
-    compiler_output(Isa::A64, &["--target=aarch64-none-elf"]);
-    compiler_output(Isa::A64, &["--target=aarch64-none-elf", "-march=armv8.1-a", "-mgeneral-regs-only"]);
+    compiler_output(Isa::A64, "clang-19", &["--target=aarch64-none-elf"]);
+    compiler_output(Isa::A64, "clang-19", &["--target=aarch64-none-elf", "-march=armv8.1-a", "-mgeneral-regs-only"]);
+    compiler_output(Isa::A64, "aarch64-linux-gnu-gcc", &["-mgeneral-regs-only"]);
 }
 
 #[test]
 fn riscv_compiler_output() {
-    compiler_output(Isa::Riscv32, &["--target=riscv32-unknown-elf", "-march=rv32imac"]);
-    compiler_output(Isa::Riscv64, &["--target=riscv64-unknown-elf", "-march=rv64imac"]);
+    compiler_output(Isa::Riscv32, "clang-19", &["--target=riscv32-unknown-elf", "-march=rv32imac"]);
+    compiler_output(Isa::Riscv64, "clang-19", &["--target=riscv64-unknown-elf", "-march=rv64imac"]);
 }
 
 #[test]
 fn sparc_compiler_output() {
-    compiler_output(Isa::Sparc, &["--target=sparc-none-elf", "-mcpu=leon3"]);
+    compiler_output(Isa::Sparc, "clang-19", &["--target=sparc-none-elf", "-mcpu=leon3"]);
+    compiler_output(Isa::Sparc, "sparc64-linux-gnu-gcc", &["-m32", "-mcpu=leon3"]);
 }
 
 #[test]

@@ -15,8 +15,8 @@ use crate::isa::Isa;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
-    // The other sets have no flags, or compilers that choose these forms only.
-    if subject.function.isa != Isa::A32 {
+    // RISC-V has no flags; x86-64's arithmetic always sets them, and two-operand forms decide what is there to gain.
+    if !matches!(subject.function.isa, Isa::A32 | Isa::A64 | Isa::Sparc) {
         return;
     }
     for idx in 0..subject.function.instructions.len() {
@@ -30,7 +30,9 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 /// The flags that nobody reads behind a comparison with zero may differ: carry and overflow.
 fn reads_only_sign_and_zero(subject: &Subject<'_>, idx: usize) -> bool {
-    let differs = ["C", "V"].iter().filter_map(|name| subject.function.isa.register(name));
+    let isa = subject.function.isa;
+    let differs: Vec<Reg> = ["C", "V", "c", "v"].iter().filter_map(|name| isa.register(name)).collect();
+    assert_eq!(differs.len(), 2, "{isa:?} has a carry and an overflow flag");
     differs.into_iter().all(|flag| subject.bits.demanded(idx, flag) == 0)
 }
 
@@ -40,22 +42,37 @@ fn compared_with_zero(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
     let instruction = subject.at(writer);
     let operation = instruction.operation.filter(|it| it.result == Some(reg))?;
-    let has_form = match operation.op {
-        Op::Move | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Add | Op::Sub | Op::ReverseSub | Op::Shift(_) => true,
-        Op::OrNot | Op::ZeroExtend { .. } | Op::SignExtend { .. } | Op::Field { .. } | Op::Load { .. } => false,
-        Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual | Op::SetLess { .. } => false,
-    };
+    if !has_flags_form(subject.function.isa, operation.op) || operation.width != compare.width {
+        return None;
+    }
     let touches_flags = |place: usize| {
         let it = subject.at(place);
         it.reads.iter().any(|read| subject.is_flag(read.reg)) || it.writes.iter().any(|write| subject.is_flag(write.reg))
     };
     let is_free = !instruction.is_guarded && !subject.at(idx).is_guarded && !(writer + 1..idx).any(touches_flags);
-    if !has_form || !is_free || touches_flags(writer) || !reads_only_sign_and_zero(subject, idx) {
+    if !is_free || touches_flags(writer) || !reads_only_sign_and_zero(subject, idx) {
         return None;
     }
     let only_test = operation.op == Op::And && is_only_reader(subject, writer, idx, reg);
-    let form = if only_test { "`tst` in its place does both" } else { "its form with `s` sets the same flags" };
+    let form = match (only_test, subject.function.isa) {
+        (true, Isa::A32 | Isa::A64) => "`tst` in its place does both",
+        (true, _) => "`btst` in its place does both",
+        (false, Isa::A32 | Isa::A64) => "its form with `s` sets the same flags",
+        (false, _) => "its form with `cc` sets the same flags",
+    };
     Some(subject.finding(idx, Kind::FlagIdiom, format!("{} computes what is compared with zero: {form}", subject.named(writer))))
+}
+
+/// True if an instruction of this kind can set the flags as well.
+fn has_flags_form(isa: Isa, op: Op) -> bool {
+    match op {
+        Op::And | Op::AndNot | Op::Add | Op::Sub => true,
+        Op::Or | Op::Xor => isa != Isa::A64,
+        Op::OrNot => isa == Isa::Sparc,
+        Op::Move | Op::Not | Op::ReverseSub | Op::Shift(_) => isa == Isa::A32,
+        Op::ZeroExtend { .. } | Op::SignExtend { .. } | Op::Field { .. } | Op::Load { .. } => false,
+        Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual | Op::SetLess { .. } => false,
+    }
 }
 
 fn inverted_test(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
@@ -84,7 +101,7 @@ fn is_only_reader(subject: &Subject<'_>, writer: usize, reader: usize, reg: Reg)
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, found, places};
+    use super::super::tests::{RETURN, found, places, places_on};
     use super::*;
 
     const AND: u32 = 0xe200_3003; // and r3, r0, #3
@@ -98,6 +115,19 @@ mod tests {
         assert_eq!(all[0].2, "`and r3, r0, #3` at 0x0 computes what is compared with zero: `tst` in its place does both");
         let all = found(&[AND, CMP0, MOVEQ, 0xe580_3000, RETURN]); // str r3, [r0]
         assert_eq!(all[0].2, "`and r3, r0, #3` at 0x0 computes what is compared with zero: its form with `s` sets the same flags");
+    }
+
+    #[test]
+    fn on_other_sets() {
+        let of = |isa, words: &[u32]| places_on(isa, words, Kind::FlagIdiom);
+        let (and, cmp, beq, ret) = (0x9240_0403, 0xf100_007f, 0x5400_0040, 0xd65f_03c0); // and x3, x0, #3; cmp x3, #0; b.eq .+8
+        assert_eq!(of(Isa::A64, &[and, cmp, beq, ret, ret]), [1]);
+        assert!(of(Isa::A64, &[and, 0x7100_007f, beq, ret, ret]).is_empty(), "cmp w3, #0 looks at half of it");
+        assert!(of(Isa::A64, &[and, cmp, 0x5400_0042, ret, ret]).is_empty(), "b.hs reads the carry");
+        assert!(of(Isa::A64, &[0xaa01_0003, cmp, beq, ret, ret]).is_empty(), "orr has no form with flags");
+        let (or, cmp, be, nop, retl) = (0x8212_0009, 0x80a0_6000, 0x0280_0003, 0x0100_0000, 0x81c3_e008); // or %o0, %o1, %g1; cmp %g1, 0
+        assert_eq!(of(Isa::Sparc, &[or, cmp, be, nop, retl, nop]), [1]);
+        assert!(of(Isa::Sparc, &[or, cmp, 0x0a80_0003, nop, retl, nop]).is_empty(), "bcs reads the carry");
     }
 
     #[test]

@@ -153,7 +153,11 @@ mod tests {
 
     /// A32 words as a function, and what is found in it: place, kind, why.
     pub fn found(words: &[u32]) -> Vec<(usize, Kind, String)> {
-        let function = function(words);
+        found_on(Isa::A32, words)
+    }
+
+    fn found_on(isa: Isa, words: &[u32]) -> Vec<(usize, Kind, String)> {
+        let function = function_on(isa, words);
         let bits = Bits::of(&function);
         let is_hot = vec![true; words.len()];
         let subject = Subject { function: &function, bits, is_hot, callees: BTreeMap::new() };
@@ -165,11 +169,21 @@ mod tests {
         found(words).into_iter().filter(|it| it.1 == kind).map(|it| it.0).collect()
     }
 
+    /// The same for words of another instruction set.
+    pub fn places_on(isa: Isa, words: &[u32], kind: Kind) -> Vec<usize> {
+        found_on(isa, words).into_iter().filter(|it| it.1 == kind).map(|it| it.0).collect()
+    }
+
     pub fn function(words: &[u32]) -> Function {
-        let decoded = words.iter().enumerate().map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()));
+        function_on(Isa::A32, words)
+    }
+
+    fn function_on(isa: Isa, words: &[u32]) -> Function {
+        let bytes = |word: &u32| if isa == Isa::Sparc { word.to_be_bytes() } else { word.to_le_bytes() };
+        let decoded = words.iter().enumerate().map(|(idx, word)| isa.decode(4 * idx as u64, &bytes(word)));
         let instructions: Vec<Instruction> = decoded.map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect();
         let frames = vec![Vec::new(); instructions.len()];
-        Function { name: "f".into(), isa: Isa::A32, instructions, frames, callees: BTreeMap::new(), is_cold: false }
+        Function { name: "f".into(), isa, instructions, frames, callees: BTreeMap::new(), is_cold: false }
     }
 
     pub const RETURN: u32 = 0xe12f_ff1e; // bx lr

@@ -5,6 +5,9 @@ use audit::isa::Isa;
 use super::Difference;
 use super::oracles::tokens;
 
+/// The registers of A32 as capstone calls them.
+const A32_NAMES: [&str; 16] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "sb", "sl", "fp", "ip", "sp", "lr", "pc"];
+
 /// The rule that explains a disagreement; `None` if nobody has looked at it.
 pub fn explain(it: &Difference) -> Option<&'static str> {
     match it.isa {
@@ -54,6 +57,13 @@ pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'s
         }
         (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if first == "li" && mnemonic == "mv" && word & 3 == 3 => {
             Some("chapter 25: `li` of 0 and `mv` from zero are one word")
+        }
+        (Isa::A32, Ok(_))
+            if (word & 0x0fff_0fff == 0x049d_0004 && mnemonic.starts_with("pop")
+                || word & 0x0fff_0fff == 0x052d_0004 && mnemonic.starts_with("push"))
+                && theirs.iter().any(|it| it == A32_NAMES[(word >> 12 & 15) as usize]) =>
+        {
+            Some("A8.6.122, A8.6.123: `pop` and `push` of one register are a load and a store that move sp")
         }
         (Isa::A32, Ok(_))
             if word >> 26 & 3 == 3 && matches!(word >> 8 & 15, 9..=11) && ["v", "fld", "fst"].iter().any(|it| mnemonic.starts_with(it)) =>

@@ -32,6 +32,7 @@ bench: build ## measure everything, in full
 	$(MEANWHILE) cipher bench --out experiments/cipher-schedulers/bench.json
 	$(MEANWHILE) cipher speed --out experiments/cipher-speed/speed.json
 	$(MEANWHILE) cipher sboxes
+	$(MEANWHILE) audit bench --out experiments/audit-speed/bench.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

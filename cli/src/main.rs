@@ -3,6 +3,7 @@
 mod audit_cmd;
 mod cipher_cmd;
 mod doctor;
+mod evidence;
 mod output;
 mod regwin_cmd;
 mod report_cmd;

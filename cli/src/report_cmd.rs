@@ -93,7 +93,8 @@ fn experiments(folder: &Path) -> Result<Vec<Section>, Failure> {
         for (file_name, file) in entries(&path)? {
             let Some(title) = file_name.strip_suffix(".json") else { continue };
             let evidence = Evidence::load(&file).map_err(|error| Failure::environment(format!("read {}", file.display()), error.said))?;
-            match crate::cipher_cmd::committed(&name, title, &evidence) {
+            let own = crate::cipher_cmd::committed(&name, title, &evidence);
+            match own.or_else(|| crate::audit_cmd::committed(&name, title, &evidence)) {
                 Some(own) => blocks.extend(own),
                 None => blocks.push(Block::Table(evidence.table(title))),
             }

@@ -36,6 +36,13 @@ impl Machine {
     }
 }
 
+/// The most memory that this process has had so far, in megabytes; 0 where the system does not say.
+pub fn peak_memory_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()).map_or(0.0, |kb| kb * 1024.0 / 1e6)
+}
+
 /// Mean number of running threads over the last minute; `None` where the kernel does not say.
 pub fn load() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;

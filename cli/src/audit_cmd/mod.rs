@@ -1,6 +1,7 @@
 //! `meanwhile audit`: every instruction of a fast path asked why it is there.
 
 mod all;
+mod bench;
 mod cpus;
 mod diff;
 mod options;
@@ -44,6 +45,8 @@ enum Command {
     Diff(Box<diff::Args>),
     /// List the machines with the source of their numbers.
     Cpus,
+    /// Measure the audit's own time and memory.
+    Bench(bench::Args),
 }
 
 /// What is printed.
@@ -57,11 +60,17 @@ pub enum Format {
     Html,
 }
 
+/// The committed results of this system's benchmark as its own tables; `None` for others.
+pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
+    ((experiment, file) == ("audit-speed", "bench")).then(|| bench::committed(evidence))
+}
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
         Some(Command::Cpus) => return cpus::run(out),
+        Some(Command::Bench(args)) => return bench::run(&args, out),
         None => {}
     }
     if args.format == Format::Json {

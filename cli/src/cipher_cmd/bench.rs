@@ -17,7 +17,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::options;
-use super::speed::{Store, machine_here};
+use super::speed::Store;
+use crate::evidence::machine_here;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher bench`.

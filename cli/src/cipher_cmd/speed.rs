@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use cipher::gain::Care;
 use cipher::native;
 use cipher::speed::{self, Config, Measured};
-use measure::machine::{self, Machine};
+use measure::machine;
 use report::page::{Block, Section};
 use report::svg::{BarChart, Series};
 use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::evidence::machine_here;
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -144,13 +145,6 @@ fn row(config: &Config, measured: Option<&Measured>) -> Value {
         row["original_on"] = json!(on);
     }
     row
-}
-
-/// The machine as evidence files name it.
-pub fn machine_here() -> report::evidence::Machine {
-    let machine = Machine::here();
-    let os = format!("{}, {}", machine.distribution, machine.kernel);
-    report::evidence::Machine { cpu: machine.cpu, cores: machine.n_cores, os, virtualised: machine.virtualised }
 }
 
 fn compilers() -> Vec<String> {

@@ -1,15 +1,85 @@
-//! Stores into the function's own frame that nobody reads, or only a cold path.
+//! Stores that nobody reads: into the function's own frame, and to a place that the hot path writes again before
+//! anything can look. Where side exits lie between the two, the first is dead in part: only they see it.
 
 use std::collections::BTreeMap;
 
 use super::Subject;
-use crate::code::Flow;
+use crate::code::{Access, Class, Flow};
 use crate::finding::{Edit, Finding, Kind};
 use crate::frame::Slot;
 use crate::spills;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+    unread(subject, findings);
+    for idx in 0..subject.function.instructions.len() {
+        findings.extend(overwritten(subject, idx));
+    }
+}
+
+/// A store whose place is stored to again, with nothing between that reads memory, calls or changes the base.
+fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let first = plain_store(subject, idx)?;
+    let base = first.base?;
+    let moves_base = |place: usize| subject.at(place).writes.iter().any(|it| it.reg == base);
+    if moves_base(idx) {
+        return None;
+    }
+    let mut exits = Vec::new();
+    for place in idx + 1..subject.function.instructions.len() {
+        let instruction = subject.at(place);
+        if !subject.is_hot[place] {
+            return None;
+        }
+        if let Some(second) = plain_store(subject, place) {
+            let covers = second.disp <= first.disp && first.disp + i64::from(first.width) <= second.disp + i64::from(second.width);
+            if second.base == Some(base) && covers {
+                return Some(dead(subject, idx, place, &exits));
+            }
+        }
+        match instruction.flow {
+            Flow::Next => {}
+            // It leaves the hot path, or comes back to it further on: only the fall-through is followed.
+            Flow::Branch { is_conditional: true, .. } if subject.function.target(place).is_none_or(|it| !subject.is_hot[it]) => {
+                exits.push(place);
+            }
+            _ => return None,
+        }
+        let enters = |at: usize| subject.function.target(at) == Some(place + 1);
+        let reads = instruction.accesses.iter().any(|it| !it.is_store);
+        if reads || moves_base(place) || (0..subject.function.instructions.len()).any(enters) {
+            return None;
+        }
+    }
+    None
+}
+
+/// The access of an instruction that stores one value whatever the flags are, to a register and a constant.
+fn plain_store(subject: &Subject<'_>, idx: usize) -> Option<Access> {
+    let instruction = subject.at(idx);
+    let [access] = instruction.accesses.as_slice() else { return None };
+    let is_plain = matches!(instruction.class, Class::Store) && !instruction.is_guarded;
+    (is_plain && access.is_store && access.index.is_none()).then_some(*access)
+}
+
+fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Finding {
+    let again = subject.named(again);
+    let (why, edit) = match exits {
+        [] => (
+            format!("{again} stores to the same place before anybody reads it"),
+            "leave the first assignment out, unless the place is `volatile`",
+        ),
+        [exit, ..] => (
+            format!("{again} stores to the same place; only the way out at {} sees this value", subject.named(*exit)),
+            "assign on the way out instead, unless the place is `volatile`",
+        ),
+    };
+    let mut finding = subject.finding(idx, Kind::DeadStore, why);
+    finding.edit = Some(Edit::unverified(edit));
+    finding
+}
+
+fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let instructions = &subject.function.instructions;
     // Behind a call the callee may have read its arguments there.
     if instructions.iter().any(|it| matches!(it.flow, Flow::Call { .. })) {
@@ -35,7 +105,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, places};
+    use super::super::tests::{RETURN, found, places};
     use super::*;
 
     const DOWN: u32 = 0xe24d_d008; // sub sp, sp, #8
@@ -52,6 +122,26 @@ mod tests {
     fn somebody_reads_it() {
         assert!(places(&[DOWN, STORE, LOAD, UP, RETURN], Kind::DeadStore).is_empty());
         assert!(places(&[DOWN, STORE, 0xe5dd_0005, UP, RETURN], Kind::DeadStore).is_empty(), "in part: ldrb r0, [sp, #5]");
+    }
+
+    #[test]
+    fn written_again() {
+        let (first, second, load) = (0xe580_1004, 0xe580_2004, 0xe590_3000); // str r1, [r0, #4]; str r2, [r0, #4]; ldr r3, [r0]
+        assert_eq!(places(&[first, second, RETURN], Kind::DeadStore), [0]);
+        assert!(places(&[first, load, second, RETURN], Kind::DeadStore).is_empty(), "the load may read it");
+        assert!(places(&[first, 0xe280_0004, second, RETURN], Kind::DeadStore).is_empty(), "add r0, r0, #4: another place");
+        assert!(places(&[first, 0xe5c0_2004, RETURN], Kind::DeadStore).is_empty(), "strb covers a quarter");
+        assert!(places(&[0xe5c0_1005, second, RETURN], Kind::DeadStore) == [0], "str covers the byte");
+        assert!(places(&[first, 0x0580_2004, RETURN], Kind::DeadStore).is_empty(), "streq may not store");
+    }
+
+    #[test]
+    fn written_again_but_for_a_way_out() {
+        let (first, second, out) = (0xe580_1004, 0xe580_2004, 0x0a00_0100); // beq out of the function
+        let found = found(&[first, out, second, RETURN]);
+        assert_eq!(found.iter().filter(|it| it.1 == Kind::DeadStore).map(|it| it.0).collect::<Vec<_>>(), [0]);
+        let why = &found.iter().find(|it| it.1 == Kind::DeadStore).expect("it was found").2;
+        assert!(why.contains("only the way out at `beq"), "{why}");
     }
 
     #[test]

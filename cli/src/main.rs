@@ -5,6 +5,7 @@ mod cipher_cmd;
 mod doctor;
 mod evidence;
 mod output;
+mod overlap_cmd;
 mod regwin_cmd;
 mod report_cmd;
 
@@ -32,6 +33,8 @@ enum Command {
     Audit(audit_cmd::Args),
     /// Compile Usuba ciphers to sliced C, run them and test them.
     Cipher(cipher_cmd::Args),
+    /// Compile MPI programs so that they do other work while a message is under way.
+    Overlap(overlap_cmd::Args),
     /// Run threads that share register windows on a SPARC machine, and count what it costs.
     Regwin(regwin_cmd::Args),
     /// Show which external tools each system needs and which are there.
@@ -54,6 +57,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
     match command {
         Command::Audit(args) => audit_cmd::run(args, out),
         Command::Cipher(args) => cipher_cmd::run(args, out),
+        Command::Overlap(args) => overlap_cmd::run(args, out),
         Command::Regwin(args) => regwin_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Report(args) => report_cmd::run(args, out),

@@ -1,0 +1,76 @@
+//! Names on the command line, and what is said about wrong ones.
+
+use overlap::{Mpi, Settings};
+use report::did_you_mean;
+
+fn named(what: &str, name: &str, known: &[&str]) -> Result<String, String> {
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(match did_you_mean(name, known.iter().copied()) {
+        Some(meant) => format!("there is no {what} `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
+    })
+}
+
+fn strength(name: &str) -> Result<String, String> {
+    named("strength", name, &overlap::settings::STRENGTHS)
+}
+
+fn progress(name: &str) -> Result<String, String> {
+    named("progress", name, &overlap::settings::PROGRESS)
+}
+
+fn collectives(name: &str) -> Result<String, String> {
+    named("treatment of collectives", name, &overlap::settings::COLLECTIVES)
+}
+
+fn wildcards(name: &str) -> Result<String, String> {
+    named("knowledge of wildcards", name, &overlap::settings::WILDCARDS)
+}
+
+/// An MPI by name.
+pub fn mpi(name: &str) -> Result<Mpi, String> {
+    named("MPI", name, &Mpi::ALL.map(Mpi::name)).map(|it| Mpi::named(&it).expect("the name is one of them"))
+}
+
+/// The settings of the plugin.
+#[derive(Debug, clap::Args)]
+pub struct PluginOptions {
+    /// How far windows are widened: basic, extended, frontier.
+    #[arg(long, default_value = "frontier", value_parser = strength)]
+    strength: String,
+    /// Polls inside windows: auto, on, off.
+    #[arg(long, default_value = "auto", value_parser = progress)]
+    progress: String,
+    /// Which collectives are converted: safe, uniform, off.
+    #[arg(long, default_value = "safe", value_parser = collectives)]
+    collectives: String,
+    /// `none` if no receive of the program takes a message from any source and nothing is probed for.
+    #[arg(long, default_value = "maybe", value_parser = wildcards)]
+    wildcards: String,
+    /// Smaller payloads stay blocking.
+    #[arg(long, value_name = "BYTES")]
+    min_bytes: Option<u64>,
+    /// Smaller windows stay blocking, in weighted instructions.
+    #[arg(long, value_name = "WEIGHT")]
+    min_weight: Option<u64>,
+    /// At most one poll in this time, in microseconds.
+    #[arg(long, value_name = "US")]
+    poll_us: Option<u32>,
+}
+
+impl PluginOptions {
+    /// As the plugin takes them.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            strength: self.strength.clone(),
+            progress: self.progress.clone(),
+            collectives: self.collectives.clone(),
+            wildcards: self.wildcards.clone(),
+            min_bytes: self.min_bytes,
+            min_weight: self.min_weight,
+            poll_us: self.poll_us,
+        }
+    }
+}

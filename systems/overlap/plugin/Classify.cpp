@@ -1,0 +1,437 @@
+#include "Classify.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+StringRef name(Refusal Why) {
+  switch (Why) {
+#define REFUSAL(Name, Sentence)                                                                    \
+  case Refusal::Name:                                                                              \
+    return #Name;
+#include "Refusals.def"
+  }
+  llvm_unreachable("all refusals are named");
+}
+
+StringRef describe(Refusal Why) {
+  switch (Why) {
+#define REFUSAL(Name, Sentence)                                                                    \
+  case Refusal::Name:                                                                              \
+    return Sentence;
+#include "Refusals.def"
+  }
+  llvm_unreachable("all refusals are described");
+}
+
+static const StringMap<CallInfo> &table() {
+  static const StringMap<CallInfo> Table = [] {
+    StringMap<CallInfo> T;
+#define CALL(Name, Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT)                     \
+  T[#Name] = CallInfo{#Name, CallKind::Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT, {-1, -1, -1, -1}};
+#define ARRAYS(Name, A, B, C, D)                                                                   \
+  {                                                                                                \
+    int Positions[4] = {A, B, C, D};                                                               \
+    std::copy(Positions, Positions + 4, T[#Name].Arrays);                                          \
+  }
+#define STAYS(Name)                                                                                \
+  T[#Name] = CallInfo{#Name, CallKind::Stays, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
+#include "MpiCalls.def"
+    return T;
+  }();
+  return Table;
+}
+
+const CallInfo *findCall(StringRef Symbol, bool &Fortran) {
+  std::string Key;
+  if (Symbol.consume_front("MPI_")) {
+    Fortran = false;
+    Key = Symbol.str();
+  } else if (Symbol.consume_front("mpi_") && Symbol.consume_back("_") && !Symbol.empty()) {
+    Fortran = true;
+    Key = Symbol.str();
+    Key[0] = llvm::toUpper(Key[0]);
+  } else {
+    return nullptr;
+  }
+  auto It = table().find(Key);
+  return It == table().end() ? nullptr : &It->second;
+}
+
+bool isMpiName(StringRef Symbol) {
+  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") ||
+         Symbol.starts_with("mpi_") || Symbol.starts_with("pmpi_");
+}
+
+Type *Binding::handleType(LLVMContext &C) const {
+  return pointerHandles() ? static_cast<Type *>(PointerType::getUnqual(C)) : Type::getInt32Ty(C);
+}
+
+Constant *Binding::nullRequest(Module &M) const {
+  if (pointerHandles()) {
+    if (GlobalVariable *Known = M.getNamedGlobal("ompi_request_null"))
+      return Known;
+    return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalLinkage, nullptr,
+                              "ompi_request_null");
+  }
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x2c000000 : 0);
+}
+
+Constant *Binding::ignoreStatus(Module &M) const {
+  Type *Int = Type::getInt64Ty(M.getContext());
+  return ConstantExpr::getIntToPtr(ConstantInt::get(Int, Mpi == Library::Mpich ? 1 : 0),
+                                   PointerType::getUnqual(M.getContext()));
+}
+
+Value *byReference(const Binding &B, Value *Arg) {
+  if (!B.Fortran)
+    return Arg;
+  Value *Base = Arg->stripPointerCasts();
+  if (auto *G = dyn_cast<GlobalVariable>(Base))
+    return G->isConstant() && G->hasInitializer() ? G->getInitializer() : nullptr;
+  auto *Slot = dyn_cast<AllocaInst>(Base);
+  if (!Slot)
+    return nullptr;
+  Value *Stored = nullptr;
+  for (User *U : Slot->users()) {
+    if (auto *Store = dyn_cast<StoreInst>(U)) {
+      if (Stored || Store->getPointerOperand() != Slot)
+        return nullptr;
+      Stored = Store->getValueOperand();
+    } else if (auto *Call = dyn_cast<CallBase>(U)) {
+      Function *Callee = Call->getCalledFunction();
+      if (!Callee || !(isMpiName(Callee->getName()) || Callee->isIntrinsic()))
+        return nullptr;
+    } else if (!isa<LoadInst>(U)) {
+      return nullptr;
+    }
+  }
+  return isa_and_nonnull<Constant>(Stored) ? Stored : nullptr;
+}
+
+static std::optional<uint64_t> openMpiSize(StringRef Global) {
+  if (!Global.consume_front("ompi_mpi_"))
+    return std::nullopt;
+  uint64_t Size = StringSwitch<uint64_t>(Global)
+                      .Cases("byte", "packed", "char", "unsigned_char", "signed_char", "character", "int8_t", "uint8_t",
+                             "c_bool", "cxx_bool", 1)
+                      .Cases("integer1", "logical1", 1)
+                      .Cases("short", "unsigned_short", "int16_t", "uint16_t", "integer2", "logical2", 2)
+                      .Cases("int", "unsigned", "float", "int32_t", "uint32_t", "integer", "integer4", "real", "real4",
+                             "logical", 4)
+                      .Cases("logical4", "wchar", 4)
+                      .Cases("long", "unsigned_long", "double", "long_long_int", "unsigned_long_long", "int64_t",
+                             "uint64_t", "aint", "offset", "count", 8)
+                      .Cases("integer8", "real8", "dblprec", "cplex", "complex8", "logical8", "c_float_complex",
+                             "cxx_cplex", "2int", "2integer", 8)
+                      .Cases("float_int", "short_int", "2real", 8)
+                      .Cases("long_double", "double_int", "long_int", "dblcplex", "complex16", "c_double_complex",
+                             "cxx_dblcplex", "2dblprec", "real16", "integer16", 16)
+                      .Cases("longdbl_int", "c_long_double_complex", "cxx_ldblcplex", "complex32", 32)
+                      .Default(0);
+  return Size ? std::optional<uint64_t>(Size) : std::nullopt;
+}
+
+static std::optional<uint64_t> openMpiFortranSize(int64_t Handle) {
+  switch (Handle) {
+  case 1: case 2: case 5: case 8: case 29:
+    return 1;
+  case 9: case 30:
+    return 2;
+  case 6: case 7: case 10: case 13: case 14: case 31:
+    return 4;
+  case 11: case 15: case 17: case 18: case 19: case 32:
+    return 8;
+  case 20: case 22:
+    return 16;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<uint64_t> datatypeSize(const Binding &B, Value *Type) {
+  Value *V = byReference(B, Type);
+  if (!V)
+    return std::nullopt;
+  if (B.pointerHandles()) {
+    auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts());
+    return G ? openMpiSize(G->getName()) : std::nullopt;
+  }
+  auto *C = dyn_cast<ConstantInt>(V);
+  if (!C)
+    return std::nullopt;
+  uint64_t Handle = C->getZExtValue() & 0xffffffff;
+  if (B.Mpi == Library::OpenMpi)
+    return openMpiFortranSize(static_cast<int64_t>(Handle));
+  if (Handle >> 16 == 0x4c00 && (Handle >> 8 & 0xff) != 0)
+    return Handle >> 8 & 0xff;
+  static const uint64_t Pairs[] = {8, 16, 16, 8, 32};
+  if (Handle >= 0x8c000000 && Handle <= 0x8c000004)
+    return Pairs[Handle - 0x8c000000];
+  return std::nullopt;
+}
+
+static bool isBuiltInOperation(const Binding &B, Value *Op) {
+  Value *V = byReference(B, Op);
+  if (!V)
+    return false;
+  if (B.pointerHandles()) {
+    auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts());
+    return G && G->getName().starts_with("ompi_mpi_op_") && G->getName() != "ompi_mpi_op_null";
+  }
+  auto *C = dyn_cast<ConstantInt>(V);
+  if (!C)
+    return false;
+  uint64_t Handle = C->getZExtValue() & 0xffffffff;
+  return B.Mpi == Library::Mpich ? Handle >= 0x58000001 && Handle <= 0x5800000e : Handle >= 1 && Handle <= 14;
+}
+
+std::optional<Library> fortranLibrary(const Module &M) {
+  for (const GlobalVariable &G : M.globals()) {
+    if (G.getName().starts_with("mpi_fortran_"))
+      return Library::OpenMpi;
+    if (G.getName().starts_with("mpipriv"))
+      return Library::Mpich;
+  }
+  // Handles of MPICH are large numbers, those of OpenMPI small ones.
+  for (const Function &F : M)
+    for (const Instruction &I : instructions(F)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      bool Fortran = false;
+      const CallInfo *Info = Callee ? findCall(Callee->getName(), Fortran) : nullptr;
+      if (!Info || !Fortran || Info->Comm < 0 || Call->arg_size() != Info->NumArgs + 1)
+        continue;
+      int TypeAt = Info->SendType >= 0 ? Info->SendType : Info->RecvType;
+      Value *V = byReference(Binding{Library::Mpich, true}, Call->getArgOperand(TypeAt));
+      if (auto *C = dyn_cast_or_null<ConstantInt>(V))
+        return C->getZExtValue() > 0x1000000 ? Library::Mpich : Library::OpenMpi;
+    }
+  return std::nullopt;
+}
+
+/// The binding of one call, from its name and types.
+static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &Info, bool Fortran,
+                                        std::optional<Library> OfFortran) {
+  unsigned Want = Info.NumArgs + (Fortran ? 1 : 0);
+  if (Call.arg_size() != Want || Call.getFunctionType()->isVarArg() || Call.hasOperandBundles())
+    return std::nullopt;
+  if (Fortran) {
+    for (const Use &Arg : Call.args())
+      if (!Arg->getType()->isPointerTy())
+        return std::nullopt;
+    if (!OfFortran || !Call.getType()->isVoidTy())
+      return std::nullopt;
+    return Binding{*OfFortran, true};
+  }
+  if (!Call.getType()->isIntegerTy(32))
+    return std::nullopt;
+  Type *Comm = Call.getArgOperand(Info.Comm)->getType();
+  if (!Comm->isPointerTy() && !Comm->isIntegerTy(32))
+    return std::nullopt;
+  for (int At : {Info.SendType, Info.RecvType, Info.Op})
+    if (At >= 0 && Call.getArgOperand(At)->getType() != Comm)
+      return std::nullopt;
+  for (int At : {Info.SendBuf, Info.RecvBuf, Info.Status})
+    if (At >= 0 && !Call.getArgOperand(At)->getType()->isPointerTy())
+      return std::nullopt;
+  for (int At : {Info.SendCount, Info.RecvCount, Info.Root})
+    if (At >= 0 && !Call.getArgOperand(At)->getType()->isIntegerTy(32))
+      return std::nullopt;
+  return Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+}
+
+static bool isInPlace(const Binding &B, Value *Buf) {
+  Value *Base = Buf->stripPointerCasts();
+  if (B.Fortran) {
+    auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Base));
+    return G && (G->getName() == "mpi_fortran_in_place_" || G->getName().starts_with("mpipriv"));
+  }
+  auto *Cast = dyn_cast<ConstantExpr>(Base);
+  if (!Cast || Cast->getOpcode() != Instruction::IntToPtr)
+    return false;
+  auto *C = dyn_cast<ConstantInt>(Cast->getOperand(0));
+  return C && (B.Mpi == Library::OpenMpi ? C->isOne() : C->isMinusOne());
+}
+
+static bool isBottom(const Binding &B, Value *Buf) {
+  if (isa<ConstantPointerNull>(Buf->stripPointerCasts()))
+    return true;
+  auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Buf));
+  // MPICH keeps MPI_BOTTOM and MPI_IN_PLACE in one common block; the second has an offset.
+  if (!B.Fortran || !G)
+    return false;
+  return G->getName() == "mpi_fortran_bottom_" || (G->getName().starts_with("mpipriv") && Buf == G);
+}
+
+/// Fills in what the call touches, or says why that is not known.
+static std::optional<Refusal> findAccesses(Site &S) {
+  const CallInfo &Info = *S.Info;
+  CallBase &Call = *S.Call;
+  auto Add = [&](int BufAt, int CountAt, int TypeAt, bool Write) -> std::optional<Refusal> {
+    if (BufAt < 0)
+      return std::nullopt;
+    Value *Buf = Call.getArgOperand(BufAt);
+    if (isInPlace(S.Bind, Buf))
+      return std::nullopt;
+    if (isBottom(S.Bind, Buf))
+      return Refusal::MpiBottom;
+    std::optional<uint64_t> Size = datatypeSize(S.Bind, Call.getArgOperand(TypeAt));
+    if (!Size)
+      return Refusal::DerivedDatatype;
+    // Counts and displacements in an array may be negative or reach anywhere in the buffer.
+    LocationSize Extent = LocationSize::beforeOrAfterPointer();
+    if (Info.Arrays[0] < 0) {
+      Extent = LocationSize::afterPointer();
+      Value *Count = CountAt >= 0 ? byReference(S.Bind, Call.getArgOperand(CountAt)) : nullptr;
+      auto *Known = dyn_cast_or_null<ConstantInt>(Count);
+      bool OneBlock = Info.Kind != CallKind::Collective || Info.SizeType == Info.RecvType;
+      bool PerRank = StringRef(Info.Name).starts_with("All") && !StringRef(Info.Name).starts_with("Allreduce");
+      if (Known && !Known->isNegative() && OneBlock && !PerRank && StringRef(Info.Name) != "Reduce_scatter_block")
+        Extent = LocationSize::precise(Known->getZExtValue() * *Size);
+    }
+    S.Accesses.push_back({Buf, Extent, Write});
+    return std::nullopt;
+  };
+  if (auto Why = Add(Info.SendBuf, Info.SendCount, Info.SendType, false))
+    return Why;
+  if (auto Why = Add(Info.RecvBuf, Info.RecvCount, Info.RecvType, true))
+    return Why;
+  for (int At : Info.Arrays)
+    if (At >= 0)
+      S.Accesses.push_back({Call.getArgOperand(At), LocationSize::afterPointer(), false});
+  // Fortran passes counts and handles by reference; they are read when the call starts.
+  if (S.Bind.Fortran)
+    for (unsigned At = 0; At < Info.NumArgs; ++At)
+      if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
+          static_cast<int>(At) != Info.Status && !byReference(S.Bind, Call.getArgOperand(At)))
+        S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false});
+  if (Info.Status >= 0)
+    S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
+  return std::nullopt;
+}
+
+/// True if someone reads what the call returned.
+static bool returnCodeUsed(const Site &S) {
+  if (!S.Bind.Fortran)
+    return !S.Call->use_empty();
+  // The last argument receives the code. A variable of this function that is never read, and
+  // given to nothing but MPI as a place for codes, is no use.
+  auto *Slot = dyn_cast<AllocaInst>(S.Call->getArgOperand(S.Call->arg_size() - 1)->stripPointerCasts());
+  if (!Slot)
+    return true;
+  for (const Use &U : Slot->uses()) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    bool Ok = Callee && (Callee->isIntrinsic() || (isMpiName(Callee->getName()) && Call->isArgOperand(&U) &&
+                                                   Call->getArgOperandNo(&U) == Call->arg_size() - 1));
+    if (auto *Store = dyn_cast<StoreInst>(U.getUser()))
+      Ok = Store->getPointerOperand() == Slot;
+    if (!Ok)
+      return true;
+  }
+  return false;
+}
+
+static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
+  StringRef Name = S.Info->Name;
+  if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() || S.Caller->hasFnAttribute(Attribute::Naked))
+    return Refusal::NotOptimised;
+  if (Name == "Sendrecv_replace")
+    return Refusal::ReplacesBuffer;
+  if (Name == "Alltoallw")
+    return Refusal::DatatypeArray;
+  if (S.Info->Kind == CallKind::Stays)
+    return Refusal::StaysBlocking;
+  if (S.Caller->callsFunctionThatReturnsTwice())
+    return Refusal::ReturnsTwice;
+  if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
+    return Refusal::ReturnCodeUsed;
+  if (returnCodeUsed(S))
+    return Refusal::ReturnCodeUsed;
+  if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
+    return Refusal::UserOperation;
+  if (auto Why = findAccesses(S))
+    return Why;
+  if (S.Info->Kind == CallKind::Collective && O.Convert == Collectives::Off)
+    return Refusal::CollectivesOff;
+  if (S.Info->SizeCount >= 0) {
+    Value *Count = byReference(S.Bind, S.Call->getArgOperand(S.Info->SizeCount));
+    auto Size = datatypeSize(S.Bind, S.Call->getArgOperand(S.Info->SizeType));
+    auto *Known = dyn_cast_or_null<ConstantInt>(Count);
+    if (Known && Size && Known->getZExtValue() * *Size < O.MinBytes)
+      return Refusal::SmallMessage;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> moduleHazard(const Module &M) {
+  for (const Function &F : M) {
+    std::string Lower = F.getName().lower();
+    StringRef Name = Lower;
+    if (!isMpiName(F.getName()) || F.use_empty())
+      continue;
+    Name.consume_front("p");
+    if (Name.starts_with("mpi_win_"))
+      return Refusal::SharedWindow;
+    if (Name.contains("errhandler_create") || Name.contains("create_errhandler") || Name.contains("set_errhandler") ||
+        Name.starts_with("mpi_errhandler_set"))
+      return Refusal::UserErrorHandler;
+    if (Name == "mpi_init_thread" || Name == "mpi_init_thread_") {
+      for (const User *U : F.users()) {
+        auto *Call = dyn_cast<CallBase>(U);
+        if (!Call || Call->getCalledFunction() != &F || Call->arg_size() < 2)
+          return Refusal::ThreadMultiple;
+        bool Fortran = Name.ends_with("_");
+        Value *Level = byReference(Binding{Library::Mpich, Fortran}, Call->getArgOperand(Fortran ? 0 : 2));
+        auto *Known = dyn_cast_or_null<ConstantInt>(Level);
+        if (!Known || Known->getSExtValue() >= 3)
+          return Refusal::ThreadMultiple;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Site> classify(Module &M, const Options &O) {
+  std::vector<Site> Sites;
+  std::optional<Library> OfFortran = fortranLibrary(M);
+  std::optional<Refusal> Hazard = moduleHazard(M);
+  for (Function &F : M)
+    for (Instruction &I : instructions(F)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      bool Fortran = false;
+      // A function of this name that is defined here is not MPI's.
+      const CallInfo *Info = Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
+      if (!Info)
+        continue;
+      Site S;
+      S.Call = Call;
+      S.Info = Info;
+      S.Caller = &F;
+      S.Loc = Call->getDebugLoc();
+      if (Info->Kind == CallKind::Stays) {
+        S.Refused = refuseAlone(S, O);
+      } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
+        S.Bind = *Bind;
+        S.Comm = Call->getArgOperand(Info->Comm);
+        S.Refused = refuseAlone(S, O);
+        if (!S.Refused)
+          S.Refused = Hazard;
+      } else {
+        S.Refused = Refusal::UnknownBinding;
+      }
+      Sites.push_back(std::move(S));
+    }
+  return Sites;
+}
+
+} // namespace overlap

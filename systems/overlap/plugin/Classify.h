@@ -1,0 +1,109 @@
+/// \file
+/// Finds the blocking MPI calls of a module, and says what each reads, writes and needs.
+///
+/// Needs:    direct calls by MPI name, C or Fortran binding, OpenMPI or MPICH.
+/// Keeps:    everything; this is an analysis.
+#ifndef OVERLAP_CLASSIFY_H
+#define OVERLAP_CLASSIFY_H
+
+#include "Options.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/MemoryLocation.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include <optional>
+
+namespace overlap {
+
+/// Why a call was left alone.
+enum class Refusal {
+#define REFUSAL(Name, Sentence) Name,
+#include "Refusals.def"
+};
+llvm::StringRef name(Refusal Why);
+llvm::StringRef describe(Refusal Why);
+
+enum class CallKind { Send, Recv, Sendrecv, Collective, Stays };
+
+/// One row of MpiCalls.def.
+struct CallInfo {
+  const char *Name; ///< Without `MPI_`.
+  CallKind Kind;
+  unsigned NumArgs;
+  int SendBuf, SendCount, SendType, RecvBuf, RecvCount, RecvType, Op, Root, Comm, Status, SizeCount, SizeType;
+  int Arrays[4];
+};
+
+enum class Library { OpenMpi, Mpich };
+
+/// How handles look in this module.
+struct Binding {
+  Library Mpi;
+  bool Fortran;
+
+  bool pointerHandles() const { return !Fortran && Mpi == Library::OpenMpi; }
+  llvm::Type *handleType(llvm::LLVMContext &C) const;
+  /// MPI_REQUEST_NULL as a value of handleType.
+  llvm::Constant *nullRequest(llvm::Module &M) const;
+  /// MPI_STATUS_IGNORE.
+  llvm::Constant *ignoreStatus(llvm::Module &M) const;
+};
+
+/// Memory that the pending call reads or writes.
+struct Access {
+  llvm::Value *Ptr;
+  llvm::LocationSize Size;
+  bool Write;
+
+  llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
+};
+
+/// One blocking call on its way to becoming nonblocking.
+struct Site {
+  llvm::CallBase *Call = nullptr; ///< The blocking call, until it is split.
+  const CallInfo *Info = nullptr;
+  Binding Bind{Library::OpenMpi, false};
+  llvm::Function *Caller = nullptr;
+  llvm::DebugLoc Loc;
+  llvm::SmallVector<Access, 4> Accesses;
+  llvm::Value *Comm = nullptr;
+  std::optional<Refusal> Refused;
+  std::string Detail; ///< What stopped it, for the remark.
+
+  // After the split.
+  llvm::CallInst *Init = nullptr;
+  llvm::SmallVector<llvm::CallInst *, 2> Waits;
+  llvm::AllocaInst *State = nullptr;
+  bool Existing = false; ///< The program's own nonblocking call.
+  uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.
+  unsigned Polls = 0;
+
+  std::string mpiName() const { return std::string("MPI_") + Info->Name; }
+  bool converted() const { return Init && !Refused; }
+};
+
+/// The row of this function, or null. `Fortran` is set if it is the Fortran symbol.
+const CallInfo *findCall(llvm::StringRef Symbol, bool &Fortran);
+
+/// True for every function of MPI, by name.
+bool isMpiName(llvm::StringRef Symbol);
+
+/// Which library's header a Fortran module was compiled with; C is told by types.
+std::optional<Library> fortranLibrary(const llvm::Module &M);
+
+/// All blocking calls of the module, in order. Calls that can be refused without knowing the
+/// program around them are refused.
+std::vector<Site> classify(llvm::Module &M, const Options &O);
+
+/// Bytes of one element of a constant datatype; none if it is no constant of MPI.
+std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);
+
+/// The constant behind an argument that Fortran passes by reference.
+llvm::Value *byReference(const Binding &B, llvm::Value *Arg);
+
+/// Hazards of the whole module, such as MPI_THREAD_MULTIPLE.
+std::optional<Refusal> moduleHazard(const llvm::Module &M);
+
+} // namespace overlap
+#endif

@@ -1,0 +1,240 @@
+#include "Effects.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// Functions of the mathematical library: they write nothing but errno, which no message holds.
+static bool isMath(StringRef Name) {
+  static const StringSet<> Names = {
+      "acos",  "acosh", "asin",  "asinh",  "atan",  "atan2", "atanh", "cbrt",  "ceil",      "copysign", "cos",
+      "cosh",  "erf",   "erfc",  "exp",    "exp2",  "expm1", "fabs",  "floor", "fma",       "fmax",     "fmin",
+      "fmod",  "hypot", "ldexp", "lgamma", "log",   "log10", "log1p", "log2",  "nearbyint", "pow",      "remainder",
+      "rint",  "round", "sin",   "sinh",   "sqrt",  "tan",   "tanh",  "tgamma", "trunc",    "abs",      "labs"};
+  if (Names.contains(Name))
+    return true;
+  return (Name.consume_back("f") || Name.consume_back("l")) && Names.contains(Name);
+}
+
+/// Calls of MPI that ask and do nothing; they touch only what their arguments point to.
+static bool isQuery(StringRef Name) {
+  static const StringSet<> Names = {"MPI_Comm_rank", "MPI_Comm_size", "MPI_Type_size", "MPI_Get_count",
+                                    "mpi_comm_rank_", "mpi_comm_size_", "mpi_type_size_", "mpi_get_count_"};
+  return Names.contains(Name);
+}
+
+static const Function *calleeOf(const CallBase &Call) {
+  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
+}
+
+Own Effects::own(const Instruction &I) const {
+  auto It = Ours.find(&I);
+  return It == Ours.end() ? Own::None : It->second.first;
+}
+
+Site *Effects::siteOf(const Instruction &I) const {
+  auto It = Ours.find(&I);
+  return It == Ours.end() ? nullptr : It->second.second;
+}
+
+static bool intrinsicStops(const IntrinsicInst &I) {
+  switch (I.getIntrinsicID()) {
+  case Intrinsic::readcyclecounter:
+  case Intrinsic::readsteadycounter:
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+  case Intrinsic::trap:
+  case Intrinsic::debugtrap:
+  case Intrinsic::ubsantrap:
+  case Intrinsic::vastart:
+  case Intrinsic::vaend:
+  case Intrinsic::vacopy:
+  case Intrinsic::localescape:
+  case Intrinsic::eh_typeid_for:
+  case Intrinsic::experimental_deoptimize:
+  case Intrinsic::experimental_guard:
+    return true;
+  default:
+    break;
+  }
+  if (auto *Mem = dyn_cast<MemIntrinsic>(&I))
+    return Mem->isVolatile();
+  if (isa<AtomicMemIntrinsic>(I))
+    return true;
+  return !I.doesNotThrow() || I.isConvergent() ||
+         !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
+}
+
+static bool callStops(const CallBase &Call) {
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
+    return intrinsicStops(*Intrinsic);
+  if (Call.isInlineAsm() || Call.isConvergent() || Call.hasFnAttr(Attribute::ReturnsTwice) || Call.cannotDuplicate() ||
+      Call.doesNotReturn())
+    return true;
+  const Function *Callee = calleeOf(Call);
+  if (Callee && isQuery(Callee->getName()))
+    return false;
+  if (!Callee || isMpiName(Callee->getName()))
+    return true;
+  if (Callee->isDeclaration() && isMath(Callee->getName()))
+    return false;
+  if (!Call.doesNotThrow())
+    return true;
+  if (Callee->isDeclaration() && (Callee->getName() == "malloc" || Callee->getName() == "calloc"))
+    return false;
+  // Whoever calls MPI, frees or synchronises has not both of these.
+  if (Call.hasFnAttr(Attribute::NoSync) && Call.hasFnAttr(Attribute::NoFree))
+    return false;
+  return !(Call.onlyReadsMemory() && Call.hasFnAttr(Attribute::WillReturn));
+}
+
+bool Effects::stops(const Instruction &I) const {
+  if (own(I) != Own::None)
+    return false;
+  if (auto *Call = dyn_cast<CallInst>(&I))
+    return callStops(*Call);
+  if (I.isTerminator())
+    return !isa<BranchInst>(I) && !isa<SwitchInst>(I);
+  if (isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isEHPad())
+    return true;
+  return I.isAtomic() || I.isVolatile();
+}
+
+namespace {
+/// Sees captures, but for those by MPI calls that give the pointer back when they end. An
+/// address given to MPI_Get_address, a window or a buffer stays known to MPI.
+struct CapturedBesidesMpi : CaptureTracker {
+  bool Found = false;
+  void tooManyUses() override { Found = true; }
+  bool captured(const Use *U) override {
+    auto *Call = dyn_cast<CallBase>(U->getUser());
+    const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+    if (Callee) {
+      StringRef Name = Callee->getName();
+      bool Fortran = false;
+      if (findCall(Name, Fortran) || Name.starts_with("overlap.") || isQuery(Name))
+        return false;
+    }
+    Found = true;
+    return true;
+  }
+};
+} // namespace
+
+/// False if calls that are not given `Object` cannot reach it.
+bool Effects::reachableByCalls(const Value *Object) {
+  auto It = Reachable.find(Object);
+  if (It != Reachable.end())
+    return It->second;
+  bool Known = true;
+  if (isa<AllocaInst>(Object) || isNoAliasCall(Object)) {
+    CapturedBesidesMpi Tracker;
+    PointerMayBeCaptured(Object, &Tracker);
+    Known = Tracker.Found;
+  }
+  Reachable[Object] = Known;
+  return Known;
+}
+
+ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return AA.getModRefInfo(&I, Loc);
+  const Function *Callee = calleeOf(*Call);
+  if (Callee && Callee->isDeclaration() && isMath(Callee->getName()))
+    return ModRefInfo::NoModRef;
+  if (isa<AssumeInst>(I) || isa<NoAliasScopeDeclInst>(I))
+    return ModRefInfo::NoModRef;
+  ModRefInfo Known = AA.getModRefInfo(&I, Loc);
+  if (isNoModRef(Known) || isa<IntrinsicInst>(I))
+    return Known;
+  bool Query = Callee && isQuery(Callee->getName());
+  if (!Query && reachableByCalls(getUnderlyingObject(Loc.Ptr)))
+    return Known;
+  for (const Use &Arg : Call->args()) {
+    if (!Arg->getType()->isPointerTy())
+      continue;
+    MemoryLocation Pointee = MemoryLocation::getBeforeOrAfter(Arg);
+    if (!AA.isNoAlias(Pointee, MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
+      return Known;
+  }
+  return ModRefInfo::NoModRef;
+}
+
+bool Effects::mayPass(const Site &Pending, const Site &Other) const {
+  if (Pending.Info->Kind == CallKind::Send || O.NoWildcards)
+    return true;
+  if (Other.Info->Kind == CallKind::Recv)
+    return true;
+  return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective &&
+         Pending.Comm == Other.Comm;
+}
+
+bool Effects::overlap(const Access &A, const Access &B) {
+  return (A.Write || B.Write) && !AA.isNoAlias(A.location(), B.location());
+}
+
+bool Effects::touches(const Instruction &I, const Site &S) {
+  if (Site *Other = siteOf(I)) {
+    for (const Access &A : S.Accesses)
+      for (const Access &B : Other->Accesses)
+        if (overlap(A, B))
+          return true;
+    return false;
+  }
+  if (!I.mayReadOrWriteMemory())
+    return false;
+  for (const Access &A : S.Accesses) {
+    ModRefInfo Known = modRef(I, A.location());
+    if (A.Write ? isModOrRefSet(Known) : isModSet(Known))
+      return true;
+  }
+  return false;
+}
+
+bool Effects::conflict(const Instruction &A, const Instruction &B) {
+  Own OfA = own(A), OfB = own(B);
+  if (OfA != Own::None && OfB != Own::None) {
+    // The order of initiations never changes, and a message ends after it starts.
+    if ((OfA == Own::Init && OfB == Own::Init) || siteOf(A) == siteOf(B))
+      return true;
+    const Site &Ended = OfA == Own::Wait ? *siteOf(A) : *siteOf(B);
+    const Site &Begun = OfA == Own::Wait ? *siteOf(B) : *siteOf(A);
+    if (OfA != OfB && !mayPass(Ended, Begun))
+      return true;
+    return touches(A, *siteOf(B));
+  }
+  if (OfA != Own::None)
+    return touches(B, *siteOf(A));
+  if (OfB != Own::None)
+    return touches(A, *siteOf(B));
+  if (!A.mayReadOrWriteMemory() || !B.mayReadOrWriteMemory())
+    return false;
+  if (!A.mayWriteToMemory() && !B.mayWriteToMemory())
+    return false;
+  auto *CallA = dyn_cast<CallBase>(&A);
+  auto *CallB = dyn_cast<CallBase>(&B);
+  if (!CallB) {
+    auto Loc = MemoryLocation::getOrNone(&B);
+    if (!Loc)
+      return true;
+    ModRefInfo Known = modRef(A, *Loc);
+    return B.mayWriteToMemory() ? isModOrRefSet(Known) : isModSet(Known);
+  }
+  if (!CallA)
+    return conflict(B, A);
+  const Function *CalleeA = calleeOf(*CallA), *CalleeB = calleeOf(*CallB);
+  for (const Function *F : {CalleeA, CalleeB})
+    if (F && F->isDeclaration() && isMath(F->getName()))
+      return false;
+  if (isa<AssumeInst>(A) || isa<AssumeInst>(B) || isa<NoAliasScopeDeclInst>(A) || isa<NoAliasScopeDeclInst>(B))
+    return false;
+  return isModOrRefSet(AA.getModRefInfo(CallA, CallB)) || isModOrRefSet(AA.getModRefInfo(CallB, CallA));
+}
+
+} // namespace overlap

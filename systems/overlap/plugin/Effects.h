@@ -1,0 +1,55 @@
+/// \file
+/// What an instruction may do to a pending message, and what two instructions may do to each
+/// other. Facts about MPI calls are used here and leave no attribute in the program: an
+/// attribute on a declaration would let other passes move stores over synchronisation.
+#ifndef OVERLAP_EFFECTS_H
+#define OVERLAP_EFFECTS_H
+
+#include "Classify.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+
+namespace overlap {
+
+/// What the calls that this plugin made stand for.
+enum class Own { None, Init, Wait };
+
+class Effects {
+public:
+  Effects(llvm::AAResults &AA, const Options &O) : AA(AA), O(O) {}
+
+  /// True if the wait of `Pending` may sink past the start of `Other`. A rank that has received
+  /// something may tell it to others by sending; a rank that waits for a message from anyone
+  /// could then see the two in another order. So a receive passes receives only, and a
+  /// collective receives and collectives of its own communicator.
+  bool mayPass(const Site &Pending, const Site &Other) const;
+
+  /// Tells that `Call` starts or ends the message of `S`.
+  void remember(llvm::CallBase *Call, Own What, Site *S) { Ours[Call] = {What, S}; }
+  void forget(const llvm::Instruction *Call) { Ours.erase(Call); }
+  Own own(const llvm::Instruction &I) const;
+  Site *siteOf(const llvm::Instruction &I) const;
+
+  /// True if no wait and no slice may pass `I`: opaque calls (they may call MPI), calls that
+  /// may throw or not return, atomics, volatile accesses, timers, free, return.
+  bool stops(const llvm::Instruction &I) const;
+
+  /// True if `I` may use memory that the pending message of `S` still needs.
+  bool touches(const llvm::Instruction &I, const Site &S);
+
+  /// True if `A` and `B` must keep their order because of memory.
+  bool conflict(const llvm::Instruction &A, const llvm::Instruction &B);
+
+private:
+  llvm::ModRefInfo modRef(const llvm::Instruction &I, const llvm::MemoryLocation &Loc);
+  bool overlap(const Access &A, const Access &B);
+  bool reachableByCalls(const llvm::Value *Object);
+
+  llvm::AAResults &AA;
+  const Options &O;
+  llvm::DenseMap<const llvm::Instruction *, std::pair<Own, Site *>> Ours;
+  llvm::DenseMap<const llvm::Value *, bool> Reachable;
+};
+
+} // namespace overlap
+#endif

@@ -1,0 +1,287 @@
+#include "Helpers.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+enum Field { Open, Status, SiteName, Requests };
+
+StructType *stateType(const Binding &B, LLVMContext &C) {
+  Type *Ptr = PointerType::getUnqual(C);
+  return StructType::get(C, {Type::getInt32Ty(C), Ptr, Ptr, ArrayType::get(B.handleType(C), 2)});
+}
+
+static std::string suffix(const Binding &B) { return B.Fortran ? ".f" : ""; }
+
+/// A function of MPI, declared as the binding has it.
+static FunctionCallee mpi(Module &M, const Binding &B, StringRef Name, ArrayRef<Type *> Args) {
+  LLVMContext &C = M.getContext();
+  if (!B.Fortran)
+    return M.getOrInsertFunction(("MPI_" + Name).str(), FunctionType::get(Type::getInt32Ty(C), Args, false));
+  SmallVector<Type *, 16> WithCode(Args.begin(), Args.end());
+  WithCode.push_back(PointerType::getUnqual(C));
+  return M.getOrInsertFunction("mpi_" + Name.lower() + "_", FunctionType::get(Type::getVoidTy(C), WithCode, false));
+}
+
+/// A place for what Fortran returns by reference and nobody reads.
+static GlobalVariable *scratch(Module &M, StringRef Name, unsigned Words) {
+  if (GlobalVariable *Known = M.getNamedGlobal(Name))
+    return Known;
+  auto *Type = ArrayType::get(Type::getInt32Ty(M.getContext()), Words);
+  return new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Type), Name, nullptr,
+                            GlobalValue::GeneralDynamicTLSModel);
+}
+
+static GlobalVariable *weakMark(Module &M, StringRef Name) {
+  if (GlobalVariable *Known = M.getNamedGlobal(Name))
+    return Known;
+  return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalWeakLinkage, nullptr, Name);
+}
+
+static Function *newHelper(Module &M, FunctionType *Type, const Twine &Name) {
+  Function *F = Function::Create(Type, GlobalValue::InternalLinkage, Name, M);
+  F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::NoUnwind);
+  BasicBlock::Create(M.getContext(), "entry", F);
+  return F;
+}
+
+/// Calls `__overlap_trace(event, site, bytes)` if the program runs under the trace library.
+static void emitTrace(IRBuilder<> &B, Module &M, int Event, Value *Site, Value *Bytes) {
+  LLVMContext &C = M.getContext();
+  Function *F = M.getFunction("__overlap_trace");
+  if (!F) {
+    auto *Type = FunctionType::get(Type::getVoidTy(C), {B.getInt32Ty(), B.getPtrTy(), B.getInt64Ty()}, false);
+    F = Function::Create(Type, GlobalValue::ExternalWeakLinkage, "__overlap_trace", M);
+  }
+  Function *Here = B.GetInsertBlock()->getParent();
+  auto *Call = BasicBlock::Create(C, "trace", Here), *Next = BasicBlock::Create(C, "traced", Here);
+  B.CreateCondBr(B.CreateIsNotNull(F), Call, Next);
+  B.SetInsertPoint(Call);
+  B.CreateCall(F, {B.getInt32(Event), Site, Bytes});
+  B.CreateBr(Next);
+  B.SetInsertPoint(Next);
+}
+
+static Value *field(IRBuilder<> &B, StructType *T, Value *State, unsigned Idx) { return B.CreateStructGEP(T, State, Idx); }
+
+static Value *request(IRBuilder<> &B, StructType *T, Value *State, unsigned Idx) {
+  return B.CreateInBoundsGEP(T, State, {B.getInt32(0), B.getInt32(Requests), B.getInt32(Idx)});
+}
+
+Constant *siteName(Module &M, const Site &S) {
+  std::string Text = S.mpiName() + "|";
+  if (DILocation *Loc = S.Loc.get())
+    Text += Loc->getFilename().str() + "|" + std::to_string(Loc->getLine());
+  else
+    Text += M.getSourceFileName() + "|0";
+  IRBuilder<> B(M.getContext());
+  auto *Init = ConstantDataArray::getString(M.getContext(), Text);
+  auto *G = new GlobalVariable(M, Init->getType(), true, GlobalValue::PrivateLinkage, Init, "overlap.site");
+  G->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  return G;
+}
+
+Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
+  const Binding &Bind = S.Bind;
+  const CallInfo &Info = *S.Info;
+  std::string Name = "overlap.start." + S.mpiName() + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C);
+  SmallVector<Type *, 16> Types(Blocking->params());
+  Types.append({Ptr, Ptr});
+  Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), Types, false), Name);
+  IRBuilder<> B(&F->getEntryBlock());
+  StructType *T = stateType(Bind, C);
+  auto Arg = [&](int At) -> Value * { return F->getArg(At); };
+  auto Int = [&](int At) -> Value * {
+    Value *V = Bind.Fortran ? B.CreateLoad(B.getInt32Ty(), Arg(At)) : Arg(At);
+    return B.CreateSExt(V, B.getInt64Ty());
+  };
+  Value *State = F->getArg(Blocking->getNumParams()), *Site = F->getArg(Blocking->getNumParams() + 1);
+  Value *Status = Info.Status >= 0 ? Arg(Info.Status)
+                  : Bind.Fortran   ? static_cast<Value *>(B.CreateThreadLocalAddress(scratch(M, "overlap.status", 8)))
+                                   : Bind.ignoreStatus(M);
+  B.CreateStore(B.getInt32(1), field(B, T, State, Open));
+  B.CreateStore(Status, field(B, T, State, overlap::Status));
+  B.CreateStore(Site, field(B, T, State, SiteName));
+  for (unsigned Idx : {0u, 1u})
+    B.CreateStore(Bind.nullRequest(M), request(B, T, State, Idx));
+
+  // Datatypes are constants of MPI, so a count times a size is the payload.
+  Value *Bytes = B.getInt64(0);
+  if (Info.SizeCount >= 0) {
+    auto *SizeHere = B.CreateAlloca(B.getInt32Ty());
+    B.CreateStore(B.getInt32(0), SizeHere);
+    if (Bind.Fortran)
+      B.CreateCall(mpi(M, Bind, "Type_size", {Ptr, Ptr}), {Arg(Info.SizeType), SizeHere, B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1))});
+    else
+      B.CreateCall(mpi(M, Bind, "Type_size", {Bind.handleType(C), Ptr}), {Arg(Info.SizeType), SizeHere});
+    Value *Size = B.CreateSExt(B.CreateLoad(B.getInt32Ty(), SizeHere), B.getInt64Ty());
+    Bytes = B.CreateMul(Int(Info.SizeCount), Size);
+  }
+  emitTrace(B, M, 0, Site, Bytes);
+
+  auto *Start = BasicBlock::Create(C, "start", F), *Block = BasicBlock::Create(C, "block", F);
+  Value *Go = B.CreateIsNull(weakMark(M, "__overlap_off"));
+  if (Info.SizeCount >= 0)
+    Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
+  if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)
+    Go = B.CreateAnd(Go, B.CreateIsNotNull(weakMark(M, "__overlap_uniform")));
+  B.CreateCondBr(Go, Start, Block);
+
+  B.SetInsertPoint(Start);
+  auto Begin = [&](StringRef Twin, ArrayRef<int> From, unsigned Idx) {
+    SmallVector<Type *, 16> ArgTypes;
+    SmallVector<Value *, 16> Args;
+    for (int At : From) {
+      ArgTypes.push_back(Blocking->getParamType(At));
+      Args.push_back(Arg(At));
+    }
+    ArgTypes.push_back(Ptr);
+    Args.push_back(request(B, T, State, Idx));
+    if (Bind.Fortran)
+      Args.push_back(Arg(Info.NumArgs));
+    B.CreateCall(mpi(M, Bind, Twin, ArgTypes), Args);
+  };
+  if (Info.Kind == CallKind::Sendrecv) {
+    Begin("Irecv", {5, 6, 7, 8, 9, 10}, 0);
+    Begin("Isend", {0, 1, 2, 3, 4, 10}, 1);
+  } else {
+    SmallVector<int, 12> From;
+    for (unsigned At = 0; At < Info.NumArgs; ++At)
+      if (static_cast<int>(At) != Info.Status)
+        From.push_back(At);
+    Begin("I" + StringRef(Info.Name).lower(), From, 0);
+  }
+  B.CreateRetVoid();
+
+  B.SetInsertPoint(Block);
+  SmallVector<Value *, 16> Same;
+  for (unsigned At = 0; At < Blocking->getNumParams(); ++At)
+    Same.push_back(Arg(At));
+  std::string Symbol = Bind.Fortran ? "mpi_" + StringRef(Info.Name).lower() + "_" : S.mpiName();
+  B.CreateCall(M.getOrInsertFunction(Symbol, const_cast<FunctionType *>(Blocking)), Same);
+  B.CreateRetVoid();
+  return F;
+}
+
+/// Waits for one request if it is pending.
+static void emitWait(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Request, Value *Status) {
+  LLVMContext &C = M.getContext();
+  Function *F = B.GetInsertBlock()->getParent();
+  Type *Ptr = B.getPtrTy();
+  auto *Pending = BasicBlock::Create(C, "pending", F), *Done = BasicBlock::Create(C, "done", F);
+  Value *Handle = B.CreateLoad(Bind.handleType(C), Request);
+  B.CreateCondBr(B.CreateICmpNE(Handle, Bind.nullRequest(M)), Pending, Done);
+  B.SetInsertPoint(Pending);
+  SmallVector<Value *, 3> Args{Request, Status};
+  if (Bind.Fortran)
+    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+  B.CreateCall(mpi(M, Bind, "Wait", {Ptr, Ptr}), Args);
+  B.CreateBr(Done);
+  B.SetInsertPoint(Done);
+}
+
+static Value *noStatus(IRBuilder<> &B, Module &M, const Binding &Bind) {
+  if (Bind.Fortran)
+    return B.CreateThreadLocalAddress(scratch(M, "overlap.status", 8));
+  return Bind.ignoreStatus(M);
+}
+
+Function *waitHelper(Module &M, const Binding &Bind) {
+  std::string Name = "overlap.wait" + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), {PointerType::getUnqual(C)}, false), Name);
+  IRBuilder<> B(&F->getEntryBlock());
+  StructType *T = stateType(Bind, C);
+  Value *State = F->getArg(0), *IsOpen = field(B, T, State, Open);
+  auto *Close = BasicBlock::Create(C, "close", F), *Nothing = BasicBlock::Create(C, "nothing", F);
+  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(B.getInt32Ty(), IsOpen)), Close, Nothing);
+  B.SetInsertPoint(Close);
+  B.CreateStore(B.getInt32(0), IsOpen);
+  emitTrace(B, M, 1, B.CreateLoad(B.getPtrTy(), field(B, T, State, SiteName)), B.getInt64(0));
+  emitWait(B, M, Bind, request(B, T, State, 1), noStatus(B, M, Bind));
+  emitWait(B, M, Bind, request(B, T, State, 0), B.CreateLoad(B.getPtrTy(), field(B, T, State, Status)));
+  B.CreateBr(Nothing);
+  B.SetInsertPoint(Nothing);
+  B.CreateRetVoid();
+  return F;
+}
+
+static void emitTest(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Request, Value *Status, Value *Flag) {
+  LLVMContext &C = M.getContext();
+  Function *F = B.GetInsertBlock()->getParent();
+  Type *Ptr = B.getPtrTy();
+  auto *Pending = BasicBlock::Create(C, "pending", F), *Done = BasicBlock::Create(C, "done", F);
+  Value *Handle = B.CreateLoad(Bind.handleType(C), Request);
+  B.CreateCondBr(B.CreateICmpNE(Handle, Bind.nullRequest(M)), Pending, Done);
+  B.SetInsertPoint(Pending);
+  SmallVector<Value *, 4> Args{Request, Flag, Status};
+  if (Bind.Fortran)
+    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+  B.CreateCall(mpi(M, Bind, "Test", {Ptr, Ptr, Ptr}), Args);
+  B.CreateBr(Done);
+  B.SetInsertPoint(Done);
+}
+
+/// i32 overlap.poll(state, rate): rate is { i64 last_ns, i32 stride }. Tests, and returns after
+/// how many passes to ask again, so that the time between two tests comes near to poll-us.
+Function *pollHelper(Module &M, const Binding &Bind, const Options &O) {
+  std::string Name = "overlap.poll" + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
+  Function *F = newHelper(M, FunctionType::get(I32, {Ptr, Ptr}, false), Name);
+  F->addFnAttr(Attribute::Cold);
+  IRBuilder<> B(&F->getEntryBlock());
+  StructType *T = stateType(Bind, C);
+  auto *RateType = StructType::get(C, {I64, I32});
+  Value *State = F->getArg(0), *Rate = F->getArg(1);
+  auto *TimeType = StructType::get(C, {I64, I64});
+  Value *Time = B.CreateAlloca(TimeType), *Flag = B.CreateAlloca(I32);
+  auto *Pending = BasicBlock::Create(C, "open", F), *Closed = BasicBlock::Create(C, "closed", F);
+  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(I32, field(B, T, State, Open))), Pending, Closed);
+  B.SetInsertPoint(Closed);
+  B.CreateRet(B.getInt32(1 << 20));
+
+  B.SetInsertPoint(Pending);
+  auto Clock = M.getOrInsertFunction("clock_gettime", FunctionType::get(I32, {I32, Ptr}, false));
+  B.CreateCall(Clock, {B.getInt32(1), Time});
+  Value *Seconds = B.CreateLoad(I64, B.CreateStructGEP(TimeType, Time, 0));
+  Value *Rest = B.CreateLoad(I64, B.CreateStructGEP(TimeType, Time, 1));
+  Value *Now = B.CreateAdd(B.CreateMul(Seconds, B.getInt64(1000000000)), Rest);
+  Value *LastAt = B.CreateStructGEP(RateType, Rate, 0), *StrideAt = B.CreateStructGEP(RateType, Rate, 1);
+  Value *Elapsed = B.CreateSub(Now, B.CreateLoad(I64, LastAt));
+  Value *Stride = B.CreateZExt(B.CreateLoad(I32, StrideAt), I64);
+  B.CreateStore(Now, LastAt);
+  // stride' = clamp(stride * target / elapsed, 1, 8 * stride); the first call finds last_ns = 0.
+  Value *Target = B.getInt64(uint64_t(O.PollUs) * 1000);
+  Value *AtLeastOne = B.CreateSelect(B.CreateICmpSLT(Elapsed, B.getInt64(1)), B.getInt64(1), Elapsed);
+  Value *Wanted = B.CreateUDiv(B.CreateMul(Stride, Target), AtLeastOne);
+  Value *Most = B.CreateMul(Stride, B.getInt64(8));
+  Value *Next = B.CreateSelect(B.CreateICmpULT(Wanted, Most), Wanted, Most);
+  Next = B.CreateSelect(B.CreateICmpULT(Next, B.getInt64(1)), B.getInt64(1), Next);
+  Next = B.CreateSelect(B.CreateICmpUGT(Next, B.getInt64(1 << 20)), B.getInt64(1 << 20), Next);
+  Value *Stored = B.CreateTrunc(Next, I32);
+  B.CreateStore(Stored, StrideAt);
+  // While the stride is still being found, passes come too often to test in each.
+  auto *Test = BasicBlock::Create(C, "test", F), *Enough = BasicBlock::Create(C, "enough", F);
+  B.CreateCondBr(B.CreateICmpSGE(B.CreateMul(Elapsed, B.getInt64(2)), Target), Test, Enough);
+  B.SetInsertPoint(Test);
+  emitTest(B, M, Bind, request(B, T, State, 1), noStatus(B, M, Bind), Flag);
+  emitTest(B, M, Bind, request(B, T, State, 0), B.CreateLoad(Ptr, field(B, T, State, Status)), Flag);
+  B.CreateBr(Enough);
+  B.SetInsertPoint(Enough);
+  B.CreateRet(Stored);
+  return F;
+}
+
+} // namespace overlap

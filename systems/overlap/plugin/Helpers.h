@@ -1,0 +1,29 @@
+/// \file
+/// The functions that the plugin puts into a module: start, wait and poll.
+///
+///   overlap.start.MPI_Send(args..., state, site)   nonblocking if the payload is large enough,
+///                                                  else the blocking call itself
+///   overlap.wait(state)                            waits once; nothing if nothing is open
+///   overlap.poll(state, rate)                      MPI_Test at a bounded rate
+///
+/// The state of a site is { open, status, site, requests }, one alloca in the entry block, so a
+/// wait can stand on paths that the start does not dominate.
+#ifndef OVERLAP_HELPERS_H
+#define OVERLAP_HELPERS_H
+
+#include "Classify.h"
+
+namespace overlap {
+
+llvm::StructType *stateType(const Binding &B, llvm::LLVMContext &C);
+
+/// The start helper of this call; its body is made on first use.
+llvm::Function *startHelper(llvm::Module &M, const Site &S, const llvm::FunctionType *Blocking, const Options &O);
+llvm::Function *waitHelper(llvm::Module &M, const Binding &B);
+llvm::Function *pollHelper(llvm::Module &M, const Binding &B, const Options &O);
+
+/// `MPI_Send|file.c|28` as a constant of the module.
+llvm::Constant *siteName(llvm::Module &M, const Site &S);
+
+} // namespace overlap
+#endif

@@ -1,0 +1,40 @@
+/// \file
+/// What the user chose: from the environment variable MEANWHILE_OVERLAP, since lld rejects
+/// options of plugins, and for `opt` from `-passes='overlap<...>'`.
+#ifndef OVERLAP_OPTIONS_H
+#define OVERLAP_OPTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace overlap {
+
+/// How far a window is widened.
+enum class Strength {
+  Basic,    ///< To the nearest dependent statement.
+  Extended, ///< Slices move along to the insertion point of Algorithm 1.
+  Frontier, ///< Extended, then a wait at the first use on each path.
+};
+
+enum class Progress { Off, On, Auto };
+enum class Collectives { Off, Safe, Uniform };
+
+struct Options {
+  Strength Widen = Strength::Frontier;
+  Progress Poll = Progress::Auto;
+  Collectives Convert = Collectives::Safe;
+  uint64_t MinBytes = 131072; ///< Smaller payloads stay blocking.
+  uint64_t MinWeight = 50;    ///< Smaller windows stay blocking, in weighted instructions.
+  unsigned PollUs = 100;      ///< At most one poll in this time, in microseconds.
+  bool NoWildcards = false;   ///< The user says: no receive from any source, no probe.
+
+  /// The defaults changed by `key=value` pairs with commas or semicolons between them. An
+  /// unknown key or value is written to `Error`, and the rest still holds.
+  static Options parse(llvm::StringRef Text, std::string &Error);
+};
+
+llvm::StringRef name(Strength S);
+
+} // namespace overlap
+#endif

@@ -1,0 +1,61 @@
+#include "Remarks.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+std::string stoppedBy(const Site &S, Effects &Fx) {
+  const Instruction *I = S.Waits.back()->getNextNonDebugInstruction();
+  // Several waits at one place: what stopped the first also stops the others.
+  while (I && Fx.own(*I) == Own::Wait && !Fx.touches(*I, S))
+    I = I->getNextNonDebugInstruction();
+  if (!I)
+    return "";
+  std::string At;
+  if (DILocation *Loc = I->getDebugLoc().get())
+    At = " on line " + std::to_string(Loc->getLine());
+  auto *Call = dyn_cast<CallBase>(I);
+  if (Fx.own(*I) == Own::Init)
+    return "the start of " + Fx.siteOf(*I)->mpiName() + At + " must come after it";
+  if (Fx.touches(*I, S))
+    return "its buffer may be used" + At;
+  if (Call && Fx.stops(*I))
+    return "a call" + (Call->getCalledFunction() ? " of " + Call->getCalledFunction()->getName().str() : "") + At +
+           " could do anything";
+  if (isa<ReturnInst>(I))
+    return "the function ends" + At;
+  if (I->isTerminator())
+    return "the control flow divides or loops" + At;
+  return "an access" + At + " must not be passed";
+}
+
+void remark(const Site &S, const Options &O) {
+  OptimizationRemarkEmitter ORE(S.Caller);
+  const BasicBlock *Block = &S.Caller->getEntryBlock();
+  auto Common = [&](auto R) {
+    R << ore::NV("Call", S.mpiName());
+    return R;
+  };
+  if (S.Refused) {
+    ORE.emit([&] {
+      auto R = Common(OptimizationRemarkMissed("overlap", name(*S.Refused), S.Loc, Block));
+      R << " stays blocking: " << ore::NV("Reason", name(*S.Refused)) << ": " << describe(*S.Refused);
+      if (!S.Detail.empty())
+        R << "; " << ore::NV("Detail", S.Detail);
+      R << ore::setExtraArgs() << ore::NV("Strength", name(O.Widen)) << ore::NV("Weight", S.Weight);
+      return R;
+    });
+    return;
+  }
+  ORE.emit([&] {
+    auto R = Common(OptimizationRemark("overlap", S.Existing ? "Widened" : "Converted", S.Loc, Block));
+    R << (S.Existing ? " widened with " : " made nonblocking with ") << ore::NV("Strength", name(O.Widen))
+      << ": a window of " << ore::NV("Weight", S.Weight) << " weighted instructions, "
+      << ore::NV("Waits", static_cast<unsigned>(S.Waits.size())) << " waits, " << ore::NV("Polls", S.Polls) << " polls";
+    return R;
+  });
+}
+
+} // namespace overlap

@@ -1,0 +1,32 @@
+#include "Split.h"
+#include "Helpers.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+void split(Site &S, const Options &O) {
+  Module &M = *S.Caller->getParent();
+  if (auto *Invoke = dyn_cast<InvokeInst>(S.Call))
+    S.Call = changeToCall(Invoke);
+  BasicBlock &Entry = S.Caller->getEntryBlock();
+  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+  StructType *Type = stateType(S.Bind, M.getContext());
+  S.State = Top.CreateAlloca(Type, nullptr, "overlap.state");
+  // Nothing is open on paths that do not come through the start.
+  IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+  AfterAllocas.CreateStore(AfterAllocas.getInt32(0), S.State);
+
+  IRBuilder<> B(S.Call);
+  SmallVector<Value *, 16> Args(S.Call->args());
+  Args.push_back(S.State);
+  Args.push_back(siteName(M, S));
+  S.Init = B.CreateCall(startHelper(M, S, S.Call->getFunctionType(), O), Args);
+  S.Waits.push_back(B.CreateCall(waitHelper(M, S.Bind), {S.State}));
+  S.Call->eraseFromParent();
+  S.Call = nullptr;
+}
+
+} // namespace overlap

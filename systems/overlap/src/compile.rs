@@ -1,0 +1,134 @@
+//! Door: runs a compiler with the plugin, as the user's build would have run it without.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use measure::tool::{self, ToolError};
+use object::{Object, ObjectSymbol};
+
+use crate::driver::{self, Step};
+use crate::mpi::{Language, Mpi};
+use crate::plugin;
+use crate::settings::Settings;
+
+/// Calls that make moving a message unsafe wherever in the program they are.
+const HAZARDS: &[(&str, &str)] = &[
+    ("MPI_Win_", "one-sided windows"),
+    ("MPI_Comm_set_errhandler", "an error handler"),
+    ("MPI_Errhandler_set", "an error handler"),
+    ("MPI_Comm_create_errhandler", "an error handler"),
+];
+
+/// One compiler call.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The language of the wrapper.
+    pub language: Language,
+    /// The library.
+    pub mpi: Mpi,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The compiler in place of clang-19 or flang-new-19.
+    pub compiler: Option<&'a str>,
+    /// A plugin built elsewhere.
+    pub plugin: Option<&'a Path>,
+    /// The user's arguments.
+    pub arguments: &'a [String],
+}
+
+/// How a compiler call ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The command line that was run.
+    pub ran: String,
+    /// True if the compiler ended with 0.
+    pub ok: bool,
+    /// Reasons for which the linked program keeps all calls blocking.
+    pub switched_off: Vec<String>,
+}
+
+/// Runs the compiler; its output goes where ours goes.
+///
+/// # Errors
+/// If the compiler is missing or not of LLVM 19, or the plugin is missing or cannot be built. An
+/// error of the user's program is no error here.
+pub fn compile(request: &Request) -> Result<Ended, ToolError> {
+    let compiler = compiler(request)?;
+    let plugin = match request.plugin {
+        Some(path) if path.is_file() => path.to_owned(),
+        Some(path) => return Err(ToolError { ran: format!("load {}", path.display()), said: "there is no such plugin".to_owned() }),
+        None => plugin::plugin()?,
+    };
+    let mut read = |name: &str| std::fs::read_to_string(name).ok();
+    let step = driver::step(request.arguments, &mut read);
+    let mut command = command(request, &compiler, &plugin, &step)?;
+    let mut ended = run(&mut command)?;
+    if ended.ok && step.links {
+        let output = PathBuf::from(step.output.as_deref().unwrap_or("a.out"));
+        ended.switched_off = hazards(&output);
+        if !ended.switched_off.is_empty() {
+            let object = plugin::switch_off()?;
+            command.arg(object);
+            ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(&mut command)? };
+        }
+    }
+    Ok(ended)
+}
+
+/// The compiler, checked: a plugin of LLVM 19 cannot be loaded by another LLVM.
+fn compiler(request: &Request) -> Result<String, ToolError> {
+    let default = match request.language {
+        Language::C => "clang-19",
+        Language::Cxx => "clang++-19",
+        Language::Fortran => "flang-new-19",
+    };
+    let name = request.compiler.unwrap_or(default);
+    let version = measure::machine::version(name, &["--version"])?;
+    let is_llvm_19 = (version.contains("clang") || version.contains("flang")) && version.contains("version 19.");
+    if !is_llvm_19 {
+        return Err(ToolError {
+            ran: format!("{name} --version"),
+            said: format!("{version}\nthe plugin is for LLVM 19 and cannot be loaded by this compiler; `{default}` is the one to use"),
+        });
+    }
+    Ok(name.to_owned())
+}
+
+fn command(request: &Request, compiler: &str, plugin: &Path, step: &Step) -> Result<Command, ToolError> {
+    let ours = driver::arguments(step, request.language, plugin);
+    let mut command;
+    if request.language == Language::Fortran {
+        // The wrappers are made for gfortran, so only what they would add is taken from them.
+        let flags = request.mpi.flags(request.language)?;
+        command = Command::new(compiler);
+        command.args(ours).args(request.arguments).args(driver::fortran_flags(&flags, step.links));
+    } else {
+        command = Command::new(request.mpi.wrapper(request.language)?);
+        command.env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
+    }
+    command.env("MEANWHILE_OVERLAP", request.settings.environment());
+    Ok(command)
+}
+
+fn run(command: &mut Command) -> Result<Ended, ToolError> {
+    let ran = tool::command_line(command);
+    let status = command.stdin(Stdio::inherit()).status().map_err(|error| ToolError { ran: ran.clone(), said: error.to_string() })?;
+    Ok(Ended { ran, ok: status.success(), switched_off: Vec::new() })
+}
+
+/// What in a linked program makes its converted calls unsafe; nothing if none was converted.
+fn hazards(program: &Path) -> Vec<String> {
+    let Ok(bytes) = std::fs::read(program) else { return Vec::new() };
+    let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+    let names: Vec<&str> = file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| it.name().ok()).collect();
+    if !names.contains(&"__overlap_off") {
+        return Vec::new();
+    }
+    let mut found: Vec<String> = Vec::new();
+    for (start, what) in HAZARDS {
+        if let Some(name) = names.iter().find(|name| name.starts_with(start)) {
+            found.push(format!("{what} ({name})"));
+        }
+    }
+    found
+}

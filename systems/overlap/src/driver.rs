@@ -1,0 +1,187 @@
+//! What a compiler command line is made into: the user's arguments as they are, and ours around them.
+//!
+//! ```text
+//! cc -O2 -c a.c   --->   -fpass-plugin=PLUGIN -fsave-optimization-record -O2 -c a.c
+//! cc a.o -o a     --->   the same; flags that a step does not use are not complained about
+//! cc -flto a.o    --->   and -fuse-ld=lld -Wl,--load-pass-plugin=PLUGIN
+//! ```
+
+use std::path::Path;
+
+use crate::mpi::Language;
+
+/// Options of gfortran that wrappers pass and flang does not know.
+const GFORTRAN_ONLY: &[&str] = &[
+    "-ffile-prefix-map",
+    "-fdebug-prefix-map",
+    "-fallow-",
+    "-fstack-protector",
+    "-Wdate-time",
+    "-Wformat",
+    "-Werror=format",
+    "-J",
+    "-fstack-clash",
+];
+
+/// Options whose next argument is theirs.
+const TAKES_ARGUMENT: &[&str] =
+    &["-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang", "-Xlinker", "-mllvm"];
+
+/// What a command line does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// It ends with a program or a shared object.
+    pub links: bool,
+    /// It asks for link-time optimisation of the whole program.
+    pub whole_program: bool,
+    /// It names a linker other than lld.
+    pub other_linker: bool,
+    /// Where the result goes, if it is named.
+    pub output: Option<String>,
+}
+
+/// Reads a command line; `response` gives the text of a response file.
+pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>) -> Step {
+    let mut words = Vec::new();
+    expand(arguments, response, 0, &mut words);
+    let mut step = Step { links: false, whole_program: false, other_linker: false, output: None };
+    let mut stops_early = false;
+    let mut n_inputs = 0;
+    let mut idx = 0;
+    while idx < words.len() {
+        let word = words[idx].as_str();
+        match word {
+            "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
+            "-flto" | "-flto=full" => step.whole_program = true,
+            "-fno-lto" | "-flto=thin" => step.whole_program = false,
+            "-" => n_inputs += 1,
+            _ if word.starts_with("-fuse-ld=") => step.other_linker = !word.ends_with("lld") && !word.contains("ld.lld"),
+            _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
+            _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
+            _ if !word.starts_with('-') => n_inputs += 1,
+            _ => {}
+        }
+        if TAKES_ARGUMENT.contains(&word) {
+            idx += 1;
+            if word == "-o" {
+                step.output = words.get(idx).cloned();
+            }
+        }
+        idx += 1;
+    }
+    step.links = !stops_early && n_inputs > 0;
+    step
+}
+
+/// Response files may name response files; a few levels are enough, and a circle ends.
+fn expand(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>, depth: usize, words: &mut Vec<String>) {
+    for argument in arguments {
+        match argument.strip_prefix('@').filter(|_| depth < 8).and_then(&mut *response) {
+            Some(text) => expand(&split_response(&text), response, depth + 1, words),
+            None => words.push(argument.clone()),
+        }
+    }
+}
+
+/// The words of a response file: quotes hold blanks, a backslash holds the next character.
+fn split_response(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\\', _) => word.get_or_insert_default().extend(letters.next()),
+            (_, Some(open)) if letter == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (_, None) if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Our arguments, to stand before the user's. `shim` is linked in `uniform`.
+pub fn arguments(step: &Step, language: Language, plugin: &Path) -> Vec<String> {
+    let plugin = plugin.display();
+    let mut ours = Vec::new();
+    let quiet = language != Language::Fortran;
+    if quiet {
+        ours.push("--start-no-unused-arguments".to_owned());
+    }
+    ours.push(format!("-fpass-plugin={plugin}"));
+    ours.push("-fsave-optimization-record".to_owned());
+    if quiet {
+        ours.push("-foptimization-record-passes=overlap".to_owned());
+    }
+    if step.links && step.whole_program && !step.other_linker {
+        ours.push("-fuse-ld=lld".to_owned());
+        ours.push(format!("-Wl,--load-pass-plugin={plugin}"));
+    }
+    if quiet {
+        ours.push("--end-no-unused-arguments".to_owned());
+    }
+    ours
+}
+
+/// What a Fortran wrapper adds, without what only gfortran knows, and without libraries and their
+/// folders where nothing is linked.
+pub fn fortran_flags(flags: &[String], links: bool) -> Vec<String> {
+    let known = |flag: &&String| !GFORTRAN_ONLY.iter().any(|it| flag.starts_with(it)) && !flag.starts_with("-O");
+    let wanted = |flag: &&String| links || !(flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,"));
+    flags.iter().filter(known).filter(wanted).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Step {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        step(&words, &mut |name| (name == "args.rsp").then(|| "-O2 -c \"my file.c\" -o x\\ y.o".to_owned()))
+    }
+
+    #[test]
+    fn what_links() {
+        for line in ["a.c -o a", "a.o b.o -o a", "-shared -fPIC a.c -oa.so", "-x c - -o a"] {
+            assert!(of(line).links, "{line}");
+        }
+        for line in ["-c a.c", "-E a.c", "-M a.c", "-MM a.c", "-S a.c -o a.s", "--version", "-fsyntax-only a.c", "-O2", "@args.rsp"] {
+            assert!(!of(line).links, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_dependency_file_does_not_stop_the_link() {
+        assert!(of("-MD -MF a.d a.c -o a").links);
+        assert!(of("-MMD a.c -o a").links);
+    }
+
+    #[test]
+    fn response_files_are_read() {
+        assert_eq!(of("@args.rsp").output.as_deref(), Some("x y.o"));
+        assert!(of("@missing.rsp -o a").links, "clang says what is wrong with it");
+    }
+
+    #[test]
+    fn whole_programs_load_the_plugin_in_lld() {
+        let has = |line: &str, what: &str| arguments(&of(line), Language::C, Path::new("p.so")).iter().any(|it| it == what);
+        assert!(has("-flto a.o -o a", "-Wl,--load-pass-plugin=p.so"));
+        assert!(!has("-flto -c a.c", "-Wl,--load-pass-plugin=p.so"));
+        assert!(!has("-flto=thin a.o", "-Wl,--load-pass-plugin=p.so"));
+        assert!(!has("-flto -fuse-ld=gold a.o", "-fuse-ld=lld"));
+        assert!(has("-c a.c", "-fpass-plugin=p.so"));
+    }
+
+    #[test]
+    fn flang_gets_what_it_knows() {
+        let flags: Vec<String> =
+            "-O2 -ffile-prefix-map=a=b -fallow-invalid-boz -Wl,-z,relro -I/x -L/y -lmpich".split(' ').map(str::to_owned).collect();
+        assert_eq!(fortran_flags(&flags, false), ["-I/x"]);
+        assert_eq!(fortran_flags(&flags, true), ["-Wl,-z,relro", "-I/x", "-L/y", "-lmpich"]);
+    }
+}

@@ -1,0 +1,11 @@
+//! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives it.
+
+pub mod compile;
+pub mod driver;
+pub mod mpi;
+pub mod plugin;
+pub mod remarks;
+pub mod settings;
+
+pub use mpi::Mpi;
+pub use settings::Settings;

@@ -1,0 +1,129 @@
+//! Door: builds the LLVM plugin and the tracing libraries, and keeps them in the user's cache folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+use sha2::{Digest, Sha256};
+
+const BUILD_LIMIT: Duration = Duration::from_secs(600);
+
+macro_rules! sources {
+    ($($name:literal),+) => { &[$(($name, include_str!(concat!("../plugin/", $name)))),+] };
+}
+
+/// The plugin's sources.
+const SOURCES: &[(&str, &str)] = sources![
+    "CMakeLists.txt",
+    "overlap-config.cmake",
+    "MpiCalls.def",
+    "Refusals.def",
+    "Classify.cpp",
+    "Classify.h",
+    "CleanUp.cpp",
+    "CleanUp.h",
+    "Cost.cpp",
+    "Cost.h",
+    "Effects.cpp",
+    "Effects.h",
+    "Frontier.cpp",
+    "Frontier.h",
+    "Helpers.cpp",
+    "Helpers.h",
+    "Options.cpp",
+    "Options.h",
+    "Plugin.cpp",
+    "Remarks.cpp",
+    "Remarks.h",
+    "Split.cpp",
+    "Split.h",
+    "Statements.cpp",
+    "Statements.h",
+    "Widen.cpp",
+    "Widen.h"
+];
+
+/// The compiler that the plugin is for and is built with.
+pub const CLANG: &str = "clang-19";
+
+/// The plugin as a shared object, built if it is not in the cache.
+///
+/// # Errors
+/// If cmake, ninja, clang++-19 or LLVM's headers are missing, or the build fails.
+pub fn plugin() -> Result<PathBuf, ToolError> {
+    let mut hash = Sha256::new();
+    hash.update(measure::machine::version(CLANG, &["--version"])?);
+    for (name, text) in SOURCES {
+        hash.update(format!("{name}\0{text}\0"));
+    }
+    cached(hash, "so", |scratch, made| {
+        let (source, build) = (scratch.join("source"), scratch.join("build"));
+        std::fs::create_dir_all(&source).map_err(|error| failed("create", &source, &error))?;
+        for (name, text) in SOURCES {
+            let path = source.join(name);
+            std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+        }
+        let mut configure = Command::new("cmake");
+        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19"]);
+        configure.arg("-S").arg(&source).arg("-B").arg(&build);
+        tool::run(&mut configure, b"", BUILD_LIMIT)?.ok().map_err(|error| ToolError {
+            said: format!("the plugin needs cmake, ninja, clang-19 and LLVM 19's headers (llvm-19-dev)\n{}", last_lines(&error.said)),
+            ran: error.ran,
+        })?;
+        let mut compile = Command::new("ninja");
+        compile.arg("-C").arg(&build).args(["-j", "2"]);
+        tool::run(&mut compile, b"", BUILD_LIMIT)?.ok()?;
+        let library = build.join("overlap.so");
+        std::fs::rename(&library, made).map_err(|error| failed("keep", &library, &error))
+    })
+}
+
+/// An object that keeps every converted call of a program blocking.
+pub fn switch_off() -> Result<PathBuf, ToolError> {
+    const TEXT: &str = "const char __overlap_off = 1;\n";
+    let mut hash = Sha256::new();
+    hash.update(TEXT);
+    cached(hash, "o", |scratch, made| {
+        let path = scratch.join("off.c");
+        std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
+        let mut command = Command::new(CLANG);
+        command.args(["-fPIC", "-c"]).arg(&path).arg("-o").arg(made);
+        tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
+        Ok(())
+    })
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
+    ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
+}
+
+/// The file of this hash in the cache; made by `make(scratch folder, file)` if it is not there.
+fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
+    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
+    let folder = cache_dir();
+    let path = folder.join(format!("{name}.{ending}"));
+    if path.exists() {
+        return Ok(path);
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
+    let scratch = tempfile::tempdir_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
+    let made = scratch.path().join(format!("made.{ending}"));
+    make(scratch.path(), &made)?;
+    std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
+    Ok(path)
+}
+
+/// Where the plugin is kept: `$MEANWHILE_CACHE`, else the user's cache folder.
+fn cache_dir() -> PathBuf {
+    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
+    under("MEANWHILE_CACHE", "overlap")
+        .or_else(|| under("XDG_CACHE_HOME", "meanwhile/overlap"))
+        .or_else(|| under("HOME", ".cache/meanwhile/overlap"))
+        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-overlap"))
+}

@@ -1,0 +1,251 @@
+//! The plugin's optimisation remarks: read from `.opt.yaml` files, counted, and shown by file.
+//!
+//! Of YAML only what LLVM's remark writer makes is read: documents of flat keys, one list of
+//! arguments, quoted or plain scalars, one flow mapping for the place.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// What became of one call.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Row {
+    /// Source file, as the compiler was given it.
+    pub file: String,
+    /// Line, 0 if the compiler did not keep it.
+    pub line: u64,
+    /// Such as `MPI_Send`.
+    pub call: String,
+    /// How far windows were widened.
+    pub strength: String,
+    /// Work in the window, in weighted instructions.
+    pub window_weight: u64,
+    /// True if the call was converted, or an existing window widened.
+    pub converted: bool,
+    /// The name of the refusal, if it was not.
+    pub reason: Option<String>,
+    /// The remark in one sentence.
+    pub sentence: String,
+}
+
+/// Reads the remarks of one file; those of other passes are left out.
+///
+/// # Errors
+/// A sentence that says which line is no remark.
+pub fn parse(text: &str) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let mut document: Option<Document> = None;
+    for (idx, line) in text.lines().enumerate() {
+        if let Some(tag) = line.strip_prefix("--- !") {
+            document = Some(Document { missed: tag.trim() == "Missed", ..Document::default() });
+        } else if line == "..." {
+            rows.extend(document.take().and_then(Document::row));
+        } else if let Some(document) = &mut document {
+            document.take(line);
+        } else if !line.trim().is_empty() {
+            return Err(format!("line {} is no optimisation remark: `{line}`", idx + 1));
+        }
+    }
+    if document.is_some() {
+        return Err("the last remark does not end; was the compiler interrupted?".to_owned());
+    }
+    Ok(rows)
+}
+
+#[derive(Debug, Default)]
+struct Document {
+    missed: bool,
+    keys: BTreeMap<String, String>,
+    /// Arguments in order.
+    arguments: Vec<(String, String)>,
+}
+
+impl Document {
+    fn take(&mut self, line: &str) {
+        if let Some((key, value)) = line.strip_prefix("  - ").and_then(|it| it.split_once(':')) {
+            self.arguments.push((key.to_owned(), scalar(value)));
+        } else if line.starts_with("          ") && self.arguments.is_empty() {
+            // A long place is broken into lines.
+            if let Some(place) = self.keys.get_mut("DebugLoc") {
+                *place += &format!(" {}", line.trim());
+            }
+        } else if let Some((key, value)) = line.split_once(':')
+            && !line.starts_with(' ')
+        {
+            self.keys.insert(key.to_owned(), value.trim().to_owned());
+        }
+    }
+
+    fn argument(&self, key: &str) -> Option<&str> {
+        self.arguments.iter().find(|it| it.0 == key).map(|it| it.1.as_str())
+    }
+
+    fn row(self) -> Option<Row> {
+        if self.keys.get("Pass").map(String::as_str) != Some("overlap") {
+            return None;
+        }
+        let place = self.keys.get("DebugLoc").map_or("", String::as_str).trim_matches(|it| "{} ".contains(it));
+        let part = |name: &str| place.split(',').find_map(|it| it.trim().strip_prefix(name)).map(|it| scalar(it.trim_start_matches(':')));
+        let hidden = ["Strength", "Weight"];
+        let said = self.arguments.iter().filter(|it| !self.missed || !hidden.contains(&it.0.as_str()));
+        Some(Row {
+            file: part("File").unwrap_or_default(),
+            line: part("Line").and_then(|it| it.parse().ok()).unwrap_or(0),
+            call: self.argument("Call")?.to_owned(),
+            strength: self.argument("Strength").unwrap_or_default().to_owned(),
+            window_weight: self.argument("Weight").and_then(|it| it.parse().ok()).unwrap_or(0),
+            converted: !self.missed,
+            reason: self.argument("Reason").map(str::to_owned),
+            sentence: said.map(|it| it.1.as_str()).collect(),
+        })
+    }
+}
+
+/// A plain or quoted scalar.
+fn scalar(text: &str) -> String {
+    let text = text.trim();
+    if let Some(inside) = text.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')) {
+        return inside.replace("''", "'");
+    }
+    if let Some(inside) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        return inside.replace("\\\"", "\"").replace("\\\\", "\\");
+    }
+    text.to_owned()
+}
+
+/// All remark files in `path`, itself or below.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name().to_string_lossy().ends_with(".opt.yaml") {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What the rows come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Blocking calls, and nonblocking ones that were looked at.
+    pub sites: usize,
+    /// How many were converted.
+    pub converted: usize,
+    /// How many were refused for each reason.
+    pub refused: BTreeMap<String, usize>,
+    /// Mean window of the converted sites, in weighted instructions.
+    pub mean_window: Option<f64>,
+}
+
+/// Counts the rows.
+pub fn summary(rows: &[Row]) -> Summary {
+    let mut refused = BTreeMap::new();
+    for reason in rows.iter().filter_map(|it| it.reason.clone()) {
+        *refused.entry(reason).or_insert(0) += 1;
+    }
+    let windows: Vec<f64> = rows.iter().filter(|it| it.converted).map(|it| it.window_weight as f64).collect();
+    let mean_window = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
+    Summary { sites: rows.len(), converted: windows.len(), refused, mean_window }
+}
+
+/// The object of `explain --json`.
+pub fn to_json(rows: &[Row]) -> Value {
+    let summary = summary(rows);
+    let rows = rows.iter().map(|it| {
+        json!({
+            "file": it.file,
+            "line": it.line,
+            "call": it.call,
+            "strength": it.strength,
+            "window_weight": it.window_weight,
+            "converted": it.converted,
+            "reason": it.reason,
+        })
+    });
+    json!({
+        "ok": true,
+        "sites": summary.sites,
+        "converted": summary.converted,
+        "refused": summary.refused,
+        "mean_window": summary.mean_window,
+        "rows": rows.collect::<Vec<Value>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "--- !Missed
+Pass:            overlap
+Name:            SmallMessage
+DebugLoc:        { File: 'my file.c', Line: 2, Column: 49 }
+Function:        main
+Args:
+  - Call:            MPI_Send
+  - String:          ' stays blocking: '
+  - Reason:          SmallMessage
+  - String:          ': '
+  - String:          'the payload is small; it isn''t worth it'
+  - Strength:        frontier
+  - Weight:          '0'
+...
+--- !Passed
+Pass:            inline
+Name:            Inlined
+Function:        main
+Args:
+  - Callee:          f
+    DebugLoc:        { File: x.c, Line: 1, Column: 0 }
+...
+--- !Passed
+Pass:            overlap
+Name:            Converted
+DebugLoc:        { File: a.c, Line: 9, 
+                   Column: 3 }
+Function:        f
+Args:
+  - Call:            MPI_Recv
+  - String:          ' made nonblocking with '
+  - Strength:        basic
+  - String:          ': a window of '
+  - Weight:          '640'
+  - String:          ' weighted instructions'
+...
+";
+
+    #[test]
+    fn remarks_of_the_plugin_are_read() {
+        let rows = parse(TEXT).expect("these are remarks");
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].file.as_str(), rows[0].line, rows[0].converted), ("my file.c", 2, false));
+        assert_eq!(rows[0].reason.as_deref(), Some("SmallMessage"));
+        assert_eq!(rows[0].sentence, "MPI_Send stays blocking: SmallMessage: the payload is small; it isn't worth it");
+        assert_eq!((rows[1].call.as_str(), rows[1].line), ("MPI_Recv", 9));
+        assert_eq!((rows[1].window_weight, rows[1].strength.as_str()), (640, "basic"));
+        let summary = summary(&rows);
+        assert_eq!((summary.sites, summary.converted, summary.mean_window), (2, 1, Some(640.0)));
+        assert_eq!(summary.refused["SmallMessage"], 1);
+    }
+
+    #[test]
+    fn what_is_no_remark_is_refused() {
+        assert_eq!(parse("hello\n").expect_err("no remark"), "line 1 is no optimisation remark: `hello`");
+        assert!(parse("--- !Missed\nPass: overlap\n").expect_err("cut off").contains("interrupted"));
+        assert_eq!(parse("").expect("an empty file holds no remark"), []);
+    }
+}

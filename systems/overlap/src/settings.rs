@@ -1,0 +1,69 @@
+//! What the user chose: the same names on the command line, in MEANWHILE_OVERLAP and in the plugin.
+
+/// Values of one setting, as they are named everywhere.
+pub const STRENGTHS: [&str; 3] = ["basic", "extended", "frontier"];
+/// Whether polls are inserted.
+pub const PROGRESS: [&str; 3] = ["auto", "on", "off"];
+/// Which collectives are converted.
+pub const COLLECTIVES: [&str; 3] = ["safe", "uniform", "off"];
+/// What is known about receives from any source.
+pub const WILDCARDS: [&str; 2] = ["maybe", "none"];
+
+/// Settings of one compilation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// How far windows are widened; one of [`STRENGTHS`].
+    pub strength: String,
+    /// One of [`PROGRESS`].
+    pub progress: String,
+    /// One of [`COLLECTIVES`].
+    pub collectives: String,
+    /// One of [`WILDCARDS`].
+    pub wildcards: String,
+    /// Payloads of fewer bytes stay blocking; none for the plugin's default.
+    pub min_bytes: Option<u64>,
+    /// Windows of fewer weighted instructions stay blocking; none for the plugin's default.
+    pub min_weight: Option<u64>,
+    /// At most one poll in this many microseconds; none for the plugin's default.
+    pub poll_us: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            strength: "frontier".to_owned(),
+            progress: "auto".to_owned(),
+            collectives: "safe".to_owned(),
+            wildcards: "maybe".to_owned(),
+            min_bytes: None,
+            min_weight: None,
+            poll_us: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The value of MEANWHILE_OVERLAP.
+    pub fn environment(&self) -> String {
+        let mut text =
+            format!("strength={},progress={},collectives={},wildcards={}", self.strength, self.progress, self.collectives, self.wildcards);
+        for (key, value) in [("min-bytes", self.min_bytes), ("min-weight", self.min_weight), ("poll-us", self.poll_us.map(u64::from))] {
+            if let Some(value) = value {
+                text += &format!(",{key}={value}");
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugin_reads_these_names() {
+        let settings = Settings { min_bytes: Some(0), poll_us: Some(50), ..Settings::default() };
+        let expected = "strength=frontier,progress=auto,collectives=safe,wildcards=maybe,min-bytes=0,poll-us=50";
+        assert_eq!(settings.environment(), expected);
+    }
+}

@@ -1,0 +1,75 @@
+//! What the tests share: which tools are there, visible skips, runs with a limit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool;
+use overlap::Mpi;
+use overlap::Settings;
+use overlap::compile::{self, Request};
+use overlap::mpi::Language;
+
+/// A run that takes longer hangs.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+/// The libraries that are here; the others are named at the end of `make test`.
+pub fn libraries(what: &str) -> Vec<Mpi> {
+    if overlap::plugin::plugin().is_err() {
+        skip(&format!("overlap {what}: LLVM 19, cmake or ninja is missing"));
+        return Vec::new();
+    }
+    let (there, missing): (Vec<Mpi>, Vec<Mpi>) = Mpi::ALL.into_iter().partition(|it| it.present());
+    for mpi in missing {
+        skip(&format!("overlap {what}: {} is missing", mpi.name()));
+    }
+    there
+}
+
+/// Adds a line to the list that `make test` shows at the end.
+pub fn skip(line: &str) {
+    eprintln!("skipped: {line}");
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()).expect("the list of skips can be written");
+    }
+}
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies two folders down").to_owned()
+}
+
+/// Compiles with the wrapper and without the plugin.
+pub fn compile_plain(mpi: Mpi, language: Language, arguments: &[&str]) {
+    let compiler = match language {
+        Language::C => "clang-19",
+        Language::Cxx => "clang++-19",
+        Language::Fortran => "flang-new-19",
+    };
+    let mut command;
+    if language == Language::Fortran {
+        let flags = mpi.flags(language).expect("the wrapper says its flags");
+        command = Command::new(compiler);
+        command.args(arguments).args(overlap::driver::fortran_flags(&flags, true));
+    } else {
+        command = Command::new(mpi.wrapper(language).expect("the wrapper is here"));
+        command.env(mpi.compiler_variable(language), compiler).args(arguments);
+    }
+    tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Compiles with the plugin.
+pub fn compile_with(mpi: Mpi, language: Language, settings: &Settings, arguments: &[&str]) {
+    let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+    let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments };
+    let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
+    assert!(ended.ok, "{}", ended.ran);
+}
+
+/// What the program prints on `ranks` processes.
+pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> String {
+    let mut command = mpi.launcher(ranks).expect("the launcher is here");
+    command.arg(program).args(arguments);
+    tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
+}

@@ -313,7 +313,9 @@ static std::optional<Refusal> findAccesses(Site &S) {
       if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
           static_cast<int>(At) != Info.Status && !byReference(S.Bind, Call.getArgOperand(At)))
         S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false});
-  if (Info.Status >= 0)
+  // MPI_STATUS_IGNORE is a number in C, not a place.
+  if (Info.Status >= 0 && (S.Bind.Fortran || !isa<Constant>(Call.getArgOperand(Info.Status)) ||
+                           isa<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)))))
     S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
   return std::nullopt;
 }

@@ -141,8 +141,27 @@ bool Effects::reachableByCalls(const Value *Object) {
   return Known;
 }
 
+/// True if the two pointers come from different objects, through whatever phis and selects: LLVM's
+/// analysis gives up where two pointers are swapped in a loop.
+static bool fromDifferentObjects(const Value *A, const Value *B) {
+  SmallVector<const Value *, 4> OfA, OfB;
+  getUnderlyingObjects(A, OfA, nullptr, 0);
+  getUnderlyingObjects(B, OfB, nullptr, 0);
+  for (const Value *ObjectA : OfA)
+    for (const Value *ObjectB : OfB)
+      if (ObjectA == ObjectB || !isIdentifiedObject(ObjectA) || !isIdentifiedObject(ObjectB))
+        return false;
+  return true;
+}
+
+bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
+  return AA.isNoAlias(A, B) || fromDifferentObjects(A.Ptr, B.Ptr);
+}
+
 ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   auto *Call = dyn_cast<CallBase>(&I);
+  if (auto Own = MemoryLocation::getOrNone(&I); Own && disjoint(*Own, Loc))
+    return ModRefInfo::NoModRef;
   if (!Call)
     return AA.getModRefInfo(&I, Loc);
   const Function *Callee = calleeOf(*Call);
@@ -151,16 +170,16 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   if (isa<AssumeInst>(I) || isa<NoAliasScopeDeclInst>(I))
     return ModRefInfo::NoModRef;
   ModRefInfo Known = AA.getModRefInfo(&I, Loc);
-  if (isNoModRef(Known) || isa<IntrinsicInst>(I))
+  if (isNoModRef(Known))
     return Known;
   bool Query = Callee && isQuery(Callee->getName());
-  if (!Query && reachableByCalls(getUnderlyingObject(Loc.Ptr)))
+  if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)))
     return Known;
   for (const Use &Arg : Call->args()) {
     if (!Arg->getType()->isPointerTy())
       continue;
     MemoryLocation Pointee = MemoryLocation::getBeforeOrAfter(Arg);
-    if (!AA.isNoAlias(Pointee, MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
+    if (!disjoint(Pointee, MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
       return Known;
   }
   return ModRefInfo::NoModRef;
@@ -176,7 +195,7 @@ bool Effects::mayPass(const Site &Pending, const Site &Other) const {
 }
 
 bool Effects::overlap(const Access &A, const Access &B) {
-  return (A.Write || B.Write) && !AA.isNoAlias(A.location(), B.location());
+  return (A.Write || B.Write) && !disjoint(A.location(), B.location());
 }
 
 bool Effects::touches(const Instruction &I, const Site &S) {

@@ -42,6 +42,7 @@ public:
 
 private:
   llvm::ModRefInfo modRef(const llvm::Instruction &I, const llvm::MemoryLocation &Loc);
+  bool disjoint(const llvm::MemoryLocation &A, const llvm::MemoryLocation &B);
   bool overlap(const Access &A, const Access &B);
   bool reachableByCalls(const llvm::Value *Object);
 

@@ -5,8 +5,10 @@
 #include "Cost.h"
 #include "Frontier.h"
 #include "Options.h"
+#include "Progress.h"
 #include "Remarks.h"
 #include "Split.h"
+#include "Uniform.h"
 #include "Widen.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -27,12 +29,13 @@ Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
 
 class OverlapPass : public PassInfoMixin<OverlapPass> {
 public:
-  explicit OverlapPass(Options O) : O(O) {}
+  explicit OverlapPass(const Options &Given) : Given(Given), O(Given) {}
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM);
 
 private:
   void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM);
-  Options O;
+  const Options Given;
+  Options O; ///< As given, and what the module adds.
 };
 
 void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM) {
@@ -68,6 +71,12 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       S->Refused = Refusal::SmallWindow;
     }
   }
+  Polls Keeping(FAM, Weights, O);
+  for (Site *S : Sites)
+    if (S->converted()) {
+      Keeping.insert(*S);
+      FAM.clear(F, F.getName());
+    }
 }
 
 PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
@@ -80,6 +89,16 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   std::vector<Site> Sites = classify(M, O);
   if (Sites.empty())
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  const Uniform Same(M);
+  O = Given;
+  O.NoWildcards |= Same.noWildcards();
+  for (Site &S : Sites) {
+    if (S.Refused || S.Info->Kind != CallKind::Collective || O.Convert != Collectives::Safe)
+      continue;
+    S.Refused = Same.refuse(S);
+    if (S.Refused == Refusal::OpaqueProgram)
+      S.Detail = "one of them is " + Same.opaque().str();
+  }
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   for (Site &S : Sites)
     if (!S.Refused)
@@ -114,10 +133,20 @@ public:
   }
 };
 
+class NoteWildcards : public PassInfoMixin<NoteWildcards> {
+public:
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    noteWildcards(M);
+    return PreservedAnalyses::all();
+  }
+};
+
 } // namespace
 
 extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "overlap", "1", [](PassBuilder &PB) {
+            PB.registerPipelineStartEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteWildcards()); });
             PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
               if (Level != OptimizationLevel::O0)
                 MPM.addPass(BeforeVectorisation());

@@ -1,0 +1,193 @@
+#include "Progress.h"
+#include "Helpers.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/DomTreeUpdater.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// A pass through a loop with less work would feel the counter, in weighted instructions.
+static constexpr uint64_t PassMin = 500;
+/// A loop of unknown length that is worth hiding something behind is long.
+static constexpr uint64_t UnknownTrips = 100;
+/// With `auto`, smaller windows have no polls.
+static constexpr uint64_t WindowMin = 1000;
+
+/// One pass through `L`, in weighted instructions.
+uint64_t Polls::pass(Loop &L) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(*L.getHeader()->getParent());
+  auto &LI = FAM.getResult<LoopAnalysis>(*L.getHeader()->getParent());
+  uint64_t Sum = 0;
+  for (BasicBlock *Block : L.blocks())
+    if (LI.getLoopFor(Block) == &L)
+      for (Instruction &I : *Block)
+        Sum += Weights.weight(I);
+  for (Loop *Inner : L) {
+    unsigned Known = SE.getSmallConstantTripCount(Inner);
+    Sum += pass(*Inner) * (Known ? Known : UnknownTrips);
+    Sum = std::min(Sum, uint64_t(1) << 40);
+  }
+  return Sum;
+}
+
+void Polls::choose(Loop &L, SmallVectorImpl<Loop *> &Chosen) {
+  if (L.isInnermost() && pass(L) < PassMin)
+    return;
+  unsigned Before = Chosen.size();
+  for (Loop *Inner : L)
+    choose(*Inner, Chosen);
+  // Nothing inside was long enough for the counter, so it stands here if this is.
+  if (Chosen.size() == Before && pass(L) >= PassMin)
+    Chosen.push_back(&L);
+}
+
+void Polls::insertInto(Loop &L, Value *State, const Binding &Bind, unsigned &Count) {
+  BasicBlock *Latch = L.getLoopLatch();
+  Function &F = *L.getHeader()->getParent();
+  if (!Latch || !isa<BranchInst>(Latch->getTerminator()))
+    return;
+  LLVMContext &C = F.getContext();
+  Module &M = *F.getParent();
+  BasicBlock &Entry = F.getEntryBlock();
+  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+  auto *RateType = StructType::get(C, {Top.getInt64Ty(), Top.getInt32Ty()});
+  AllocaInst *Rate = Top.CreateAlloca(RateType, nullptr, "overlap.rate");
+  AllocaInst *Passes = Top.CreateAlloca(Top.getInt32Ty(), nullptr, "overlap.passes");
+  IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+  AfterAllocas.CreateStore(AfterAllocas.getInt64(0), AfterAllocas.CreateStructGEP(RateType, Rate, 0));
+  AfterAllocas.CreateStore(AfterAllocas.getInt32(1), AfterAllocas.CreateStructGEP(RateType, Rate, 1));
+  AfterAllocas.CreateStore(AfterAllocas.getInt32(1), Passes);
+
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  IRBuilder<> B(Latch->getTerminator());
+  Value *Left = B.CreateSub(B.CreateLoad(B.getInt32Ty(), Passes), B.getInt32(1));
+  B.CreateStore(Left, Passes);
+  MDNode *Rarely = MDBuilder(C).createBranchWeights(1, 10000);
+  DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
+  Instruction *Then = SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely,
+                                                &Updater, &LI);
+  B.SetInsertPoint(Then);
+  B.CreateStore(B.CreateCall(pollHelper(M, Bind, O), {State, Rate}), Passes);
+  PromoteMemToReg({Passes}, DT);
+  ++Count;
+}
+
+/// A copy of `F` that polls in its loops; null if it has none that is long enough.
+Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
+  auto It = Copies.find(&F);
+  if (It == Copies.end()) {
+    // The copy has two more arguments: whose state to ask about.
+    It = Copies.insert({&F, {nullptr, 0}}).first;
+    SmallVector<Loop *, 4> Chosen;
+    for (Loop *L : FAM.getResult<LoopAnalysis>(F))
+      choose(*L, Chosen);
+    bool Plain = F.hasExactDefinition() && !F.isVarArg() && !F.hasFnAttribute(Attribute::OptimizeNone) && !F.isPresplitCoroutine() &&
+                 !F.hasPersonalityFn() && !F.callsFunctionThatReturnsTwice();
+    if (Chosen.empty() || !Plain)
+      return nullptr;
+    SmallVector<Type *, 8> Types(F.getFunctionType()->params());
+    Types.push_back(PointerType::getUnqual(F.getContext()));
+    auto *Type = FunctionType::get(F.getReturnType(), Types, false);
+    auto *Copy = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + ".overlap", F.getParent());
+    ValueToValueMapTy Map;
+    for (Argument &A : F.args()) {
+      Copy->getArg(A.getArgNo())->setName(A.getName());
+      Map[&A] = Copy->getArg(A.getArgNo());
+    }
+    SmallVector<ReturnInst *, 4> Returns;
+    CloneFunctionInto(Copy, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Copy->setVisibility(GlobalValue::DefaultVisibility);
+    Copy->setDSOLocal(true);
+    Copy->setComdat(nullptr);
+    // A poll synchronises and writes what MPI writes.
+    for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
+                      Attribute::Speculatable, Attribute::NoCallback})
+      Copy->removeFnAttr(Kind);
+    Chosen.clear();
+    for (Loop *L : FAM.getResult<LoopAnalysis>(*Copy))
+      choose(*L, Chosen);
+    unsigned Inside = 0;
+    for (Loop *L : Chosen)
+      insertInto(*L, Copy->getArg(F.arg_size()), Bind, Inside);
+    FAM.clear(*Copy, Copy->getName());
+    It->second = {Copy, Inside};
+  }
+  Count += It->second.second;
+  return It->second.first;
+}
+
+void Polls::insert(Site &S) {
+  if (O.Poll == Progress::Off || (O.Poll == Progress::Auto && S.Weight < WindowMin))
+    return;
+  Function &F = *S.Caller;
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  // STEP 1: the blocks and calls of the window.
+  SmallPtrSet<const Instruction *, 4> Ends(S.Waits.begin(), S.Waits.end());
+  SmallPtrSet<BasicBlock *, 16> Inside, Seen;
+  SmallVector<CallInst *, 8> Calls;
+  SmallVector<std::pair<BasicBlock *, BasicBlock::iterator>, 16> Work;
+  Work.push_back({S.Init->getParent(), std::next(S.Init->getIterator())});
+  while (!Work.empty()) {
+    auto [Block, From] = Work.pop_back_val();
+    bool Ended = false;
+    for (auto It = From; It != Block->end() && !Ended; ++It) {
+      Ended = Ends.contains(&*It) || &*It == S.Init;
+      if (auto *Call = dyn_cast<CallInst>(&*It); Call && !Ended)
+        Calls.push_back(Call);
+    }
+    if (Ended)
+      continue;
+    if (From == Block->begin())
+      Inside.insert(Block);
+    for (BasicBlock *Next : successors(Block))
+      if (Seen.insert(Next).second)
+        Work.push_back({Next, Next->begin()});
+  }
+  // STEP 2: the outermost loops that lie in it as a whole.
+  SmallVector<Loop *, 4> Chosen;
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    auto Whole = [&](Loop *L) { return all_of(L->blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); };
+    if (Whole(L) && !(L->getParentLoop() && Whole(L->getParentLoop())))
+      choose(*L, Chosen);
+  }
+  for (Loop *L : Chosen)
+    insertInto(*L, S.State, S.Bind, S.Polls);
+  // STEP 3: functions called outside of the loops that poll now.
+  for (CallInst *Call : Calls) {
+    Function *Callee = Call->getCalledFunction();
+    if (!Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() ||
+        Call->hasOperandBundles() || Callee->getFunctionType() != Call->getFunctionType() ||
+        Callee->getName().ends_with(".overlap"))
+      continue;
+    if (any_of(Chosen, [&](Loop *L) { return L->contains(Call); }))
+      continue;
+    Function *Copy = copyOf(*Callee, S.Bind, S.Polls);
+    if (!Copy)
+      continue;
+    SmallVector<Value *, 8> Args(Call->args());
+    Args.push_back(S.State);
+    IRBuilder<> B(Call);
+    CallInst *New = B.CreateCall(Copy, Args);
+    AttributeList Old = Call->getAttributes();
+    SmallVector<AttributeSet, 8> OfArgs;
+    for (unsigned At = 0; At < Call->arg_size(); ++At)
+      OfArgs.push_back(Old.getParamAttrs(At));
+    New->setAttributes(AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));
+    New->setCallingConv(Call->getCallingConv());
+    New->takeName(Call);
+    Call->replaceAllUsesWith(New);
+    Call->eraseFromParent();
+  }
+}
+
+} // namespace overlap

@@ -1,0 +1,46 @@
+/// \file
+/// Keeps a message moving: loops inside a window ask MPI_Test at a bounded rate.
+///
+///   start(d);                        start(d);
+///   for (i...)                       for (i...) {
+///     for (j...) work();    --->       for (j...) work();
+///   wait(d);                           if (--passes <= 0) passes = overlap.poll(state, rate);
+///                                    }
+///                                    wait(d);
+///
+/// A poll stands in the innermost loop around an innermost loop whose one pass is long enough for
+/// the counter not to matter; innermost loops stay as they are, so that they vectorise. A function
+/// that is called inside a window is copied, and the copy polls.
+///
+/// Needs:    windows at their final size.
+/// Keeps:    what the program computes; MPI_Test starts nothing.
+/// Costs:    a counter a pass, a clock call and a test about every poll-us microseconds.
+#ifndef OVERLAP_PROGRESS_H
+#define OVERLAP_PROGRESS_H
+
+#include "Cost.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace overlap {
+
+class Polls {
+public:
+  Polls(llvm::FunctionAnalysisManager &FAM, Cost &Weights, const Options &O) : FAM(FAM), Weights(Weights), O(O) {}
+
+  /// Puts polls into the window of `S`.
+  void insert(Site &S);
+
+private:
+  void insertInto(llvm::Loop &L, llvm::Value *State, const Binding &B, unsigned &Count);
+  void choose(llvm::Loop &L, llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
+  uint64_t pass(llvm::Loop &L);
+  llvm::Function *copyOf(llvm::Function &F, const Binding &B, unsigned &Count);
+
+  llvm::FunctionAnalysisManager &FAM;
+  Cost &Weights;
+  const Options &O;
+  llvm::MapVector<llvm::Function *, std::pair<llvm::Function *, unsigned>> Copies;
+};
+
+} // namespace overlap
+#endif

@@ -1,0 +1,515 @@
+#include "Uniform.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+static const char *const FlagName = "overlap.nowildcards";
+
+/// Functions of system libraries that call back nothing but what is in the module, and no MPI.
+static bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
+  StringRef Name = F.getName();
+  LibFunc Known;
+  if (F.isIntrinsic() || isMpiName(Name) || TLI.getLibFunc(Name, Known))
+    return true;
+  for (StringRef Prefix : {"_ZNSt", "_ZNKSt", "_ZSt", "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_Znw", "_Zna", "_Zdl",
+                           "_Zda", "_ZTv", "__cxa_", "__gxx_", "_Unwind_", "_Fortran", "omp_", "__kmpc_", "__overlap_",
+                           "overlap.", "__clang_call_terminate", "__asan_", "__ubsan_", "pthread_mutex_"})
+    if (Name.starts_with(Prefix))
+      return true;
+  static const StringSet<> Names = {
+      "clock_gettime", "gettimeofday", "usleep", "nanosleep", "sleep", "getopt", "getopt_long", "rand", "srand", "drand48",
+      "srand48", "lrand48", "random", "srandom", "qsort", "exit", "abort", "_exit", "__assert_fail", "getenv", "gethostname",
+      "getpid", "sysconf", "clock", "time", "getrusage", "__errno_location", "atexit", "strtok", "strtok_r", "posix_memalign",
+      "aligned_alloc", "free", "realloc", "__isoc99_sscanf", "__isoc99_fscanf", "__isoc99_scanf", "fflush", "setvbuf",
+      "_setjmp", "longjmp", "__stack_chk_fail", "memmove", "_QQEnvironmentDefaults", "strdup", "strerror", "__ctype_b_loc",
+      "__libc_start_main", "erand48", "vfprintf", "vprintf", "vsnprintf", "asprintf", "getline", "isatty"};
+  return Names.contains(Name);
+}
+
+/// Functions whose result depends on nothing but their arguments and on what all ranks share.
+static bool isPure(StringRef Name) {
+  static const StringSet<> Names = {"atoi",   "atof",   "atol",   "atoll",  "strtol", "strtod", "strtoul", "strcmp", "strncmp",
+                                    "strlen", "strchr", "strstr", "getenv", "malloc", "calloc", "abs",     "labs",   "sqrt",
+                                    "sqrtf",  "fabs",   "pow",    "exp",    "log",    "ceil",   "floor",   "fmax",   "fmin",
+                                    "_Znwm",  "_Znam",  "aligned_alloc", "log2", "log10", "cbrt", "strcasecmp"};
+  return Names.contains(Name);
+}
+
+static const Function *calleeOf(const CallBase &Call) {
+  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
+}
+
+Uniform::Uniform(Module &M) : M(M) {
+  // flang's `main` calls the program unit, which is all that this module has.
+  for (StringRef Name : {"_QQmain", "main"})
+    if (const Function *F = M.getFunction(Name); F && !F->isDeclaration())
+      Main = F;
+  TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
+  TargetLibraryInfo TLI(Impl);
+  for (const Function &F : M)
+    if (F.isDeclaration() && !F.use_empty() && !isSystem(F, TLI) && Opaque.empty())
+      Opaque = F.getName().str();
+  if (wholeProgram())
+    analyse();
+}
+
+void Uniform::analyse() {
+  // Who is called from an unknown place may be called by one rank only.
+  for (const Function &F : M) {
+    if (F.isDeclaration() || &F == Main || !F.hasAddressTaken())
+      continue;
+    for (const BasicBlock &B : F)
+      DifferingBlocks.insert(&B);
+    for (const Argument &A : F.args())
+      Differing.insert(&A);
+  }
+  bool Changed = true;
+  while (Changed) {
+    Changed = false;
+    for (const Function &F : M)
+      if (!F.isDeclaration())
+        Changed |= visitFunction(F);
+  }
+}
+
+bool Uniform::visitFunction(const Function &F) {
+  bool Changed = false;
+  for (const BasicBlock &B : F)
+    for (const Instruction &I : B)
+      Changed |= visit(I);
+  return Changed;
+}
+
+bool Uniform::visit(const Instruction &I) {
+  const BasicBlock *Block = I.getParent();
+  bool Changed = false;
+  if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    Changed |= writes(Store->getPointerOperand(), differs(Store->getValueOperand()), Block);
+    // A pointer that is stored may be written through from anywhere.
+    if (Store->getValueOperand()->getType()->isPointerTy())
+      Changed |= Untracked.insert(getUnderlyingObject(Store->getValueOperand())).second;
+    return Changed;
+  }
+  if (auto *Call = dyn_cast<CallBase>(&I)) {
+    Changed |= visitCall(*Call);
+    if (!differs(&I) && !I.getType()->isVoidTy() && callDiffers(*Call))
+      Changed |= mark(&I);
+    // A rank that catches an exception goes another way than the others.
+    if (isa<InvokeInst>(I) && !Call->doesNotThrow())
+      Changed |= influence(Block);
+    return Changed;
+  }
+  if (I.isTerminator()) {
+    if (I.getNumSuccessors() > 1 && I.getNumOperands() > 0 && differs(I.getOperand(0)))
+      Changed |= influence(Block);
+    return Changed;
+  }
+  if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    if (!differs(&I) && loadDiffers(Load->getPointerOperand()))
+      Changed |= mark(&I);
+    return Changed;
+  }
+  if (I.isAtomic() || isa<LandingPadInst>(I) || isa<VAArgInst>(I))
+    return mark(&I) || Changed;
+  if (!differs(&I) && any_of(I.operands(), [&](const Use &U) { return differs(U); }))
+    Changed |= mark(&I);
+  return Changed;
+}
+
+/// Blocks that all paths from `B` to a return pass. A path that ends the program does not count:
+/// the rank that takes it takes all others with it.
+const DenseSet<const BasicBlock *> &Uniform::postdominators(const BasicBlock *B) {
+  if (auto It = Postdominators.find(B); It != Postdominators.end())
+    return It->second;
+  const Function &F = *B->getParent();
+  SmallVector<const BasicBlock *, 32> Order;
+  DenseMap<const BasicBlock *, unsigned> Index;
+  for (const BasicBlock &Block : F) {
+    Index[&Block] = Order.size();
+    Order.push_back(&Block);
+  }
+  unsigned N = Order.size();
+  std::vector<BitVector> Sets(N, BitVector(N, true));
+  BitVector Live(N);
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned Idx = N; Idx-- > 0;) {
+      bool Now = isa<ReturnInst>(Order[Idx]->getTerminator());
+      for (const BasicBlock *Next : successors(Order[Idx]))
+        Now |= Live[Index[Next]];
+      if (Now && !Live[Idx]) {
+        Live[Idx] = true;
+        Changed = true;
+      }
+    }
+  }
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned Idx = N; Idx-- > 0;) {
+      if (!Live[Idx])
+        continue;
+      BitVector Now(N, true);
+      bool Any = false;
+      for (const BasicBlock *Next : successors(Order[Idx]))
+        if (Live[Index[Next]]) {
+          Now &= Sets[Index[Next]];
+          Any = true;
+        }
+      if (!Any)
+        Now.reset();
+      Now.set(Idx);
+      if (Now != Sets[Idx]) {
+        Sets[Idx] = Now;
+        Changed = true;
+      }
+    }
+  }
+  for (unsigned Idx = 0; Idx < N; ++Idx) {
+    auto &Set = Postdominators[Order[Idx]];
+    if (Live[Idx])
+      for (unsigned Other : Sets[Idx].set_bits())
+        if (Other != Idx)
+          Set.insert(Order[Other]);
+  }
+  return Postdominators[B];
+}
+
+/// Ranks go different ways at the end of `Branching`: the blocks up to where all meet again differ,
+/// and phis there.
+bool Uniform::influence(const BasicBlock *Branching) {
+  const auto &Meet = postdominators(Branching);
+  bool Changed = false;
+  SmallVector<const BasicBlock *, 16> Work(successors(Branching));
+  DenseSet<const BasicBlock *> Seen;
+  while (!Work.empty()) {
+    const BasicBlock *Block = Work.pop_back_val();
+    if (!Seen.insert(Block).second)
+      continue;
+    if (!Block->getSinglePredecessor())
+      for (const PHINode &Phi : Block->phis())
+        Changed |= mark(&Phi);
+    if (Meet.contains(Block))
+      continue;
+    Changed |= markBlock(Block);
+    Work.append(succ_begin(Block), succ_end(Block));
+  }
+  return Changed;
+}
+
+/// Objects whose every use is followed: others may be written unseen.
+static bool isTrackable(const Value *Object) {
+  if (auto *G = dyn_cast<GlobalVariable>(Object))
+    return !G->isDeclaration();
+  return isa<AllocaInst>(Object) || isNoAliasCall(Object);
+}
+
+/// The arguments of the program, and what they point to; `MPI_Init(&argc, &argv)` puts them into
+/// variables.
+static bool isProgramArgument(const Value *V, const Function *Main, unsigned Depth) {
+  if (auto *Arg = dyn_cast<Argument>(V))
+    return Arg->getParent() == Main;
+  auto *Load = dyn_cast<LoadInst>(V);
+  if (!Load || Depth > 3)
+    return false;
+  const Value *From = getUnderlyingObject(Load->getPointerOperand());
+  if (!isa<AllocaInst>(From))
+    return isProgramArgument(From, Main, Depth + 1);
+  bool Stored = false;
+  for (const User *U : From->users()) {
+    auto *Store = dyn_cast<StoreInst>(U);
+    if (Store && (Store->getPointerOperand() != From || !isProgramArgument(Store->getValueOperand(), Main, Depth + 1)))
+      return false;
+    Stored |= Store != nullptr;
+    auto *Call = dyn_cast<CallBase>(U);
+    const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+    if (!Store && !isa<LoadInst>(U) &&
+        !(Callee && (Callee->isIntrinsic() || Callee->getName() == "MPI_Init" || Callee->getName() == "MPI_Init_thread")))
+      return false;
+  }
+  return Stored;
+}
+
+bool Uniform::loadDiffers(const Value *Ptr) const {
+  if (differs(Ptr))
+    return true;
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(Ptr, Objects, nullptr, 0);
+  for (const Value *Object : Objects) {
+    if (auto *G = dyn_cast<GlobalVariable>(Object); G && G->isConstant())
+      continue;
+    if (isProgramArgument(Object, Main, 0))
+      continue;
+    if (!isTrackable(Object) || Untracked.contains(Object) || differs(Object))
+      return true;
+    // Contents of a global whose address is taken by something other than loads and stores.
+    if (auto *G = dyn_cast<GlobalVariable>(Object); G && PointerMayBeCaptured(G, false, true))
+      return true;
+  }
+  return false;
+}
+
+bool Uniform::writes(const Value *Ptr, bool ValueDiffers, const BasicBlock *Where) {
+  bool Differs = ValueDiffers || DifferingBlocks.contains(Where) || differs(Ptr);
+  if (!Differs)
+    return false;
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(Ptr, Objects, nullptr, 0);
+  bool Changed = false;
+  for (const Value *Object : Objects)
+    Changed |= mark(Object);
+  return Changed;
+}
+
+/// What a call writes through its arguments, and what it passes to a function of the module.
+bool Uniform::visitCall(const CallBase &Call) {
+  const Function *Callee = calleeOf(Call);
+  const BasicBlock *Block = Call.getParent();
+  bool Changed = false;
+  if (Callee && !Callee->isDeclaration()) {
+    bool BlockDiffers = DifferingBlocks.contains(Block);
+    if (BlockDiffers && !DifferingBlocks.contains(&Callee->getEntryBlock()))
+      for (const BasicBlock &B : *Callee)
+        Changed |= markBlock(&B);
+    for (const Argument &A : Callee->args())
+      if (A.getArgNo() < Call.arg_size() && !differs(&A) && differs(Call.getArgOperand(A.getArgNo())))
+        Changed |= mark(&A);
+  }
+  bool Pure = Call.onlyReadsMemory() || (Callee && (Callee->getName() == "printf" || Callee->getName() == "fprintf"));
+  StringRef Name = Callee ? Callee->getName() : "";
+  std::string Lower = Name.lower();
+  Name = Lower;
+  bool Fortran = Name.consume_back("_");
+  for (const Use &Arg : Call.args()) {
+    if (!Arg->getType()->isPointerTy() || Pure || Call.isBundleOperand(&Arg))
+      continue;
+    unsigned At = Call.getArgOperandNo(&Arg);
+    if (Call.onlyReadsMemory(At) || (Callee && Callee->isIntrinsic() && !isa<MemIntrinsic>(Call)))
+      continue;
+    if (auto *Mem = dyn_cast<MemIntrinsic>(&Call)) {
+      if (At != 0)
+        continue;
+      bool Differs = isa<MemSetInst>(Mem) ? differs(Call.getArgOperand(1)) : loadDiffers(Call.getArgOperand(1));
+      Changed |= writes(Arg, Differs, Block);
+      continue;
+    }
+    bool Differs = true;
+    if (Name.starts_with("mpi_")) {
+      // Results that every rank of the world receives alike, and what is only read.
+      StringRef What = Name.drop_front(4);
+      bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" ||
+                  What == "allgather" || What == "allgatherv" || What == "send" || What == "isend" || What == "ssend" ||
+                  What == "barrier" || What == "comm_dup" || What == "finalize" || What == "abort" ||
+                  What == "type_size" || (What == "wait" && At == 0) || (What == "waitall" && At == 1);
+      if (What == "bcast" || What == "allreduce" || What.starts_with("allgather") || What == "comm_size") {
+        const Value *Comm = Call.getArgOperand(What == "comm_size"        ? 0
+                                               : What == "bcast"          ? 4
+                                               : What == "allreduce"      ? 5
+                                               : What == "allgather"      ? 6
+                                                                          : 7);
+        Library Mpi = Comm->getType()->isPointerTy() && !Fortran ? Library::OpenMpi : Library::Mpich;
+        if (Fortran)
+          Mpi = fortranLibrary(M).value_or(Library::Mpich);
+        // On a part of the world the parts differ.
+        Same = knownCommunicator(Binding{Mpi, Fortran}, Comm, 100);
+      }
+        bool Input = (What == "reduce" && At == 0) || (What.contains("scatter") && At == 0) || (What.contains("alltoall") && At == 0) ||
+                   (What == "gather" && At == 0) || (What.contains("scan") && At == 0) || (What == "sendrecv" && At == 0);
+      Differs = !(Same || Input);
+    } else if (Callee && !Callee->isDeclaration()) {
+      // Followed through the argument: what the callee writes there is unknown here.
+      Differs = true;
+      SmallVector<const Value *, 4> Objects;
+      getUnderlyingObjects(Arg, Objects, nullptr, 0);
+      for (const Value *Object : Objects)
+        if (isTrackable(Object) && !isa<GlobalVariable>(Object) && Untracked.insert(Object).second)
+          Changed = true;
+    } else if (isPure(Name)) {
+      Differs = false;
+    }
+    if (Differs)
+      Changed |= writes(Arg, true, Block);
+  }
+  return Changed;
+}
+
+bool Uniform::callDiffers(const CallBase &Call) const {
+  const Function *Callee = calleeOf(Call);
+  if (!Callee)
+    return true;
+  auto ArgDiffers = [&](const Use &U) { return differs(U); };
+  if (!Callee->isDeclaration()) {
+    for (const BasicBlock &B : *Callee)
+      if (auto *Return = dyn_cast<ReturnInst>(B.getTerminator()))
+        if (Return->getReturnValue() && (differs(Return->getReturnValue()) || DifferingBlocks.contains(&B)))
+          return true;
+    return false;
+  }
+  StringRef Name = Callee->getName();
+  if (Name == "MPI_Wtime" || Name == "MPI_Wtick")
+    return true;
+  // Codes of MPI: an error on one rank only ends the program, or the program has an error handler
+  // and is refused as a whole.
+  if (isMpiName(Name))
+    return false;
+  if (Callee->isIntrinsic() && Call.doesNotAccessMemory())
+    return any_of(Call.args(), ArgDiffers);
+  if (isPure(Name))
+    return any_of(Call.args(), ArgDiffers);
+  return true;
+}
+
+bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned Depth) const {
+  Value *V = byReference(B, const_cast<Value *>(Comm));
+  if (V && B.pointerHandles()) {
+    if (auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts()))
+      return G->getName() == "ompi_mpi_comm_world";
+  } else if (auto *C = dyn_cast_or_null<ConstantInt>(V)) {
+    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? 0x44000000u : 0u);
+  }
+  // Depth 100 asks for the world itself.
+  if (Depth >= 4)
+    return false;
+  const Value *Slot = Comm;
+  if (!B.Fortran) {
+    auto *Load = dyn_cast<LoadInst>(Comm);
+    if (!Load)
+      return false;
+    Slot = Load->getPointerOperand();
+  }
+  if (!isa<AllocaInst>(Slot) && !(isa<GlobalVariable>(Slot) && cast<GlobalVariable>(Slot)->hasLocalLinkage()))
+    return false;
+  bool Made = false, IsFortran = false;
+  for (const User *U : Slot->users()) {
+    if (isa<LoadInst>(U))
+      continue;
+    auto *Call = dyn_cast<CallBase>(U);
+    const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+    if (!Callee)
+      return false;
+    if (Callee->isIntrinsic())
+      continue;
+    std::string Lower = Callee->getName().lower();
+    StringRef Name = Lower;
+    if (!Name.consume_front("mpi_"))
+      return false;
+    Name.consume_back("_");
+    int From = StringSwitch<int>(Name).Cases("comm_dup", "comm_split", "cart_create", "cart_sub", 0).Default(-1);
+    bool Out = From == 0 && any_of(Call->args(), [&](const Use &A) { return A.get() == Slot && Call->getArgOperandNo(&A) > 0; });
+    if (Out) {
+      if (DifferingBlocks.contains(Call->getParent()) || !knownCommunicator(B, Call->getArgOperand(0), Depth + 1))
+        return false;
+      Made = true;
+    } else if (Name != "comm_free" && !(B.Fortran && findCall(Callee->getName(), IsFortran)) &&
+               !Name.starts_with("comm_rank") && !Name.starts_with("comm_size")) {
+      return false;
+    }
+  }
+  return Made;
+}
+
+std::optional<Refusal> Uniform::refuse(const Site &S) const {
+  if (!Main)
+    return Refusal::NoMain;
+  if (!Opaque.empty())
+    return Refusal::OpaqueProgram;
+  if (S.Caller->hasAddressTaken() && S.Caller != Main)
+    return Refusal::UnknownCallers;
+  if (DifferingBlocks.contains(S.Call->getParent()))
+    return Refusal::RankDependent;
+  if (!knownCommunicator(S.Bind, S.Comm, 0))
+    return Refusal::UnknownCommunicator;
+  const Function *Callee = S.Call->getCalledFunction();
+  StringRef Name = Callee->getName();
+  std::string Profiling = (S.Bind.Fortran ? "p" : "P") + Name.str();
+  if (const Function *Direct = M.getFunction(Profiling); Direct && !Direct->use_empty())
+    return Refusal::ProfilingCall;
+  for (const User *U : Callee->users()) {
+    auto *Call = dyn_cast<CallBase>(U);
+    if (!Call || Call->getCalledFunction() != Callee || DifferingBlocks.contains(Call->getParent()))
+      return Refusal::OtherSite;
+  }
+  // The same call through the other language's name.
+  std::string Other = S.Bind.Fortran ? S.mpiName() : "mpi_" + StringRef(S.Info->Name).lower() + "_";
+  if (const Function *Twin = M.getFunction(Other); Twin && !Twin->use_empty())
+    return Refusal::OtherSite;
+  return std::nullopt;
+}
+
+bool Uniform::noWildcards() const {
+  if (!wholeProgram())
+    return false;
+  auto *Flag = mdconst::extract_or_null<ConstantInt>(M.getModuleFlag(FlagName));
+  if (!Flag || !Flag->isOne())
+    return false;
+  for (const Function &F : M) {
+    std::string Lower = F.getName().lower();
+    StringRef Name = Lower;
+    Name.consume_front("p");
+    if (!Name.consume_front("mpi_") || F.use_empty())
+      continue;
+    if (Name.contains("probe") || Name.starts_with("test") || Name.starts_with("waitany") || Name.starts_with("waitsome") ||
+        Name.starts_with("request_get_status") || Name.starts_with("cancel"))
+      return false;
+  }
+  return true;
+}
+
+void noteWildcards(Module &M) {
+  // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
+  bool Seen = false;
+  auto IsWildcard = [&](const Value *V) {
+    auto *C = dyn_cast<ConstantInt>(V);
+    if (!C || !C->getType()->isIntegerTy(32))
+      return false;
+    // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
+    bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr;
+    bool Mpich = !OpenMpi && M.getFunction("MPI_Init");
+    return (C->getSExtValue() == -1 && !Mpich) || (C->getSExtValue() == -2 && !OpenMpi);
+  };
+  for (const Function &F : M)
+    for (const Instruction &I : instructions(F)) {
+      if (auto *Call = dyn_cast<CallBase>(&I)) {
+        for (const Use &Arg : Call->args())
+          Seen |= IsWildcard(Arg);
+      } else if (isa<StoreInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) || isa<ReturnInst>(I)) {
+        for (const Use &Operand : I.operands())
+          Seen |= IsWildcard(Operand);
+      }
+    }
+  // Tables of neighbours may hold it.
+  for (const GlobalVariable &G : M.globals()) {
+    if (!G.hasInitializer())
+      continue;
+    SmallVector<const Constant *, 8> Work{G.getInitializer()};
+    while (!Work.empty()) {
+      const Constant *C = Work.pop_back_val();
+      Seen |= IsWildcard(C);
+      if (auto *Data = dyn_cast<ConstantDataSequential>(C)) {
+        if (Data->getElementType()->isIntegerTy(32))
+          for (unsigned Idx = 0; Idx < Data->getNumElements(); ++Idx)
+            Seen |= IsWildcard(Data->getElementAsConstant(Idx));
+      } else {
+        for (const Use &Operand : C->operands())
+          if (auto *Inner = dyn_cast<Constant>(Operand); Inner && !isa<GlobalValue>(Inner))
+            Work.push_back(Inner);
+      }
+    }
+  }
+  if (!Seen && !M.getModuleFlag(FlagName))
+    M.addModuleFlag(Module::Min, FlagName, 1);
+}
+
+} // namespace overlap

@@ -3,6 +3,7 @@
 mod compile;
 mod explain;
 mod options;
+mod trace;
 
 use crate::output::{Failure, Output};
 
@@ -24,6 +25,8 @@ enum Command {
     Fc(compile::Args),
     /// Show which calls were converted, which were not, and why.
     Explain(explain::Args),
+    /// Run a program and measure each window from start to wait.
+    Trace(trace::Args),
     /// Show where the plugin is, for `clang -fpass-plugin=`; builds it if needed.
     Plugin(compile::PluginArgs),
 }
@@ -36,6 +39,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Cxx(args) => compile::run(args, Language::Cxx, out),
         Command::Fc(args) => compile::run(args, Language::Fortran, out),
         Command::Explain(args) => explain::run(&args, out),
+        Command::Trace(args) => trace::run(&args, out),
         Command::Plugin(args) => compile::plugin(&args, out),
     }
 }

@@ -9,6 +9,7 @@ void undo(Site &S) {
   Module &M = *S.Caller->getParent();
   IRBuilder<> B(S.Init);
   SmallVector<Value *, 16> Args(S.Init->args());
+  auto *SiteName = cast<GlobalVariable>(Args.back());
   Args.truncate(Args.size() - 2); // The state and the site's name.
   SmallVector<Type *, 16> Types;
   for (Value *Arg : Args)
@@ -21,6 +22,7 @@ void undo(Site &S) {
   S.Waits.clear();
   S.Init->eraseFromParent();
   S.Init = nullptr;
+  SiteName->eraseFromParent();
   for (User *U : make_early_inc_range(S.State->users()))
     cast<Instruction>(U)->eraseFromParent();
   S.State->eraseFromParent();

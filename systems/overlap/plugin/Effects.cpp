@@ -208,6 +208,9 @@ bool Effects::touches(const Instruction &I, const Site &S) {
   }
   if (!I.mayReadOrWriteMemory())
     return false;
+  // Nothing is open before this store, and the start comes after it.
+  if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getPointerOperand() == S.State)
+    return true;
   for (const Access &A : S.Accesses) {
     ModRefInfo Known = modRef(I, A.location());
     if (A.Write ? isModOrRefSet(Known) : isModSet(Known))

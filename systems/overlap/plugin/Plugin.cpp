@@ -14,6 +14,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -40,6 +41,11 @@ private:
 
 void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM) {
   Cost Weights(FAM);
+  // Loops with a block before and exits of their own are regions.
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : LI)
+    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
   for (Site *S : Sites)
     split(*S, O);
   auto Each = [&](Site *S, auto Move) {

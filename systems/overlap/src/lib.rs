@@ -2,10 +2,12 @@
 
 pub mod compile;
 pub mod driver;
+pub mod generate;
 pub mod mpi;
 pub mod plugin;
 pub mod remarks;
 pub mod settings;
+pub mod trace;
 
 pub use mpi::Mpi;
 pub use settings::Settings;

@@ -7,6 +7,8 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use sha2::{Digest, Sha256};
 
+use crate::mpi::{Language, Mpi};
+
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
 macro_rules! sources {
@@ -34,12 +36,16 @@ const SOURCES: &[(&str, &str)] = sources![
     "Options.cpp",
     "Options.h",
     "Plugin.cpp",
+    "Progress.cpp",
+    "Progress.h",
     "Remarks.cpp",
     "Remarks.h",
     "Split.cpp",
     "Split.h",
     "Statements.cpp",
     "Statements.h",
+    "Uniform.cpp",
+    "Uniform.h",
     "Widen.cpp",
     "Widen.h"
 ];
@@ -89,6 +95,29 @@ pub fn switch_off() -> Result<PathBuf, ToolError> {
         std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
         let mut command = Command::new(CLANG);
         command.args(["-fPIC", "-c"]).arg(&path).arg("-o").arg(made);
+        tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
+        Ok(())
+    })
+}
+
+/// The tracing library for one MPI.
+///
+/// # Errors
+/// If the wrapper or clang-19 is missing.
+pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
+    library(mpi, "trace.c", include_str!("../pmpi/trace.c"))
+}
+
+/// One C file compiled to a shared object against one MPI.
+fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
+    let mut hash = Sha256::new();
+    hash.update(format!("{} {name} {text}", mpi.name()));
+    cached(hash, "so", |scratch, made| {
+        let path = scratch.join(name);
+        std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+        let mut command = Command::new(mpi.wrapper(Language::C)?);
+        command.env(mpi.compiler_variable(Language::C), CLANG).current_dir(scratch);
+        command.args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"]).arg(made).arg("-ldl");
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
     })

@@ -1,0 +1,109 @@
+//! `meanwhile overlap trace`: windows and time inside MPI, per call site and rank.
+
+use std::path::{Path, PathBuf};
+
+use overlap::trace::{self, SIGNIFICANT_US, Site, Trace};
+use report::{Cell, Kind, Table};
+use serde_json::{Value, json};
+
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile overlap trace`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What `trace --json` printed for the same program compiled with `--strength basic`.
+    #[arg(long, value_name = "FILE")]
+    basic: Option<PathBuf>,
+    /// The launcher with its arguments, after `--`, such as `mpirun -n 2 ./a`.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    let basic = args.basic.as_deref().map(read).transpose()?;
+    let trace = trace::run(&args.command, false).map_err(Failure::tool)?;
+    let sites = trace.sites();
+    let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
+    out.line(&format!(
+        "{} sites transformed, {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {} ranks, {}",
+        trace.transformed,
+        sites.len(),
+        trace.ranks,
+        trace.mpi.name()
+    ));
+    out.line(&windows(&sites, basic.as_deref()).terminal(None));
+    out.line(&inside(&trace).terminal(None));
+    out.object(&object(&trace, &sites, significant));
+    Ok(())
+}
+
+fn object(trace: &Trace, sites: &[Site], significant: usize) -> Value {
+    let rows = serde_json::to_value(&trace.rows).expect("rows are plain");
+    json!({
+        "ok": true,
+        "mpi": trace.mpi.name(),
+        "ranks": trace.ranks,
+        "transformed": trace.transformed,
+        "executed": sites.len(),
+        "significant": significant,
+        "rows": rows,
+    })
+}
+
+/// Sites of an earlier run.
+fn read(path: &Path) -> Result<Vec<Site>, Failure> {
+    let wrong = |said: String| {
+        let help = "it is what `meanwhile overlap trace --json` prints";
+        Failure::user(format!("cannot use `{}`: {said}", path.display()), Some(help))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let rows = serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
+    Ok(Trace { mpi: overlap::Mpi::OpenMpi, ranks: 0, transformed: 0, rows }.sites())
+}
+
+/// The paper's tables 1 to 3.
+fn windows(sites: &[Site], basic: Option<&[Site]>) -> Table {
+    let columns: &[&str] = match basic {
+        Some(_) => &["call", "file", "line", "interval basic [us]", "interval [us]"],
+        None => &["call", "file", "line", "interval [us]"],
+    };
+    let mut table = Table::new("windows", columns).kind(Kind::Measured).note("from start to wait, means over processes");
+    let mut totals = (0.0, 0.0);
+    for site in sites {
+        let mut row = vec![Cell::words(&site.call), Cell::words(&site.file), Cell::number(site.line)];
+        totals.1 += site.window_us;
+        if let Some(basic) = basic {
+            let found = basic.iter().find(|it| (&it.call, &it.file, it.line) == (&site.call, &site.file, site.line));
+            totals.0 += found.map_or(0.0, |it| it.window_us);
+            row.push(found.map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{:.2}", it.window_us))));
+        }
+        row.push(Cell::number(format!("{:.2}", site.window_us)));
+        table.push(row);
+    }
+    let mut total = vec![Cell::words("total"), Cell::words(""), Cell::words("")];
+    if basic.is_some() {
+        total.push(Cell::number(format!("{:.2}", totals.0)));
+    }
+    total.push(Cell::number(format!("{:.2}", totals.1)));
+    table.push(total);
+    table
+}
+
+/// Time inside MPI by call, over all ranks.
+fn inside(trace: &Trace) -> Table {
+    let mut table = Table::new("time inside MPI", &["call", "file", "line", "rank", "count", "bytes", "time [us]"]).kind(Kind::Measured);
+    for row in &trace.rows {
+        table.push(vec![
+            Cell::words(&row.call),
+            Cell::words(&row.file),
+            Cell::number(row.line),
+            Cell::number(row.rank),
+            Cell::number(row.count),
+            Cell::number(row.bytes),
+            Cell::number(format!("{:.1}", row.mpi_us)),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,215 @@
+//! Random MPI programs: correct by construction, with every shape the plugin knows, and a checksum.
+//!
+//! All ranks run the same list of steps. A step is work on some arrays, or a communication that all
+//! ranks take part in, written in one of several ways; steps stand in branches and loops, behind
+//! wrappers, and next to uses of their buffers.
+
+use std::fmt::Write;
+
+use fastrand::Rng;
+
+const ARRAYS: usize = 6;
+
+/// The text of a C program; equal seeds give equal programs.
+pub fn program(seed: u64) -> String {
+    let mut rng = Rng::with_seed(seed);
+    let mut text = HEAD.replace("SEED", &seed.to_string());
+    let n_steps = rng.usize(4..12);
+    let mut body = String::new();
+    let mut tag = 10;
+    steps(&mut rng, &mut body, n_steps, 1, &mut tag);
+    text += &body;
+    text += TAIL;
+    text
+}
+
+fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &mut u32) {
+    for _ in 0..n_steps {
+        let pad = "  ".repeat(depth);
+        match rng.u32(0..16) {
+            0 if depth < 3 => {
+                let index = ["r", "s", "t"][depth - 1];
+                let _ = writeln!(text, "{pad}for (int {index} = 0; {index} < {}; {index}++) {{", rng.u32(1..4));
+                let n = rng.usize(1..4);
+                steps(rng, text, n, depth + 1, tag);
+                let _ = writeln!(text, "{pad}}}");
+            }
+            1 if depth < 3 => {
+                // The condition is the same on every rank.
+                let _ = writeln!(text, "{pad}if (size > {}) {{", rng.u32(1..4));
+                let n = rng.usize(1..3);
+                steps(rng, text, n, depth + 1, tag);
+                let _ = writeln!(text, "{pad}}}");
+            }
+            0..=7 => work(rng, text, &pad),
+            8..=11 => point_to_point(rng, text, &pad, tag),
+            _ => collective(rng, text, &pad),
+        }
+    }
+}
+
+fn arrays(rng: &mut Rng) -> (usize, usize) {
+    let a = rng.usize(0..ARRAYS);
+    (a, (a + rng.usize(1..ARRAYS)) % ARRAYS)
+}
+
+fn work(rng: &mut Rng, text: &mut String, pad: &str) {
+    let (a, b) = arrays(rng);
+    let k = rng.u32(1..9);
+    let _ = match rng.u32(0..8) {
+        0 => writeln!(text, "{pad}smooth(a{a}, N);"),
+        1 => writeln!(text, "{pad}for (int i = 0; i < N; i++)\n{pad}  a{a}[i] += {k} * a{b}[i] + i % {};", k + 2),
+        2 => writeln!(text, "{pad}a{a}[{k}] = a{b}[{}] + {k};", 2 * k),
+        3 => writeln!(text, "{pad}if (a{a}[{k}] > {k})\n{pad}  a{b}[0] += 1;\n{pad}else\n{pad}  a{b}[1] -= a{a}[2];"),
+        4 => writeln!(text, "{pad}total += reduce(a{a}, N);"),
+        5 => writeln!(text, "{pad}if (rank == {})\n{pad}  smooth(a{a}, N);", k % 3),
+        6 => writeln!(
+            text,
+            "{pad}for (int j = 0; j < {}; j++)\n{pad}  for (int i = 1; i < N; i++)\n{pad}    a{a}[i] = 0.5 * (a{a}[i] + a{a}[i - 1]) + a{b}[j];",
+            k + 3
+        ),
+        _ => writeln!(text, "{pad}shared += (long)a{a}[{k}];"),
+    };
+}
+
+fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
+    let (a, b) = arrays(rng);
+    *tag += 1;
+    let count = ["N", "N / 2", "3", "1", "N - rank % 2 * 0"][rng.usize(0..5)];
+    let shape = rng.u32(0..7);
+    let t = *tag;
+    let _ = match shape {
+        0 => writeln!(
+            text,
+            "{pad}MPI_Sendrecv(a{a}, {count}, MPI_DOUBLE, right, {t}, a{b}, {count}, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        ),
+        1 => writeln!(
+            text,
+            "{pad}{{\n{pad}  MPI_Status status;\n{pad}  int got;\n{pad}  MPI_Sendrecv(a{a}, {count}, MPI_DOUBLE, left, {t}, a{b}, N, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD, &status);\n{pad}  smooth(a{}, N);\n{pad}  MPI_Get_count(&status, MPI_DOUBLE, &got);\n{pad}  shared += got + status.MPI_SOURCE;\n{pad}}}",
+            (b + 1) % ARRAYS
+        ),
+        2 => writeln!(
+            text,
+            "{pad}if (rank == 0) {{\n{pad}  MPI_Send(a{a}, {count}, MPI_DOUBLE, size - 1, {t}, MPI_COMM_WORLD);\n{pad}  smooth(a{b}, N);\n{pad}}} else if (rank == size - 1) {{\n{pad}  MPI_Recv(a{a}, {count}, MPI_DOUBLE, 0, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{b}, N);\n{pad}  a{b}[0] += a{a}[0];\n{pad}}}"
+        ),
+        3 => writeln!(text, "{pad}pass_on(a{a}, {count}, {t});"),
+        // From anyone: each rank's message carries its sender, and the sum does not depend on the order.
+        4 => writeln!(
+            text,
+            "{pad}if (rank == 0) {{\n{pad}  for (int q = 1; q < size; q++) {{\n{pad}    MPI_Recv(a{a}, 2, MPI_DOUBLE, MPI_ANY_SOURCE, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}    total += a{a}[0];\n{pad}  }}\n{pad}  a{a}[0] = a{a}[1] = 1;\n{pad}}} else {{\n{pad}  MPI_Send(a{a}, 2, MPI_DOUBLE, 0, {t}, MPI_COMM_WORLD);\n{pad}  smooth(a{b}, N);\n{pad}}}"
+        ),
+        // A token goes round; every rank needs it before it sends.
+        5 => writeln!(
+            text,
+            "{pad}if (rank > 0)\n{pad}  MPI_Recv(&token, 1, MPI_LONG, rank - 1, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}token += rank + {t};\n{pad}a{a}[3] += 1;\n{pad}if (rank + 1 < size)\n{pad}  MPI_Send(&token, 1, MPI_LONG, rank + 1, {t}, MPI_COMM_WORLD);\n{pad}smooth(a{b}, N);"
+        ),
+        _ => writeln!(
+            text,
+            "{pad}{{\n{pad}  MPI_Request q[2];\n{pad}  MPI_Irecv(a{b}, N, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, &q[0]);\n{pad}  MPI_Isend(a{a}, N, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD, &q[1]);\n{pad}  MPI_Waitall(2, q, MPI_STATUSES_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}}}",
+            (b + 1) % ARRAYS
+        ),
+    };
+}
+
+fn collective(rng: &mut Rng, text: &mut String, pad: &str) {
+    let (a, b) = arrays(rng);
+    let count = ["N", "N / 4", "1", "7"][rng.usize(0..4)];
+    let root = rng.u32(0..2);
+    let _ = match rng.u32(0..9) {
+        0 => writeln!(text, "{pad}MPI_Bcast(a{a}, {count}, MPI_DOUBLE, {root}, MPI_COMM_WORLD);"),
+        1 => writeln!(text, "{pad}MPI_Allreduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"),
+        2 => writeln!(text, "{pad}MPI_Reduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MIN, {root}, MPI_COMM_WORLD);"),
+        3 => writeln!(text, "{pad}MPI_Alltoall(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, MPI_COMM_WORLD);"),
+        4 => writeln!(text, "{pad}MPI_Allgather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, part);"),
+        5 => writeln!(text, "{pad}MPI_Scan(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"),
+        6 => writeln!(text, "{pad}MPI_Gather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, {root}, MPI_COMM_WORLD);"),
+        7 => writeln!(text, "{pad}MPI_Allreduce(MPI_IN_PLACE, a{a}, {count}, MPI_DOUBLE, MPI_MIN, part);"),
+        // Rank 0 comes through another site than the rest.
+        _ => writeln!(
+            text,
+            "{pad}if (rank == 0) {{\n{pad}  MPI_Bcast(a{a}, {count}, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n{pad}  smooth(a{b}, N);\n{pad}}} else {{\n{pad}  smooth(a{b}, N);\n{pad}  MPI_Bcast(a{a}, {count}, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n{pad}}}"
+        ),
+    };
+    if rng.bool() {
+        work(rng, text, pad);
+    }
+}
+
+const HEAD: &str = "/* Random program SEED. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 4000
+static int rank, size, left, right;
+static double a0[N], a1[N], a2[N];
+static long shared, token;
+
+static void smooth(double *x, int n) {
+  for (int i = 1; i < n; i++)
+    x[i] = 0.5 * (x[i] + x[i - 1]) + 0.125;
+}
+
+static double reduce(const double *x, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++)
+    sum = sum * 0.5 + x[i];
+  return sum;
+}
+
+static void pass_on(double *x, int count, int tag) {
+  if (rank % 2 == 0 && rank + 1 < size)
+    MPI_Send(x, count, MPI_DOUBLE, rank + 1, tag, MPI_COMM_WORLD);
+  else if (rank % 2 == 1)
+    MPI_Recv(x, count, MPI_DOUBLE, rank - 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv) {
+  MPI_Comm part;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_dup(MPI_COMM_WORLD, &part);
+  left = (rank + size - 1) % size;
+  right = (rank + 1) % size;
+  double *a3 = malloc(N * sizeof *a3), *a4 = malloc(N * sizeof *a4);
+  double a5[N], total = 0;
+  for (int i = 0; i < N; i++) {
+    a0[i] = i % 7 + rank;
+    a1[i] = i % 5 - rank;
+    a2[i] = i % 3;
+    a3[i] = i % 11 + 2 * rank;
+    a4[i] = i % 13;
+    a5[i] = rank;
+  }
+";
+
+const TAIL: &str = "  unsigned long sum = (unsigned long)shared * 131 + (unsigned long)token;
+  double *all[] = {a0, a1, a2, a3, a4, a5, &total};
+  for (int k = 0; k < 7; k++)
+    for (int i = 0; i < (k < 6 ? N : 1); i++) {
+      unsigned long bits;
+      memcpy(&bits, &all[k][i], sizeof bits);
+      sum = sum * 31 + bits;
+    }
+  unsigned long *sums = malloc((size_t)size * sizeof *sums);
+  MPI_Gather(&sum, 1, MPI_UNSIGNED_LONG, sums, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+  for (int q = 0; rank == 0 && q < size; q++)
+    printf(\"%lu\\n\", sums[q]);
+  MPI_Comm_free(&part);
+  MPI_Finalize();
+  return 0;
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_give_different_programs() {
+        assert_eq!(program(7), program(7));
+        assert_ne!(program(7), program(8));
+    }
+}

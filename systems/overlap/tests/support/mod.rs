@@ -1,5 +1,7 @@
 //! What the tests share: which tools are there, visible skips, runs with a limit.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;

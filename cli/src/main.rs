@@ -2,6 +2,7 @@
 
 mod audit_cmd;
 mod cipher_cmd;
+mod cosched_cmd;
 mod doctor;
 mod evidence;
 mod output;
@@ -37,6 +38,8 @@ enum Command {
     Overlap(overlap_cmd::Args),
     /// Run threads that share register windows on a SPARC machine, and count what it costs.
     Regwin(regwin_cmd::Args),
+    /// Choose who runs together by the memory bandwidth that they ask for.
+    Cosched(cosched_cmd::Args),
     /// Show which external tools each system needs and which are there.
     Doctor(doctor::Args),
     /// Run every system on its bundled input and write report/index.html.
@@ -59,6 +62,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Cipher(args) => cipher_cmd::run(args, out),
         Command::Overlap(args) => overlap_cmd::run(args, out),
         Command::Regwin(args) => regwin_cmd::run(args, out),
+        Command::Cosched(args) => cosched_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Report(args) => report_cmd::run(args, out),
     }

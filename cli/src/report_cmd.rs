@@ -76,7 +76,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// All systems, in the order of the page.
 fn run_systems(quick: bool, out: &mut Output) -> Result<Vec<SystemReport>, Failure> {
-    Ok(vec![crate::audit_cmd::report(out)?, crate::cipher_cmd::report(quick, out)?, crate::regwin_cmd::report(quick, out)?])
+    Ok(vec![
+        crate::audit_cmd::report(out)?,
+        crate::cipher_cmd::report(quick, out)?,
+        crate::regwin_cmd::report(quick, out)?,
+        crate::cosched_cmd::report(out)?,
+    ])
 }
 
 fn intro(machine: &Machine, date: &str, quick: bool) -> String {

@@ -6,10 +6,27 @@
 
 mod bars;
 mod canvas;
+mod gantt;
 mod lines;
 mod ratios;
 mod ticks;
 
 pub use bars::{BarChart, Series};
+pub use gantt::{Bar, GanttChart};
 pub use lines::{Axis, Line, LineChart};
 pub use ratios::{Ratio, RatioChart};
+
+/// Charts below each other in one file.
+pub fn stacked(charts: &[String]) -> String {
+    let mut body = String::new();
+    let mut top = 0.0;
+    for chart in charts {
+        let height: f64 = chart
+            .split_once("viewBox=\"0 0 480 ")
+            .and_then(|(_, rest)| rest.split_once('"')?.0.parse().ok())
+            .expect("a chart of ours says how high it is");
+        body.push_str(&chart.replacen("<svg ", &format!("<svg y=\"{top}\" height=\"{height}\" "), 1));
+        top += height + 16.0;
+    }
+    format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 {top}\" width=\"960\">\n{body}</svg>\n")
+}

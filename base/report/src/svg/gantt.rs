@@ -1,0 +1,82 @@
+//! Bars over time in rows, such as who ran on which processor.
+
+use super::canvas::{Anchor, Canvas, TEXT, WIDTH, widest};
+use super::ticks::Scale;
+use crate::Kind;
+
+/// A piece of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// Its row.
+    pub row: usize,
+    /// What is drawn, a place in [`GanttChart::names`].
+    pub series: usize,
+    /// From here.
+    pub from: f64,
+    /// To here.
+    pub to: f64,
+}
+
+/// Rows of bars over one axis.
+#[derive(Debug, Clone)]
+pub struct GanttChart {
+    /// What the chart shows.
+    pub title: String,
+    /// Whether a model, a simulator or a measurement says so.
+    pub kind: Kind,
+    /// Unit of the axis.
+    pub unit: String,
+    /// Names of the rows, from the top.
+    pub rows: Vec<String>,
+    /// Names of what is drawn.
+    pub names: Vec<String>,
+    /// The bars.
+    pub bars: Vec<Bar>,
+}
+
+impl GanttChart {
+    /// The chart as SVG text.
+    pub fn svg(&self) -> String {
+        let (canvas, height) = self.draw();
+        canvas.finish(&self.title, height)
+    }
+
+    fn draw(&self) -> (Canvas, f64) {
+        let mut canvas = Canvas::default();
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let top = canvas.head(&self.title, self.kind, &names);
+        let left = widest(self.rows.iter().map(String::as_str), TEXT, 150.0) + 8.0;
+        let width = WIDTH - left - 24.0;
+        let scale = Scale::holding(self.bars.iter().flat_map(|it| [it.from, it.to]), false);
+        let pitch = 18.0;
+        let bottom = top + pitch * self.rows.len() as f64 + 4.0;
+        super::bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
+        for (idx, row) in self.rows.iter().enumerate() {
+            canvas.text_within(left - 6.0, top + pitch * idx as f64 + 13.0, TEXT, Anchor::End, row, 150.0);
+        }
+        for bar in &self.bars {
+            let (Some(from), Some(to)) = (scale.place(bar.from), scale.place(bar.to)) else { continue };
+            let name = self.names.get(bar.series).map_or("", String::as_str);
+            let says = format!("{name}: {:.2} to {:.2} {}", bar.from, bar.to, self.unit);
+            let y = top + pitch * bar.row as f64 + 3.0;
+            canvas.bar(left + from * width, y, ((to - from) * width).max(0.3), 12.0, bar.series, &says);
+        }
+        (canvas, bottom + 34.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::canvas::tests::assert_readable;
+    use super::*;
+
+    #[test]
+    fn rows_and_names_stay_apart() {
+        let rows: Vec<String> = (0..32).map(|it| format!("processor {it}")).collect();
+        let bars = (0..320).map(|it| Bar { row: it % 32, series: it % 9, from: (it / 32) as f64, to: (it / 32) as f64 + 1.0 });
+        let names = (0..9).map(|it| format!("program {it}")).collect();
+        let chart = GanttChart { title: "Who ran".into(), kind: Kind::Sim, unit: "s".into(), rows, names, bars: bars.collect() };
+        let (canvas, height) = chart.draw();
+        assert_readable(&canvas, height);
+    }
+}

@@ -1,0 +1,32 @@
+//! `meanwhile cosched`: the memory bus as a thing to schedule.
+
+mod figures;
+mod sim;
+mod sweep;
+
+use crate::output::{Failure, Output};
+
+pub use figures::report;
+
+/// Arguments of `meanwhile cosched`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Run workloads under policies on a simulated machine.
+    Sim(Box<sim::Args>),
+    /// Vary what the paper chose by experiment, and the number of processors, in the simulator.
+    Sweep(sweep::Args),
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    match args.command {
+        Command::Sim(args) => sim::run(*args, out),
+        Command::Sweep(args) => sweep::run(args, out),
+    }
+}

@@ -1,0 +1,248 @@
+//! Door: `meanwhile cosched sim`: workloads under policies on a simulated machine.
+
+use std::path::{Path, PathBuf};
+
+use cosched::contention::{Base, Model};
+use cosched::machine::{Capacity, Machine, PAPER_MBPS};
+use cosched::policies::{Name, Settings, ShareOf};
+use cosched::sim::{self, Outcome};
+use cosched::timeline;
+use cosched::workload::{self, Workload};
+use report::{Cell, Kind, Table, did_you_mean};
+use serde_json::{Value, json};
+
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile cosched sim`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Workload files; without any, the nine of the paper's Table 1, which have names as well: a1 to c3.
+    #[arg(value_name = "WORKLOAD")]
+    workloads: Vec<String>,
+    /// Policies, with commas between, or all.
+    #[arg(long, value_name = "NAMES", default_value = "all", value_parser = policies)]
+    policy: Policies,
+    #[command(flatten)]
+    how: How,
+    /// Write who ran where, and how much of the links was used, of the last workload.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Policies as a value of the command line.
+#[derive(Debug, Clone)]
+struct Policies(Vec<Name>);
+
+/// The simulated machine and the numbers of the policies.
+#[derive(Debug, Clone, clap::Args)]
+pub struct How {
+    /// Processors.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    cpus: u32,
+    /// Links to the memory; neighbouring processors share one.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    links: u32,
+    /// What a link carries, MB/s: one number, or reads, writes and both together with commas between.
+    #[arg(long, value_name = "MBPS", default_value_t = PAPER_MBPS.to_string())]
+    capacity: String,
+    /// How threads slow each other down: m0, m1 or m2.
+    #[arg(long, value_name = "MODEL", default_value = "m2", value_parser = base)]
+    model: Base,
+    /// M3: standard deviation over mean of a thread's traffic.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    burst: f64,
+    /// M4: last-level cache of a link in MB, from which threads push each other.
+    #[arg(long, value_name = "MB", default_value_t = 0.0)]
+    cache: f64,
+    /// What B2ARR leaves to round robin: processors or bandwidth.
+    #[arg(long, value_name = "WHAT", default_value = "processors", value_parser = ["processors", "bandwidth"])]
+    conventional_share: String,
+    /// How much of it, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    share: f64,
+    /// Quanta of an epoch of B2ADSS.
+    #[arg(long, value_name = "QUANTA", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    epoch: u32,
+    /// Quanta over which QWG averages.
+    #[arg(long, value_name = "QUANTA", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=16))]
+    window: u32,
+}
+
+impl How {
+    /// The machine, the model and the settings.
+    pub fn made(&self) -> Result<(Machine, Model, Settings), Failure> {
+        if self.links > self.cpus {
+            return Err(Failure::user(format!("{} links for {} processors", self.links, self.cpus), Some("choose fewer links")));
+        }
+        let numbers: Vec<f64> =
+            self.capacity.split(',').filter_map(|it| it.trim().parse().ok()).filter(|it| *it > 0.0 && *it < 1e9).collect();
+        let n_parts = self.capacity.split(',').count();
+        let link = match (n_parts, numbers.as_slice()) {
+            (1, [bus]) => Capacity::bus(*bus),
+            (3, [read, write, mixed]) => Capacity { read_mbps: *read, write_mbps: *write, mixed_mbps: *mixed },
+            _ => return Err(Failure::user(format!("`{}` is no capacity", self.capacity), Some("write 1797, or 49000,42000,67000"))),
+        };
+        if !(0.0..=2.0).contains(&self.burst) || !(0.0..=1e6).contains(&self.cache) || !(0.0..=1.0).contains(&self.share) {
+            return Err(Failure::user("--burst is 0 to 2, --cache 0 to 1000000, --share 0 to 1", None));
+        }
+        let mut machine = Machine::even(self.cpus as usize, self.links as usize, link);
+        machine.cache_mb = self.cache;
+        let model = Model { base: self.model, burst: self.burst, is_cached: self.cache > 0.0 };
+        let share = if self.conventional_share == "bandwidth" { ShareOf::Bandwidth(self.share) } else { ShareOf::Processors(self.share) };
+        Ok((machine, model, Settings { share, epoch: self.epoch as usize, window: self.window as usize }))
+    }
+}
+
+fn policies(names: &str) -> Result<Policies, String> {
+    if names == "all" {
+        return Ok(Policies(Name::ALL.into()));
+    }
+    let known = Name::ALL.map(Name::text);
+    let one = |name: &str| {
+        Name::from_text(name).ok_or_else(|| match did_you_mean(name, known) {
+            Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
+            None => format!("there is no policy `{name}`; there are {}", known.join(", ")),
+        })
+    };
+    names.split(',').map(|it| one(it.trim())).collect::<Result<_, _>>().map(Policies)
+}
+
+fn base(name: &str) -> Result<Base, String> {
+    let known = Base::ALL.map(Base::name);
+    Base::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| format!("there is no model `{name}`; there are {}", known.join(", ")))
+}
+
+/// A workload under each policy.
+pub struct Runs {
+    /// Name of the workload.
+    pub name: String,
+    /// In the order asked for.
+    pub outcomes: Vec<(Name, Outcome)>,
+}
+
+impl Runs {
+    /// Percent of the time that `policy` saves over `other`; none if one of them did not run.
+    pub fn over(&self, policy: Name, other: Name) -> Option<f64> {
+        let mean = |name: Name| self.outcomes.iter().find(|it| it.0 == name).map(|it| it.1.mean_s());
+        Some(100.0 * (1.0 - mean(policy)? / mean(other)?))
+    }
+}
+
+/// Runs a workload under policies.
+pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Model, Settings)) -> Runs {
+    let (machine, model, settings) = made;
+    let one = |it: &Name| (*it, sim::run(workload, machine, *model, it.policy(*settings).as_mut()));
+    Runs { name: name.to_owned(), outcomes: names.iter().map(one).collect() }
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let made = args.how.made()?;
+    let workloads = if args.workloads.is_empty() {
+        workload::table_1().into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
+    } else {
+        args.workloads.iter().map(|it| load(it)).collect::<Result<Vec<_>, _>>()?
+    };
+    let names = &args.policy.0;
+    let bar = out.progress(workloads.len() as u64);
+    let mut all = Vec::new();
+    for (name, workload) in &workloads {
+        bar.set_message(name.clone());
+        all.push(runs(name, workload, names, &made));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let rows: Vec<Value> = all.iter().flat_map(rows).collect();
+    out.text(&table(&all).terminal(None));
+    if let (Some(path), Some((name, workload)), Some(last)) = (&args.svg, workloads.last(), all.last()) {
+        write_pictures(path, name, workload, made.0.n_cpus(), last)?;
+        out.line(&format!("pictures: {}", path.display()));
+    }
+    out.object(&json!({"ok": true, "kind": "sim", "model": made.1.base.name(), "cpus": made.0.n_cpus(), "links": made.0.links.len(), "rows": rows}));
+    Ok(())
+}
+
+fn load(name: &str) -> Result<(String, Workload), Failure> {
+    if let Some((known, text)) = workload::table_1().into_iter().find(|it| it.0 == name) {
+        return Ok((known.to_owned(), text));
+    }
+    let path = Path::new(name);
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let meant = did_you_mean(name, workload::TABLE_1.map(|it| it.0)).map(|it| format!("did you mean `{it}`?"));
+        Failure::user(format!("cannot read `{name}`: {error}"), meant.as_deref())
+    })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let open = |other: &str| std::fs::read_to_string(folder.join(other)).map_err(|error| error.to_string());
+    let workload = Workload::parse(name, &text, open).map_err(|fault| Failure::User(vec![fault]))?;
+    let short = path.file_stem().map_or(name.to_owned(), |it| it.to_string_lossy().into_owned());
+    Ok((short, workload))
+}
+
+/// The rows of `--json`.
+pub fn rows(it: &Runs) -> Vec<Value> {
+    let row = |(name, outcome): &(Name, Outcome)| {
+        json!({
+            "workload": it.name,
+            "policy": name.text(),
+            "turnaround_s_mean": outcome.mean_s(),
+            "over_linux_pct": it.over(*name, Name::Linux),
+            "over_rr_pct": it.over(*name, Name::Rr),
+            "over_dss_pct": it.over(*name, Name::Dss),
+            "over_lqg_pct": it.over(*name, Name::Lqg),
+            "longest_wait_quanta": outcome.longest_wait_quanta,
+            "decision_age_quanta": outcome.decision_age_quanta,
+            "bus_utilisation": outcome.bus_utilisation,
+            "quanta_idle": outcome.quanta_idle,
+        })
+    };
+    it.outcomes.iter().map(row).collect()
+}
+
+/// All runs as one table.
+pub fn table(all: &[Runs]) -> Table {
+    let columns = [
+        "workload",
+        "policy",
+        "turnaround s",
+        "over linux %",
+        "over rr %",
+        "over dss %",
+        "over lqg %",
+        "longest wait",
+        "age",
+        "bus %",
+        "idle",
+    ];
+    let note = "turnaround: mean over the programs; over: percent of the other's time that is saved; wait, age, idle in quanta of 100 ms";
+    let mut table = Table::new("Workloads under policies", &columns).kind(Kind::Sim).note(note);
+    let percent = |it: Option<f64>| Cell::number(it.map_or(String::new(), |it| format!("{it:.1}")));
+    for runs in all {
+        for (name, outcome) in &runs.outcomes {
+            table.push(vec![
+                Cell::words(&runs.name),
+                Cell::words(name.text()),
+                Cell::number(format!("{:.2}", outcome.mean_s())),
+                percent(runs.over(*name, Name::Linux)),
+                percent(runs.over(*name, Name::Rr)),
+                percent(runs.over(*name, Name::Dss)),
+                percent(runs.over(*name, Name::Lqg)),
+                Cell::number(format!("{:.1}", outcome.longest_wait_quanta)),
+                Cell::number(format!("{:.2}", outcome.decision_age_quanta)),
+                Cell::number(format!("{:.0}", 100.0 * outcome.bus_utilisation)),
+                Cell::number(format!("{:.0}", outcome.quanta_idle)),
+            ]);
+        }
+    }
+    table
+}
+
+/// One file with the chart of use over time and a Gantt chart for each policy.
+fn write_pictures(path: &Path, name: &str, workload: &Workload, n_cpus: usize, runs: &Runs) -> Result<(), Failure> {
+    let lines: Vec<(String, &Outcome)> = runs.outcomes.iter().map(|(policy, it)| (policy.text().to_owned(), it)).collect();
+    let mut charts = vec![timeline::use_over_time(&format!("{name}: use of the links"), &lines).svg()];
+    for (policy, outcome) in &runs.outcomes {
+        charts.push(timeline::gantt(&format!("{name}: who ran where under {}", policy.text()), workload, n_cpus, outcome).svg());
+    }
+    let stacked = report::svg::stacked(&charts);
+    std::fs::write(path, stacked).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
+}

@@ -1,0 +1,115 @@
+//! `meanwhile cosched` on the command line: what it prints, and what it says about wrong input.
+
+use std::process::{Command, Output};
+
+fn meanwhile(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("cosched").args(args).output().expect("the binary runs")
+}
+
+fn json(args: &[&str]) -> serde_json::Value {
+    let ran = meanwhile(args);
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&ran.stderr)))
+}
+
+/// What `sim` says about a workload, and its exit code.
+fn sim(text: &str, args: &[&str]) -> (String, i32) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("my.toml"), text).expect("a scratch file");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder.path())
+        .args(["cosched", "sim", "my.toml"])
+        .args(args)
+        .output()
+        .expect("the binary runs");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    (said, ran.status.code().expect("it was not killed"))
+}
+
+const GOOD: &str = "title = \"mine\"\n\n[[run]]\nsequence = [\"a(2)\", \"b\"]\n\n[program.a]\nwork_s = 1.0\nread_mbps = 900\n\n\
+                    [program.b]\nwork_s = 1.0\nread_mbps = 10\nmalleable = false\n";
+
+#[test]
+fn the_keys_of_sim() {
+    let value = json(&["sim", "a2", "--json"]);
+    assert_eq!(value["kind"], "sim");
+    let rows = value["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 9);
+    let keys = [
+        "workload",
+        "policy",
+        "turnaround_s_mean",
+        "over_linux_pct",
+        "over_rr_pct",
+        "over_dss_pct",
+        "over_lqg_pct",
+        "longest_wait_quanta",
+        "decision_age_quanta",
+        "bus_utilisation",
+        "quanta_idle",
+    ];
+    assert!(rows.iter().all(|row| keys.iter().all(|key| !row[key].is_null())), "{rows:?}");
+    let one = json(&["sim", "a2", "--policy", "rr,pairing", "--json"]);
+    assert_eq!(one["rows"].as_array().map(Vec::len), Some(2));
+    assert!(one["rows"][0]["over_linux_pct"].is_null(), "linux did not run");
+}
+
+#[test]
+fn pictures_are_written() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("out.svg");
+    let ran = meanwhile(&["sim", "a1", "--policy", "rr,b2arr", "--svg", path.to_str().expect("a plain path")]);
+    assert!(ran.status.success());
+    let svg = std::fs::read_to_string(&path).expect("it was written");
+    assert!(svg.contains("who ran where under b2arr") && svg.matches("<svg ").count() == 4, "one chart of use and two of processors");
+}
+
+#[test]
+fn a_file_of_ones_own() {
+    let (said, code) = sim(GOOD, &["--policy", "rr", "--cpus", "2", "--links", "2", "--capacity", "49000,42000,67000"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("my") && said.contains("rr"), "{said}");
+}
+
+#[test]
+fn wrong_workloads_are_said_with_their_line() {
+    let change = |from: &str, to: &str| {
+        assert!(GOOD.contains(from));
+        let (said, code) = sim(&GOOD.replacen(from, to, 1), &[]);
+        assert_eq!(code, 1, "{said}");
+        said
+    };
+    let expect = |from: &str, to: &str, line: &str, message: &str| {
+        let said = change(from, to);
+        assert!(said.contains(line) && said.contains(message), "{to}: {said}");
+    };
+    expect("a(2)", "aa(2)", "my.toml:4", "there is no program `aa`");
+    expect("a(2)", "a(2", "my.toml:4", "is no program");
+    expect("a(2)", "a(0)", "my.toml:4", "write NAME(threads)");
+    expect("work_s = 1.0", "work_s = 0", "my.toml:7", "0 is not between");
+    expect("read_mbps = 900", "read_mbps = -1", "my.toml:8", "-1 is not between");
+    expect("read_mbps = 900", "reads = 900", "my.toml:8", "unknown field");
+    expect("work_s = 1.0\n", "", "my.toml:6", "`work_s` is missing");
+    expect("[[run]]", "programs = \"none.toml\"\n[[run]]", "my.toml:3", "none.toml");
+    expect("sequence = [\"a(2)\", \"b\"]", "sequence = []", "my.toml:4", "a run of no program");
+    expect("title", "titel", "my.toml:1", "titel");
+    let (said, code) = sim("title = \"none\"\n", &[]);
+    assert!(code == 1 && said.contains("nothing to run"), "{said}");
+    let (said, code) = sim("title = ", &[]);
+    assert!(code == 1 && said.contains("my.toml:1"), "{said}");
+}
+
+#[test]
+fn wrong_options_are_said() {
+    let refused = |args: &[&str], message: &str| {
+        let ran = meanwhile(args);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(1) && said.contains(message), "{args:?}: {said}");
+    };
+    refused(&["sim", "a9"], "cannot read `a9`");
+    refused(&["sim", "--policy", "b2ar"], "did you mean `b2arr`?");
+    refused(&["sim", "--model", "m9"], "there are m0, m1, m2");
+    refused(&["sim", "--cpus", "0"], "--cpus");
+    refused(&["sim", "--cpus", "2", "--links", "3"], "3 links for 2 processors");
+    refused(&["sim", "--capacity", "many"], "is no capacity");
+    refused(&["sim", "--share", "2"], "--share 0 to 1");
+}

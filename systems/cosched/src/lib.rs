@@ -1,0 +1,13 @@
+//! Threads co-scheduled by the memory bandwidth they ask for.
+//!
+//! ```text
+//! workload file -> sim <- policies   who runs in the next quantum
+//!                   ^ contention     how fast they run beside each other
+//! ```
+
+pub mod contention;
+pub mod machine;
+pub mod policies;
+pub mod sim;
+pub mod timeline;
+pub mod workload;

@@ -1,0 +1,105 @@
+//! Bus bandwidth-aware round robin.
+//!
+//! A share of the processors goes to the head of the queue. Each of the others goes to the thread whose rate at its
+//! last run is nearest to the bandwidth left over, divided by the processors left over; below zero that is the one that
+//! asks least. All that ran go to the end of the queue.
+//!
+//! With several links each processor of the second half is one of the link with the most left for each of its own.
+//!
+//! Source: section 4 of the paper, formula 1.
+
+use super::fitness::Candidates;
+use super::queue::Queue;
+use super::{Placement, Policy, ShareOf, View};
+
+#[derive(Debug)]
+pub(super) struct B2arr {
+    share: ShareOf,
+    queue: Queue,
+}
+
+impl B2arr {
+    pub fn new(share: ShareOf) -> B2arr {
+        B2arr { share, queue: Queue::default() }
+    }
+}
+
+impl Policy for B2arr {
+    fn decide(&mut self, view: &View<'_>) -> Placement {
+        let rate = |it: usize| view.threads[it].latest_mbps;
+        self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
+        let waiting: Vec<usize> = self.queue.iter().collect();
+        let n_cpus = view.machine.n_cpus();
+        let n_first = match self.share {
+            ShareOf::Processors(share) => ((n_cpus as f64 * share).ceil() as usize).clamp(1, n_cpus),
+            ShareOf::Bandwidth(share) => {
+                let limit = share * view.machine.mixed_mbps();
+                let mut taken = 0.0;
+                let within = |it: &&usize| {
+                    taken += rate(**it);
+                    taken <= limit
+                };
+                waiting.iter().take_while(within).count().clamp(1, n_cpus)
+            }
+        }
+        .min(waiting.len());
+        let mut links = Links::of(view);
+        let mut ran = Vec::with_capacity(n_cpus);
+        for &thread in &waiting[..n_first] {
+            links.put_in_turn(thread, rate(thread));
+            ran.push(thread);
+        }
+        let others = waiting.iter().enumerate().skip(n_first);
+        let mut candidates = Candidates::new(others.map(|(place, &thread)| (rate(thread), place, thread)));
+        while let Some((link, target)) = links.most_left() {
+            let Some(thread) = candidates.take(target) else { break };
+            links.put(link, thread, rate(thread));
+            ran.push(thread);
+        }
+        self.queue.send_back(&ran);
+        links.placement
+    }
+}
+
+/// Processors and bandwidth that are left on each link.
+#[derive(Debug)]
+pub(super) struct Links {
+    pub placement: Placement,
+    free: Vec<Vec<usize>>,
+    left_mbps: Vec<f64>,
+    turn: usize,
+}
+
+impl Links {
+    pub fn of(view: &View<'_>) -> Links {
+        let mut free = vec![Vec::new(); view.machine.links.len()];
+        for cpu in (0..view.machine.n_cpus()).rev() {
+            free[view.machine.link_of[cpu]].push(cpu);
+        }
+        let left_mbps = view.machine.links.iter().map(|it| it.mixed_mbps).collect();
+        Links { placement: vec![None; view.machine.n_cpus()], free, left_mbps, turn: 0 }
+    }
+
+    /// The link with the most bandwidth for each free processor, and that bandwidth.
+    pub fn most_left(&self) -> Option<(usize, f64)> {
+        let each = |link: usize| self.left_mbps[link] / self.free[link].len() as f64;
+        let open = (0..self.free.len()).filter(|&it| !self.free[it].is_empty());
+        open.map(|it| (it, each(it))).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+    }
+
+    /// A thread on a link that has a free processor.
+    pub fn put(&mut self, link: usize, thread: usize, mbps: f64) {
+        let cpu = self.free[link].pop().expect("the link has a free processor");
+        self.placement[cpu] = Some(thread);
+        self.left_mbps[link] -= mbps;
+    }
+
+    /// A thread on the next link in turn.
+    pub fn put_in_turn(&mut self, thread: usize, mbps: f64) {
+        while self.free[self.turn % self.free.len()].is_empty() {
+            self.turn += 1;
+        }
+        self.put(self.turn % self.free.len(), thread, mbps);
+        self.turn += 1;
+    }
+}

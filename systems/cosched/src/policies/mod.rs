@@ -1,0 +1,188 @@
+//! Who runs in the next quantum. One policy a file; a policy sees what was measured and decides, and does nothing else.
+
+mod b2adss;
+mod b2arr;
+mod dss;
+mod fitness;
+mod linux;
+mod linux_now;
+mod lqg;
+mod pairing;
+mod queue;
+mod qwg;
+mod rr;
+
+use serde::Serialize;
+
+use crate::machine::Machine;
+
+/// A program as a policy sees it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProgramView {
+    /// Threads it asks for; its own are `first..first + n_threads` of all threads.
+    pub n_threads: usize,
+    /// Its first thread.
+    pub first: usize,
+    /// It has begun and not ended.
+    pub is_active: bool,
+    /// Its team follows the processors it is given.
+    pub is_malleable: bool,
+}
+
+/// A thread as a policy sees it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThreadView {
+    /// Its program.
+    pub program: usize,
+    /// Its traffic in MB/s while it last ran, in one quantum; 0 if it never did.
+    pub latest_mbps: f64,
+    /// The same for some quanta before, the newest last.
+    pub window_mbps: Vec<f64>,
+    /// It could run now: its program is active, and under Linux it does not sleep.
+    pub is_ready: bool,
+    /// It ran in the quantum that ends.
+    pub was_running: bool,
+}
+
+/// All that a policy knows.
+#[derive(Debug, Clone, Serialize)]
+pub struct View<'a> {
+    /// The processors and their links.
+    pub machine: &'a Machine,
+    /// The programs in the order in which they were given.
+    pub programs: &'a [ProgramView],
+    /// Their threads.
+    pub threads: &'a [ThreadView],
+}
+
+impl View<'_> {
+    /// The programs that have begun and not ended.
+    pub fn active(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.programs.len()).filter(|it| self.programs[*it].is_active)
+    }
+
+    /// The threads that could run.
+    pub fn ready(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.threads.len()).filter(|it| self.threads[*it].is_ready)
+    }
+}
+
+/// For each processor its thread.
+pub type Placement = Vec<Option<usize>>;
+
+/// A way to choose.
+pub trait Policy {
+    /// Milliseconds until it is asked again.
+    fn quantum_ms(&self) -> f64 {
+        QUANTUM_MS
+    }
+
+    /// The threads of the next quantum, none twice, all ready.
+    fn decide(&mut self, view: &View<'_>) -> Placement;
+
+    /// Quanta that the measurements behind the last decision were old already.
+    fn age_quanta(&self) -> u32 {
+        0
+    }
+
+    /// It is a manager: programs know their processors, and a thread that was taken off one in mid-region is resumed
+    /// in place of a sibling.
+    fn is_manager(&self) -> bool {
+        true
+    }
+}
+
+/// The quantum of the paper.
+pub const QUANTUM_MS: f64 = 100.0;
+
+/// How the bandwidth-aware half of a policy is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub enum ShareOf {
+    /// This share of the processors goes by the conventional policy, rounded up, at least one.
+    Processors(f64),
+    /// Threads go by the conventional policy until they take this share of the bandwidth, at least one.
+    Bandwidth(f64),
+}
+
+/// The numbers that the paper chose by experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Settings {
+    /// What B2ARR leaves to round robin.
+    pub share: ShareOf,
+    /// Quanta of an epoch of B2ADSS.
+    pub epoch: usize,
+    /// Quanta over which QWG averages.
+    pub window: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5 }
+    }
+}
+
+/// The policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Name {
+    /// Linux 2.4.
+    Linux,
+    /// A fair scheduler, as Linux has now.
+    #[serde(rename = "linux-now")]
+    LinuxNow,
+    /// Round robin.
+    Rr,
+    /// Dynamic space sharing.
+    Dss,
+    /// Latest quantum gang.
+    Lqg,
+    /// Quanta window gang.
+    Qwg,
+    /// Bus bandwidth-aware round robin.
+    B2arr,
+    /// Bus bandwidth-aware dynamic space sharing.
+    B2adss,
+    /// Ours.
+    Pairing,
+}
+
+impl Name {
+    /// All of them.
+    pub const ALL: [Name; 9] =
+        [Name::Linux, Name::LinuxNow, Name::Rr, Name::Dss, Name::Lqg, Name::Qwg, Name::B2arr, Name::B2adss, Name::Pairing];
+
+    /// As on the command line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Name::Linux => "linux",
+            Name::LinuxNow => "linux-now",
+            Name::Rr => "rr",
+            Name::Dss => "dss",
+            Name::Lqg => "lqg",
+            Name::Qwg => "qwg",
+            Name::B2arr => "b2arr",
+            Name::B2adss => "b2adss",
+            Name::Pairing => "pairing",
+        }
+    }
+
+    /// The policy of this name.
+    pub fn from_text(text: &str) -> Option<Name> {
+        Name::ALL.into_iter().find(|it| it.text() == text)
+    }
+
+    /// A fresh one.
+    pub fn policy(self, settings: Settings) -> Box<dyn Policy> {
+        match self {
+            Name::Linux => Box::new(linux::Linux::default()),
+            Name::LinuxNow => Box::new(linux_now::LinuxNow::default()),
+            Name::Rr => Box::new(rr::Rr::default()),
+            Name::Dss => Box::new(dss::Dss::default()),
+            Name::Lqg => Box::new(lqg::Gang::new(lqg::latest)),
+            Name::Qwg => Box::new(qwg::new(settings.window)),
+            Name::B2arr => Box::new(b2arr::B2arr::new(settings.share)),
+            Name::B2adss => Box::new(b2adss::B2adss::new(settings.epoch)),
+            Name::Pairing => Box::new(pairing::Pairing::default()),
+        }
+    }
+}

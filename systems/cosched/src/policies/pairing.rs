@@ -1,0 +1,231 @@
+//! Ours: a crew that asks for the average bandwidth of the workload and stays until its work is done.
+//!
+//! 1. A thread's demand is the most it moved in one of its last quanta: beside others it moves less than it would, so
+//!    the quantum in which it was least disturbed says most.
+//! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
+//!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
+//!    average demand of the workload times the number of processors. Neither a quantum that asks for more than the
+//!    average nor one that asks for less is left for later.
+//! 3. Who is in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
+//!    bus, and nobody ends later for it.
+//! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
+//!    nobody waits longer than four times the quanta that the others need for a round.
+//! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin.
+//!
+//! A program that cannot adapt to its processors runs whole or not at all. One decision is O(N log N). With several
+//! links the threads of a quantum are dealt out over them, the largest first, each to the link with the most left.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::b2arr::Links;
+use super::queue::Queue;
+use super::rr::place;
+use super::{Placement, Policy, View};
+
+/// Quanta that a demand is remembered.
+const MEMORY: usize = 4;
+/// Every so many quanta one is for those outside the crew.
+const OTHERS_EVERY: u64 = 4;
+/// Most exchanges after the first choice.
+const EXCHANGES_MAX: usize = 4;
+/// Demands within this factor count as equal.
+const ALIKE: f64 = 1.1;
+
+#[derive(Debug, Default)]
+pub(super) struct Pairing {
+    queue: Queue,
+    crew: Vec<usize>,
+    n_decisions: u64,
+}
+
+/// Threads chosen for one quantum, and what they ask for.
+struct Choice<'a> {
+    view: &'a View<'a>,
+    demand: &'a [f64],
+    target: f64,
+    chosen: Vec<usize>,
+    sum: f64,
+    is_chosen: Vec<bool>,
+}
+
+impl Policy for Pairing {
+    fn decide(&mut self, view: &View<'_>) -> Placement {
+        let n_cpus = view.machine.n_cpus();
+        let demand: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps)).collect();
+        self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
+        self.n_decisions += 1;
+        let ready: Vec<usize> = self.queue.iter().collect();
+        if !can_fill_a_link(view, &demand) {
+            self.crew.clear();
+            let threads: Vec<usize> = ready.into_iter().take(n_cpus).collect();
+            self.queue.send_back(&threads);
+            return place(view, &threads);
+        }
+        let mean = ready.iter().map(|it| demand[*it]).sum::<f64>() / ready.len().max(1) as f64;
+        let target = (mean * n_cpus as f64).min(view.machine.mixed_mbps());
+        let mut choice = Choice::new(view, &demand, target);
+        self.crew.retain(|it| view.threads[*it].is_ready);
+        self.crew.iter().for_each(|it| choice.take(*it));
+        // Those who came first, first.
+        let mut by_arrival = ready.clone();
+        by_arrival.sort_unstable();
+        choice.fill(&by_arrival);
+        let crew = std::mem::take(&mut choice.chosen);
+        self.crew.clone_from(&crew);
+        let mut threads = crew;
+        if self.n_decisions.is_multiple_of(OTHERS_EVERY) && ready.len() > threads.len() {
+            let others: Vec<usize> = ready.iter().copied().filter(|it| !choice.is_chosen[*it]).collect();
+            let mut turn = Choice::new(view, &demand, target);
+            turn.fill(&others);
+            // Fewer others than places: the crew has the rest.
+            turn.fill(&threads);
+            threads = turn.chosen;
+        }
+        self.queue.send_back(&threads);
+        if view.machine.links.len() == 1 {
+            return place(view, &threads);
+        }
+        threads.sort_by(|a, b| demand[*b].total_cmp(&demand[*a]).then(a.cmp(b)));
+        let mut links = Links::of(view);
+        for thread in threads {
+            let Some((link, _)) = links.most_left() else { break };
+            links.put(link, thread, demand[thread]);
+        }
+        links.placement
+    }
+}
+
+fn most(window: &[f64]) -> f64 {
+    window.iter().rev().take(MEMORY).copied().fold(0.0, f64::max)
+}
+
+/// A link that is used to this share may be what holds its threads up: they move no more than it carries.
+const FULL: f64 = 0.95;
+
+/// Some choice of threads asks for all that a link carries.
+fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
+    let mut sorted: Vec<f64> = view.ready().map(|it| demand[it]).collect();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let mut n_of = vec![0usize; view.machine.links.len()];
+    view.machine.link_of.iter().for_each(|link| n_of[*link] += 1);
+    let worst = |n: usize| sorted.iter().take(n).sum::<f64>();
+    n_of.iter().zip(&view.machine.links).any(|(&n, link)| worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps))
+}
+
+impl<'a> Choice<'a> {
+    fn new(view: &'a View<'a>, demand: &'a [f64], target: f64) -> Choice<'a> {
+        Choice { view, demand, target, chosen: Vec::new(), sum: 0.0, is_chosen: vec![false; demand.len()] }
+    }
+
+    fn n_free(&self) -> usize {
+        self.view.machine.n_cpus() - self.chosen.len()
+    }
+
+    fn take(&mut self, thread: usize) {
+        if self.n_free() > 0 && !std::mem::replace(&mut self.is_chosen[thread], true) {
+            self.chosen.push(thread);
+            self.sum += self.demand[thread];
+        }
+    }
+
+    fn is_whole(&self, thread: usize) -> bool {
+        let program = &self.view.programs[self.view.threads[thread].program];
+        !program.is_malleable && program.n_threads > 1
+    }
+
+    /// Fills the free places from `waiting`, which stand in the order of their right to run.
+    fn fill(&mut self, waiting: &[usize]) {
+        self.first_program(waiting);
+        self.nearest_run(waiting);
+        self.whole_programs(waiting);
+        // Nothing else fits: rather some threads of a program than idle processors.
+        waiting.iter().for_each(|it| self.take(*it));
+    }
+
+    /// Up to half of the free places to the program of the first that waits; all that it has if it runs whole.
+    fn first_program(&mut self, waiting: &[usize]) {
+        let Some(&first) = waiting.iter().find(|it| !self.is_chosen[**it]) else { return };
+        let program = self.view.threads[first].program;
+        let own = waiting.iter().copied().filter(|it| self.view.threads[*it].program == program && !self.is_chosen[*it]);
+        let n = if self.is_whole(first) { self.n_free() } else { self.n_free().div_ceil(2) };
+        let own: Vec<usize> = own.take(n).collect();
+        own.into_iter().for_each(|it| self.take(it));
+    }
+
+    /// The run of as many threads as places are free, in the order of demand, that comes nearest to the target; of
+    /// threads alike those with the most right to run.
+    fn nearest_run(&mut self, waiting: &[usize]) {
+        let class = |it: usize| (self.demand[it].max(1.0).ln() / ALIKE.ln()) as u64;
+        let open = waiting.iter().copied().enumerate().filter(|it| !self.is_chosen[it.1] && !self.is_whole(it.1));
+        let mut sorted: Vec<(Reverse<u64>, usize, usize)> = open.map(|(right, it)| (Reverse(class(it)), right, it)).collect();
+        sorted.sort_unstable();
+        let n = self.n_free().min(sorted.len());
+        if n == 0 {
+            return;
+        }
+        let wanted = self.target - self.sum;
+        let mut sum: f64 = sorted[..n].iter().map(|it| self.demand[it.2]).sum();
+        let mut best = (f64::INFINITY, 0);
+        for from in 0..=sorted.len() - n {
+            if from > 0 {
+                sum += self.demand[sorted[from + n - 1].2] - self.demand[sorted[from - 1].2];
+            }
+            if (sum - wanted).abs() < best.0 - 1e-9 {
+                best = ((sum - wanted).abs(), from);
+            }
+        }
+        // So many of each class, the first of each.
+        let n_before = self.chosen.len();
+        let mut from = 0;
+        let run = best.1..best.1 + n;
+        while from < sorted.len() {
+            let n_class = sorted[from..].iter().take_while(|it| it.0 == sorted[from].0).count();
+            let n_of = (from + n_class).min(run.end).saturating_sub(from.max(run.start));
+            sorted[from..from + n_of].iter().for_each(|it| self.take(it.2));
+            from += n_class;
+        }
+        self.exchange(n_before, sorted.iter().map(|it| it.2));
+    }
+
+    /// Changes one of the chosen from place `from` on for another candidate, as long as that brings the sum nearer.
+    fn exchange(&mut self, from: usize, candidates: impl Iterator<Item = usize>) {
+        let key = |it: usize| (self.demand[it].to_bits(), it);
+        let mut others: BTreeSet<(u64, usize)> = candidates.filter(|it| !self.is_chosen[*it]).map(key).collect();
+        for _ in 0..EXCHANGES_MAX {
+            let off = (self.target - self.sum).abs();
+            let mut best = (off * 0.99 - 1e-9, None);
+            for place in from..self.chosen.len() {
+                let out = self.chosen[place];
+                let wanted = self.demand[out] + self.target - self.sum;
+                let bits = wanted.max(0.0).to_bits();
+                let near = [others.range((bits, 0)..).next(), others.range(..(bits, 0)).next_back()];
+                for &(_, into) in near.into_iter().flatten() {
+                    let then = (self.demand[into] - wanted).abs();
+                    if then < best.0 {
+                        best = (then, Some((place, into)));
+                    }
+                }
+            }
+            let Some((place, into)) = best.1 else { return };
+            let out = std::mem::replace(&mut self.chosen[place], into);
+            (self.is_chosen[out], self.is_chosen[into]) = (false, true);
+            others.remove(&(self.demand[into].to_bits(), into));
+            others.insert((self.demand[out].to_bits(), out));
+            self.sum += self.demand[into] - self.demand[out];
+        }
+    }
+
+    /// Programs that run whole, as long as one fits, the nearest to what is left for each place.
+    fn whole_programs(&mut self, waiting: &[usize]) {
+        while self.n_free() > 0 {
+            let wanted = (self.target - self.sum) / self.n_free() as f64;
+            let open = waiting.iter().copied().filter(|it| !self.is_chosen[*it] && self.is_whole(*it));
+            let fits = open.filter(|it| self.view.programs[self.view.threads[*it].program].n_threads <= self.n_free());
+            let far = |it: usize| (self.demand[it] - wanted).abs();
+            let Some(next) = fits.min_by(|a, b| far(*a).total_cmp(&far(*b))) else { return };
+            let program = &self.view.programs[self.view.threads[next].program];
+            (program.first..program.first + program.n_threads).for_each(|it| self.take(it));
+        }
+    }
+}

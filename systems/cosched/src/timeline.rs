@@ -1,0 +1,42 @@
+//! Pictures of a run: who was on which processor, and how much of the links was used.
+
+use report::Kind;
+use report::svg::{Axis, Bar, GanttChart, Line, LineChart};
+
+use crate::policies::QUANTUM_MS;
+use crate::sim::Outcome;
+use crate::workload::Workload;
+
+/// Who was on which processor, one colour a program.
+pub fn gantt(title: &str, workload: &Workload, n_cpus: usize, outcome: &Outcome) -> GanttChart {
+    let mut n_of: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let names = workload.programs.iter().map(|it| {
+        let n = n_of.entry(&it.name).or_default();
+        *n += 1;
+        format!("{} {n}", it.name)
+    });
+    let bars = outcome.segments.iter().map(|it| Bar { row: it.cpu, series: it.program, from: it.from_s, to: it.to_s.min(outcome.end_s) });
+    GanttChart {
+        title: title.to_owned(),
+        kind: Kind::Sim,
+        unit: "s".into(),
+        rows: (0..n_cpus).map(|it| format!("processor {it}")).collect(),
+        names: names.collect(),
+        bars: bars.collect(),
+    }
+}
+
+/// The share of the links that was used, quantum by quantum, one line a run.
+pub fn use_over_time(title: &str, runs: &[(String, &Outcome)]) -> LineChart {
+    let line = |(name, outcome): &(String, &Outcome)| Line {
+        name: name.clone(),
+        points: outcome.used.iter().enumerate().map(|(idx, used)| (idx as f64 * QUANTUM_MS / 1000.0, 100.0 * used)).collect(),
+    };
+    LineChart {
+        title: title.to_owned(),
+        kind: Kind::Sim,
+        x: Axis { label: "s".into(), log: false },
+        y: Axis { label: "% of the links".into(), log: false },
+        lines: runs.iter().map(line).collect(),
+    }
+}

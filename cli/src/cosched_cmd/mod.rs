@@ -1,6 +1,8 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
 mod figures;
+mod probe;
+mod run;
 mod sim;
 mod sweep;
 
@@ -17,6 +19,13 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Show which processors share a link to the memory, and whether choosing who runs would gain here.
+    Probe(probe::Args),
+    /// Run programs under a policy, in the foreground.
+    Run(run::Args),
+    /// Thaw what a manager left frozen when it dies.
+    #[command(hide = true)]
+    Supervise(run::SuperviseArgs),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
     /// Vary what the paper chose by experiment, and the number of processors, in the simulator.
@@ -26,6 +35,9 @@ enum Command {
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
+        Command::Probe(args) => probe::run(&args, out),
+        Command::Run(args) => run::run(&args, out),
+        Command::Supervise(args) => run::supervise(&args),
         Command::Sim(args) => sim::run(*args, out),
         Command::Sweep(args) => sweep::run(args, out),
     }

@@ -97,14 +97,16 @@ fn policies(names: &str) -> Result<Policies, String> {
     if names == "all" {
         return Ok(Policies(Name::ALL.into()));
     }
+    names.split(',').map(|it| policy(it.trim())).collect::<Result<_, _>>().map(Policies)
+}
+
+/// A policy by name.
+pub fn policy(name: &str) -> Result<Name, String> {
     let known = Name::ALL.map(Name::text);
-    let one = |name: &str| {
-        Name::from_text(name).ok_or_else(|| match did_you_mean(name, known) {
-            Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
-            None => format!("there is no policy `{name}`; there are {}", known.join(", ")),
-        })
-    };
-    names.split(',').map(|it| one(it.trim())).collect::<Result<_, _>>().map(Policies)
+    Name::from_text(name).ok_or_else(|| match did_you_mean(name, known) {
+        Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no policy `{name}`; there are {}", known.join(", ")),
+    })
 }
 
 fn base(name: &str) -> Result<Base, String> {

@@ -7,6 +7,7 @@
 
 pub mod contention;
 pub mod machine;
+pub mod manager;
 pub mod policies;
 pub mod sim;
 pub mod timeline;

@@ -26,11 +26,20 @@ pub fn gantt(title: &str, workload: &Workload, n_cpus: usize, outcome: &Outcome)
     }
 }
 
-/// The share of the links that was used, quantum by quantum, one line a run.
+/// Points of a line at most; more quanta than that are averaged.
+const POINTS_MAX: usize = 50;
+
+/// The share of the links that was used over time, one line a run; neighbouring quanta are averaged.
 pub fn use_over_time(title: &str, runs: &[(String, &Outcome)]) -> LineChart {
-    let line = |(name, outcome): &(String, &Outcome)| Line {
-        name: name.clone(),
-        points: outcome.used.iter().enumerate().map(|(idx, used)| (idx as f64 * QUANTUM_MS / 1000.0, 100.0 * used)).collect(),
+    let n_most = runs.iter().map(|it| it.1.used.len()).max().unwrap_or(0);
+    let n_each = n_most.div_ceil(POINTS_MAX).max(1);
+    let quantum_s = QUANTUM_MS / 1000.0;
+    let line = |(name, outcome): &(String, &Outcome)| {
+        let mean = |(idx, them): (usize, &[f64])| {
+            let middle = idx as f64 * n_each as f64 + them.len() as f64 / 2.0;
+            (middle * quantum_s, 100.0 * them.iter().sum::<f64>() / them.len() as f64)
+        };
+        Line { name: name.clone(), points: outcome.used.chunks(n_each).enumerate().map(mean).collect() }
     };
     LineChart {
         title: title.to_owned(),

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use cipher::emit_c::Arch;
 use cipher::gain::{self, Care, Gain};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Schedule, Unroll};
+use cipher::pipeline::{Schedule, Slicing, Unroll};
+use cipher::speed;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
@@ -98,7 +99,7 @@ fn measured<C: Serialize>(
     if cells.is_empty() {
         return Err(Failure::user(
             "the tables of this study have no such row",
-            Some("`meanwhile cipher list` shows the primitives; targets are x86-64 and avx2"),
+            Some("`meanwhile cipher list` shows the primitives; targets are x86-64, avx2 and avx512"),
         ));
     }
     let command = match args.study {
@@ -163,6 +164,13 @@ fn columns(rows: &[Value]) -> Vec<String> {
 /// The column of the seed's tables that a row belongs to.
 fn column(row: &Value) -> String {
     ["scheduler", "cc", "opt", "arch"].map(|key| text(row, key)).join(" ")
+}
+
+/// The original's cycles a byte with its scheduler, if that cell was measured.
+fn original_on(row: &Value) -> Option<f64> {
+    let slicing = Slicing::from_letter(row["slicing"].as_str()?)?;
+    let (cc, arch) = (Cc::from_name(row["cc"].as_str()?)?, Arch::from_name(row["arch"].as_str()?)?);
+    speed::original(row["primitive"].as_str()?, slicing, cc, row["opt"].as_str()?, arch).map(|it| it.1)
 }
 
 fn text(row: &Value, name: &str) -> String {
@@ -302,7 +310,7 @@ fn window_chart(rows: &[Value]) -> LineChart {
     }
 }
 
-/// Geometric means of each column of the seed's tables, ours beside the seed's.
+/// Geometric means of each column of the tables: ours beside the seed's, and cycles a byte beside the original's.
 fn means(rows: &[Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     columns(rows)
@@ -310,8 +318,16 @@ fn means(rows: &[Value]) -> Vec<String> {
         .map(|name| {
             let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
-            let seed = mean(own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect());
-            format!("geometric mean {name}: {ours:.3}, the seed's {seed:.3} ({} rows)", own.len())
+            let seeds: Vec<f64> = own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect();
+            let seed = if seeds.is_empty() { String::new() } else { format!(", the seed's {:.3}", mean(seeds)) };
+            let both: Vec<(f64, f64)> = own.iter().filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?))).collect();
+            let absolute = if both.is_empty() {
+                String::new()
+            } else {
+                let (ours, theirs) = (mean(both.iter().map(|it| it.0).collect()), mean(both.iter().map(|it| it.1).collect()));
+                format!("; cycles a byte {ours:.2}, the original's {theirs:.2} on a Zen 5 ({} rows)", both.len())
+            };
+            format!("geometric mean {name}: {ours:.3}{seed} ({} rows){absolute}", own.len())
         })
         .collect()
 }

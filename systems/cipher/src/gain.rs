@@ -13,7 +13,7 @@ use crate::emit_c::Arch;
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
-use crate::speed::{N_LAUNCHES, calls_for};
+use crate::speed::{self, N_LAUNCHES, calls_for};
 use crate::unit::Subject;
 
 /// One cell of the seed's two tables.
@@ -103,6 +103,11 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
                 let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
                 all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: Some(ratio) });
             }
+        }
+        // The seed has no such column, the original was measured in it.
+        let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
+        if speed::original(&row.0, slicing, cc, "-O3", arch).is_some() {
+            all.push(Cell { primitive: row.0, slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: None });
         }
     }
     all.retain(|cell| {
@@ -272,7 +277,8 @@ mod tests {
     fn the_tables_have_the_seeds_cells() {
         let all = cells(&[], &[], &[]);
         let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
-        assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11));
+        assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11 + 10));
+        assert_eq!(all.iter().filter(|c| c.seed_ratio.is_none()).count(), 10, "AVX-512: the original's column");
         for cell in &all {
             assert!(crate::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
         }

@@ -39,6 +39,11 @@ impl Slicing {
         }
     }
 
+    /// The slicing of this letter.
+    pub fn from_letter(letter: &str) -> Option<Slicing> {
+        [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().find(|it| it.letter() == letter)
+    }
+
     fn dir(self) -> ir::Dir {
         match self {
             Slicing::Bit => ir::Dir::B,

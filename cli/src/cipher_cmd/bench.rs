@@ -320,7 +320,8 @@ fn means(rows: &[Value]) -> Vec<String> {
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
             let seeds: Vec<f64> = own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect();
             let seed = if seeds.is_empty() { String::new() } else { format!(", the seed's {:.3}", mean(seeds)) };
-            let both: Vec<(f64, f64)> = own.iter().filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?))).collect();
+            let both: Vec<(f64, f64)> =
+                own.iter().filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?))).collect();
             let absolute = if both.is_empty() {
                 String::new()
             } else {

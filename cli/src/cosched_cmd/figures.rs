@@ -10,7 +10,7 @@ use report::svg::{BarChart, Series};
 use report::{Cell, Kind, Table};
 
 use super::sim::{Runs, runs};
-use super::sweep;
+use super::{sensitivity, sweep};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -100,7 +100,11 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let (name, shown) = &workloads[1];
     let outcome = |policy: Name| &all[1].outcomes.iter().find(|it| it.0 == policy).expect("all policies ran").1;
     let lines: Vec<(String, _)> = [Name::Rr, Name::Pairing].map(|it| (it.text().to_owned(), outcome(it))).into();
-    let blocks = vec![
+    let beside = sensitivity::points();
+    let mut blocks: Vec<Block> =
+        sensitivity::BESIDE.iter().map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).svg())).collect();
+    blocks.push(Block::Table(sensitivity::table(&beside)));
+    let figures = vec![
         Block::Text(
             "Nine workloads on a simulated machine of four processors and the paper's bus of 1797 MB/s. The demands of the programs are \
              argued from their algorithms in systems/cosched/workloads/table1/programs.toml; the paper prints none."
@@ -115,9 +119,12 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
         Block::Table(sweep::table(&points)),
         Block::Table(sweep::decision_table(&sweep::decisions())),
     ];
+    // The figures in the order of the paper, after the text that says what they are.
+    let mut ordered = figures;
+    ordered.splice(1..1, blocks);
     Ok(SystemReport {
         summary: claims(&all),
-        section: Section { title: "cosched: who shares the bus with whom".to_owned(), blocks },
+        section: Section { title: "cosched: who shares the bus with whom".to_owned(), blocks: ordered },
         rows: all.iter().flat_map(super::sim::rows).collect(),
     })
 }

@@ -3,6 +3,7 @@
 mod figures;
 mod probe;
 mod run;
+mod sensitivity;
 mod sim;
 mod sweep;
 
@@ -28,6 +29,8 @@ enum Command {
     Supervise(run::SuperviseArgs),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
+    /// Show how programs slow down beside microbenchmarks that use cache and bus, in the simulator.
+    Sensitivity(sensitivity::Args),
     /// Vary what the paper chose by experiment, and the number of processors, in the simulator.
     Sweep(sweep::Args),
 }
@@ -39,6 +42,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args, out),
         Command::Supervise(args) => run::supervise(&args),
         Command::Sim(args) => sim::run(*args, out),
+        Command::Sensitivity(args) => sensitivity::run(&args, out),
         Command::Sweep(args) => sweep::run(args, out),
     }
 }

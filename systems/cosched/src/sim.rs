@@ -42,7 +42,7 @@ pub struct Segment {
 /// What came out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Seconds from the start of each program to its end, in the order of the workload.
+    /// Seconds from the start of each program to its end, in the order of the workload; those in the background left out.
     pub turnaround_s: Vec<f64>,
     /// When the last ended.
     pub end_s: f64,
@@ -74,7 +74,7 @@ pub fn run(workload: &Workload, machine: &Machine, model: Model, policy: &mut dy
     let (mut n_decisions, mut age) = (0u64, 0u64);
     loop {
         sim.admit();
-        if sim.programs.iter().all(|it| it.ended_s.is_some()) {
+        if sim.programs.iter().all(|it| it.ended_s.is_some() || it.spec.is_background) {
             break;
         }
         let placement = policy.decide(&View { machine, programs: &sim.program_views, threads: &sim.views });
@@ -378,6 +378,10 @@ impl<'a> Sim<'a> {
                 continue;
             }
             program.shares.clear();
+            if program.spec.is_background {
+                // It begins again.
+                program.left_s = program.left_s.max(program.spec.region_s);
+            }
             if program.left_s <= DONE_S {
                 program.ended_s = Some(self.now_s);
                 for it in own {
@@ -391,12 +395,13 @@ impl<'a> Sim<'a> {
 
     fn outcome(self, decision_age_quanta: f64) -> Outcome {
         let span = |it: &ProgramState<'_>| it.ended_s.expect("all have ended") - it.started_s.expect("it began");
-        let end_s = self.programs.iter().filter_map(|it| it.ended_s).fold(0.0, f64::max);
+        let counted = || self.programs.iter().filter(|it| !it.spec.is_background);
+        let end_s = counted().filter_map(|it| it.ended_s).fold(0.0, f64::max);
         let quantum_s = QUANTUM_MS / 1000.0;
         // What follows the end of the last program is nobody's idleness.
         let after = (self.now_s - end_s) * self.machine.n_cpus() as f64;
         Outcome {
-            turnaround_s: self.programs.iter().map(span).collect(),
+            turnaround_s: counted().map(span).collect(),
             end_s,
             longest_wait_quanta: self.longest_wait_s / quantum_s,
             decision_age_quanta,

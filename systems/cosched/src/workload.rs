@@ -54,6 +54,8 @@ pub struct Program {
     pub region_s: f64,
     /// Its team follows the processors it is given.
     pub is_malleable: bool,
+    /// It runs as long as the others do, whatever its work, and its time does not count.
+    pub is_background: bool,
     /// When it may start.
     pub arrival_s: f64,
     /// It starts when this program ends.
@@ -96,6 +98,8 @@ struct Kind {
     region_ms: Spanned<f64>,
     #[serde(default = "yes")]
     malleable: bool,
+    #[serde(default)]
+    background: bool,
     read_mbps: Spanned<f64>,
     #[serde(default = "none")]
     write_mbps: Spanned<f64>,
@@ -197,6 +201,7 @@ impl Workload {
                         work_s: *kind.work_s.get_ref(),
                         region_s: kind.region_ms.get_ref() / 1000.0,
                         is_malleable: kind.malleable,
+                        is_background: kind.background,
                         arrival_s,
                         after: after.replace(programs.len()),
                         phases: phases.clone(),
@@ -212,8 +217,8 @@ impl Workload {
                 }
             }
         }
-        if programs.is_empty() {
-            return Err(reader.fault("nothing to run", 0..0, "add a [[run]] table"));
+        if programs.iter().all(|it| it.is_background) {
+            return Err(reader.fault("nothing to run", 0..0, "add a [[run]] table of a program that is not in the background"));
         }
         Ok(Workload { title: file.title, programs })
     }
@@ -337,9 +342,23 @@ pub const TABLE_1: [(&str, &str); 9] = [
 /// The programs that they name.
 const TABLE_1_PROGRAMS: &str = include_str!("../workloads/table1/programs.toml");
 
+/// A program of Table 1 beside instances of a microbenchmark of the paper's section 3, or none of them.
+pub fn beside(program: &str, n_threads: usize, other: &str, instances: usize) -> Workload {
+    let mut text = format!(
+        "title = \"{program} beside {instances} {other}\"\nprograms = \"programs.toml\"\n[[run]]\nsequence = [\"{program}({n_threads})\"]\n"
+    );
+    if instances > 0 {
+        text.push_str(&format!("[[run]]\nsequence = [\"{other}\"]\ninstances = {instances}\n"));
+    }
+    Workload::parse("beside", &text, bundled).expect("names of bundled programs")
+}
+
+fn bundled(path: &str) -> Result<String, String> {
+    if path == "programs.toml" { Ok(TABLE_1_PROGRAMS.to_owned()) } else { Err("not bundled".to_owned()) }
+}
+
 /// Table 1 as it is bundled.
 pub fn table_1() -> Vec<(&'static str, Workload)> {
-    let open = |path: &str| if path == "programs.toml" { Ok(TABLE_1_PROGRAMS.to_owned()) } else { Err("not bundled".to_owned()) };
-    let parse = |(name, text): (&'static str, &str)| (name, Workload::parse(name, text, open).expect("the bundled workloads are right"));
+    let parse = |(name, text): (&'static str, &str)| (name, Workload::parse(name, text, bundled).expect("the bundled workloads are right"));
     TABLE_1.map(parse).into()
 }

@@ -161,6 +161,7 @@ fn program(name: &str, n_threads: usize, work_s: f64, mbps: f64) -> Program {
         work_s,
         region_s: 0.02,
         is_malleable: true,
+        is_background: false,
         arrival_s: 0.0,
         after: None,
         phases: vec![Phase { until: 1.0, demand }],
@@ -201,6 +202,16 @@ fn a_successor_starts_when_its_predecessor_ends() {
     let outcome = sim::run(&workload, &Machine::paper(4), model(), Name::Rr.policy(Settings::default()).as_mut());
     assert!((outcome.end_s - 5.0).abs() < 0.2, "{}", outcome.end_s);
     assert!((outcome.turnaround_s[1] - 2.0).abs() < 0.2, "its own time counts from its start: {:?}", outcome.turnaround_s);
+}
+
+#[test]
+fn the_background_runs_as_long_as_the_others() {
+    let hog = Program { is_background: true, ..program("hog", 1, 0.05, 1700.0) };
+    let workload = Workload { title: "beside".into(), programs: vec![program("a", 1, 3.0, 500.0), hog] };
+    let outcome = sim::run(&workload, &Machine::paper(2), Model::plain(Base::M1), Name::Rr.policy(Settings::default()).as_mut());
+    // 500 of 1797 MB/s are less than half: served whole.
+    assert!(outcome.turnaround_s.len() == 1 && (outcome.end_s - 3.0).abs() < 0.01, "{:?}", outcome.turnaround_s);
+    assert!(outcome.bus_utilisation > 0.99, "the hog runs to the end: {}", outcome.bus_utilisation);
 }
 
 #[test]

@@ -3,17 +3,31 @@
 
    listing [bytes] [product_us] [rounds]
 
-   Prints a checksum that depends on neither the machine nor the transformation. */
+   Prints a checksum that depends on neither the machine nor the transformation. With -DBY_HAND it
+   is overlapped by hand, with polls; with OVERLAP_BENCH set it ends without MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define N 48
 
+#ifdef BY_HAND
+static MPI_Request pending = MPI_REQUEST_NULL;
+
+static void poll(void) {
+  int flag;
+  if (pending != MPI_REQUEST_NULL)
+    MPI_Test(&pending, &flag, MPI_STATUS_IGNORE);
+}
+#else
+static void poll(void) {}
+#endif
+
 static void matrix_multiply(const double *restrict a, const double *restrict b, double *restrict res, int repeats) {
-  for (int r = 0; r < repeats; r++)
+  for (int r = 0; r < repeats; r++) {
     for (int i = 0; i < N; i++) {
       for (int j = 0; j < N; j++)
         res[i * N + j] = 0;
@@ -21,6 +35,8 @@ static void matrix_multiply(const double *restrict a, const double *restrict b, 
         for (int j = 0; j < N; j++)
           res[i * N + j] += a[i * N + k] * b[k * N + j];
     }
+    poll();
+  }
 }
 
 static void touch(unsigned char *d, int n) {
@@ -71,10 +87,18 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
   for (int round = 0; round < rounds; round++) {
+#ifdef BY_HAND
+    MPI_Ialltoall(d1, bytes, MPI_BYTE, d2, bytes, MPI_BYTE, MPI_COMM_WORLD, &pending);
+    matrix_multiply(a, b, res, repeats);
+    matrix_multiply(a2, b2, res2, repeats);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    touch(d1, bytes * size);
+#else
     MPI_Alltoall(d1, bytes, MPI_BYTE, d2, bytes, MPI_BYTE, MPI_COMM_WORLD);
     matrix_multiply(a, b, res, repeats);
     touch(d1, bytes * size);
     matrix_multiply(a2, b2, res2, repeats);
+#endif
   }
   double took = MPI_Wtime() - start;
 
@@ -88,6 +112,12 @@ int main(int argc, char **argv) {
   if (rank == 0) {
     printf("checksum %lu\n", total);
     fprintf(stderr, "time_ms %.4f\n", 1e3 * took / rounds);
+  }
+  if (getenv("OVERLAP_BENCH")) {
+    /* A launcher that sees one rank end may drop what another has just printed. */
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(100000);
+    _exit(0);
   }
   MPI_Finalize();
   return 0;

@@ -1,5 +1,6 @@
 //! `meanwhile overlap`: other work while a message is under way.
 
+mod bench;
 mod compile;
 mod explain;
 mod options;
@@ -27,6 +28,8 @@ enum Command {
     Explain(explain::Args),
     /// Run a program and measure each window from start to wait.
     Trace(trace::Args),
+    /// Measure blocking against overlapped programs over a network of 2 Gbit/s.
+    Bench(bench::Args),
     /// Show where the plugin is, for `clang -fpass-plugin=`; builds it if needed.
     Plugin(compile::PluginArgs),
 }
@@ -40,6 +43,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Fc(args) => compile::run(args, Language::Fortran, out),
         Command::Explain(args) => explain::run(&args, out),
         Command::Trace(args) => trace::run(&args, out),
+        Command::Bench(args) => bench::run(&args, out),
         Command::Plugin(args) => compile::plugin(&args, out),
     }
 }

@@ -9,8 +9,8 @@ void undo(Site &S) {
   Module &M = *S.Caller->getParent();
   IRBuilder<> B(S.Init);
   SmallVector<Value *, 16> Args(S.Init->args());
-  auto *SiteName = cast<GlobalVariable>(Args.back());
-  Args.truncate(Args.size() - 2); // The state and the site's name.
+  auto *SiteName = cast<GlobalVariable>(Args[Args.size() - 2]);
+  Args.truncate(Args.size() - 3); // The state, the site's name, the size of an element.
   SmallVector<Type *, 16> Types;
   for (Value *Arg : Args)
     Types.push_back(Arg->getType());

@@ -96,7 +96,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   LLVMContext &C = M.getContext();
   Type *Ptr = PointerType::getUnqual(C);
   SmallVector<Type *, 16> Types(Blocking->params());
-  Types.append({Ptr, Ptr});
+  Types.append({Ptr, Ptr, Type::getInt64Ty(C)});
   Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), Types, false), Name);
   IRBuilder<> B(&F->getEntryBlock());
   StructType *T = stateType(Bind, C);
@@ -118,14 +118,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   // Datatypes are constants of MPI, so a count times a size is the payload.
   Value *Bytes = B.getInt64(0);
   if (Info.SizeCount >= 0) {
-    auto *SizeHere = B.CreateAlloca(B.getInt32Ty());
-    B.CreateStore(B.getInt32(0), SizeHere);
-    if (Bind.Fortran)
-      B.CreateCall(mpi(M, Bind, "Type_size", {Ptr, Ptr}), {Arg(Info.SizeType), SizeHere, B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1))});
-    else
-      B.CreateCall(mpi(M, Bind, "Type_size", {Bind.handleType(C), Ptr}), {Arg(Info.SizeType), SizeHere});
-    Value *Size = B.CreateSExt(B.CreateLoad(B.getInt32Ty(), SizeHere), B.getInt64Ty());
-    Bytes = B.CreateMul(Int(Info.SizeCount), Size);
+    Bytes = B.CreateMul(Int(Info.SizeCount), F->getArg(Blocking->getNumParams() + 2));
   }
   emitTrace(B, M, 0, Site, Bytes);
 

@@ -1,8 +1,8 @@
 /// \file
 /// The functions that the plugin puts into a module: start, wait and poll.
 ///
-///   overlap.start.MPI_Send(args..., state, site)   nonblocking if the payload is large enough,
-///                                                  else the blocking call itself
+///   overlap.start.MPI_Send(args..., state, site, size)   nonblocking if count * size is large
+///                                                        enough, else the blocking call itself
 ///   overlap.wait(state)                            waits once; nothing if nothing is open
 ///   overlap.poll(state, rate)                      MPI_Test at a bounded rate
 ///

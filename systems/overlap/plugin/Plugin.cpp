@@ -99,8 +99,12 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   O = Given;
   O.NoWildcards |= Same.noWildcards();
   for (Site &S : Sites) {
-    if (S.Refused || S.Info->Kind != CallKind::Collective || O.Convert != Collectives::Safe)
+    if (S.Refused || S.Info->Kind != CallKind::Collective)
       continue;
+    if (O.Convert == Collectives::Uniform) {
+      S.Refused = Same.refuseUniform(S);
+      continue;
+    }
     S.Refused = Same.refuse(S);
     if (S.Refused == Refusal::OpaqueProgram)
       S.Detail = "one of them is " + Same.opaque().str();

@@ -23,6 +23,10 @@ void split(Site &S, const Options &O) {
   SmallVector<Value *, 16> Args(S.Call->args());
   Args.push_back(S.State);
   Args.push_back(siteName(M, S));
+  uint64_t Size = 0;
+  if (S.Info->SizeType >= 0)
+    Size = datatypeSize(S.Bind, S.Call->getArgOperand(S.Info->SizeType)).value_or(0);
+  Args.push_back(B.getInt64(Size));
   S.Init = B.CreateCall(startHelper(M, S, S.Call->getFunctionType(), O), Args);
   S.Waits.push_back(B.CreateCall(waitHelper(M, S.Bind), {S.State}));
   S.Call->eraseFromParent();

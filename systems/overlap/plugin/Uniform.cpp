@@ -107,8 +107,10 @@ bool Uniform::visit(const Instruction &I) {
     Changed |= visitCall(*Call);
     if (!differs(&I) && !I.getType()->isVoidTy() && callDiffers(*Call))
       Changed |= mark(&I);
-    // A rank that catches an exception goes another way than the others.
-    if (isa<InvokeInst>(I) && !Call->doesNotThrow())
+    // A rank that catches an exception goes another way than the others. Functions of the system
+    // throw always, or when there is no memory left, which ends a parallel program.
+    const Function *Callee = calleeOf(*Call);
+    if (isa<InvokeInst>(I) && !Call->doesNotThrow() && !(Callee && Callee->isDeclaration()))
       Changed |= influence(Block);
     return Changed;
   }
@@ -269,7 +271,8 @@ bool Uniform::writes(const Value *Ptr, bool ValueDiffers, const BasicBlock *Wher
   getUnderlyingObjects(Ptr, Objects, nullptr, 0);
   bool Changed = false;
   for (const Value *Object : Objects)
-    Changed |= mark(Object);
+    if (!isa<Constant>(Object) || isa<GlobalVariable>(Object))
+      Changed |= mark(Object);
   return Changed;
 }
 
@@ -445,6 +448,16 @@ std::optional<Refusal> Uniform::refuse(const Site &S) const {
   std::string Other = S.Bind.Fortran ? S.mpiName() : "mpi_" + StringRef(S.Info->Name).lower() + "_";
   if (const Function *Twin = M.getFunction(Other); Twin && !Twin->use_empty())
     return Refusal::OtherSite;
+  return std::nullopt;
+}
+
+std::optional<Refusal> Uniform::refuseUniform(const Site &S) const {
+  // The Fortran names of a library call past the C names that the shim replaces.
+  if (S.Bind.Fortran)
+    return Refusal::ProfilingCall;
+  for (const Function &F : M)
+    if ((F.getName().starts_with("PMPI_") || F.getName().starts_with("pmpi_")) && !F.use_empty())
+      return Refusal::ProfilingCall;
   return std::nullopt;
 }
 

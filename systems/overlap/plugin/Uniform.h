@@ -30,6 +30,9 @@ public:
   /// Why the collective `S` may not be converted, if so.
   std::optional<Refusal> refuse(const Site &S) const;
 
+  /// Why `S` may not be converted even if the shim makes every other collective nonblocking.
+  std::optional<Refusal> refuseUniform(const Site &S) const;
+
   /// True if the module is the whole program.
   bool wholeProgram() const { return Main && Opaque.empty(); }
 

@@ -62,13 +62,18 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     let mut read = |name: &str| std::fs::read_to_string(name).ok();
     let step = driver::step(request.arguments, &mut read);
     let mut command = command(request, &compiler, &plugin, &step)?;
+    let uniform = request.settings.collectives == "uniform" && request.language != Language::Fortran;
+    if uniform && step.links {
+        // A file name among the arguments would be compiled as the language of a preceding -x.
+        command.arg("-Xlinker").arg(plugin::uniform_shim(request.mpi)?);
+    }
     let mut ended = run(&mut command)?;
     if ended.ok && step.links {
         let output = PathBuf::from(step.output.as_deref().unwrap_or("a.out"));
         ended.switched_off = hazards(&output);
         if !ended.switched_off.is_empty() {
             let object = plugin::switch_off()?;
-            command.arg(object);
+            command.arg("-Xlinker").arg(object);
             ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(&mut command)? };
         }
     }

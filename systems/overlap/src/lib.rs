@@ -1,5 +1,6 @@
 //! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives it.
 
+pub mod bench;
 pub mod compile;
 pub mod driver;
 pub mod generate;

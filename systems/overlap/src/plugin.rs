@@ -108,6 +108,25 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
     library(mpi, "trace.c", include_str!("../pmpi/trace.c"))
 }
 
+/// The uniform shim as an object for one MPI.
+///
+/// # Errors
+/// If the wrapper or clang-19 is missing.
+pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
+    const TEXT: &str = include_str!("../pmpi/uniform.c");
+    let mut hash = Sha256::new();
+    hash.update(format!("{} {TEXT}", mpi.name()));
+    cached(hash, "o", |scratch, made| {
+        let path = scratch.join("uniform.c");
+        std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
+        let mut command = Command::new(mpi.wrapper(Language::C)?);
+        command.env(mpi.compiler_variable(Language::C), CLANG).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
+        command.arg(&path).arg("-o").arg(made);
+        tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
+        Ok(())
+    })
+}
+
 /// One C file compiled to a shared object against one MPI.
 fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
     let mut hash = Sha256::new();

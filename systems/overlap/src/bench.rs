@@ -1,0 +1,247 @@
+//! Door: blocking against overlapped programs over a slow network of our own.
+//!
+//! The processes run in a network namespace whose loopback is limited to 2 Gbit/s, and talk TCP, so
+//! that there is something to hide. The work in a window is as long as the blocking transfer, so
+//! about 2 is the most that can be won. Blocking, overlapped and overlapped by hand run in turn.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::stats::{median, median_interval};
+use measure::tool::{self, ToolError};
+
+use crate::compile::{self, Request};
+use crate::mpi::{Language, Mpi};
+use crate::plugin::CLANG;
+use crate::settings::Settings;
+
+const SAMPLE_LIMIT: Duration = Duration::from_secs(30);
+
+/// Makes a network namespace with a loopback of 2 Gbit/s and runs the rest of the words in it.
+const NETWORK: &str = "ip link set lo up && tc qdisc add dev lo root tbf rate 2gbit burst 256kb latency 100ms && exec \"$@\"";
+
+/// A program of `examples/mpi` that can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// Listing 1.1 of the paper.
+    Listing,
+    /// The two-dimensional stencil.
+    Halo,
+}
+
+impl Program {
+    /// Both.
+    pub const ALL: [Program; 2] = [Program::Listing, Program::Halo];
+
+    /// Its file's name without ending.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Listing => "listing",
+            Program::Halo => "halo",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Program::Listing => include_str!("../../../examples/mpi/listing.c"),
+            Program::Halo => include_str!("../../../examples/mpi/halo.c"),
+        }
+    }
+}
+
+/// What is measured once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Case {
+    /// The program.
+    pub program: Program,
+    /// The library.
+    pub mpi: Mpi,
+    /// Processes.
+    pub ranks: u32,
+    /// Payload of a message.
+    pub bytes: u64,
+}
+
+/// What it came to; times are of one round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What was measured.
+    pub case: Case,
+    /// Median with blocking calls.
+    pub blocking_ms: f64,
+    /// Median as compiled by the plugin.
+    pub overlapped_ms: f64,
+    /// Median as overlapped by hand.
+    pub by_hand_ms: f64,
+    /// Median of blocking over overlapped, of each pair.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub interval: (f64, f64),
+    /// Median of blocking over by hand.
+    pub by_hand_ratio: f64,
+    /// Median of by hand over overlapped: 1 where the plugin does as well.
+    pub of_hand: f64,
+    /// Its 95 % interval.
+    pub of_hand_interval: (f64, f64),
+    /// Time of the work in the window over that of the blocking transfer.
+    pub work: f64,
+    /// Pairs.
+    pub pairs: usize,
+    /// Load of the machine before the row, if it is known.
+    pub load: Option<f64>,
+}
+
+/// The three programs of a case.
+#[derive(Debug)]
+pub struct Built {
+    folder: tempfile::TempDir,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Variant {
+    Blocking,
+    Overlapped,
+    ByHand,
+}
+
+/// Compiles one program for one library in three ways.
+///
+/// # Errors
+/// If a compiler is missing or fails.
+pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
+    let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let source = folder.path().join("program.c");
+    std::fs::write(&source, program.text()).map_err(failed)?;
+    let words = |variant: Variant| -> Vec<String> {
+        let mut words = vec!["-O2".to_owned(), "-march=native".to_owned(), source.display().to_string(), "-o".to_owned()];
+        words.push(path(folder.path(), variant).display().to_string());
+        words
+    };
+    for (variant, define) in [(Variant::Blocking, "-DBLOCKING"), (Variant::ByHand, "-DBY_HAND")] {
+        let mut command = Command::new(mpi.wrapper(Language::C)?);
+        command.env(mpi.compiler_variable(Language::C), CLANG).arg(define).args(words(variant));
+        tool::run(&mut command, b"", SAMPLE_LIMIT)?.ok()?;
+    }
+    let settings = Settings::default();
+    let arguments = words(Variant::Overlapped);
+    let request = Request { language: Language::C, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments };
+    let ended = compile::compile(&request)?;
+    if ended.ok { Ok(Built { folder }) } else { Err(ToolError { ran: ended.ran, said: "the compiler failed".to_owned() }) }
+}
+
+fn path(folder: &Path, variant: Variant) -> PathBuf {
+    folder.join(match variant {
+        Variant::Blocking => "blocking",
+        Variant::Overlapped => "overlapped",
+        Variant::ByHand => "by-hand",
+    })
+}
+
+/// Measures `case` in `pairs` rounds of the three programs.
+///
+/// # Errors
+/// If the network cannot be made (it needs root, `ip` and `tc`) or a program fails.
+pub fn measure(built: &Built, case: Case, pairs: usize, step: &mut dyn FnMut()) -> Result<Row, ToolError> {
+    let load = measure::machine::load();
+    let (arguments, work) = arguments(built, case)?;
+    let (mut blocking, mut overlapped, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let mut order = [Variant::Blocking, Variant::Overlapped, Variant::ByHand];
+        if pair % 2 == 1 {
+            order.reverse();
+        }
+        for variant in order {
+            let sample = sample(built, case, variant, &arguments)?;
+            match variant {
+                Variant::Blocking => blocking.push(sample),
+                Variant::Overlapped => overlapped.push(sample),
+                Variant::ByHand => by_hand.push(sample),
+            }
+        }
+        step();
+    }
+    let over = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a / b).collect() };
+    let ratio = median_interval(&over(&blocking, &overlapped), 0.95);
+    let of_hand = median_interval(&over(&by_hand, &overlapped), 0.95);
+    Ok(Row {
+        case,
+        blocking_ms: median(&blocking),
+        overlapped_ms: median(&overlapped),
+        by_hand_ms: median(&by_hand),
+        ratio: ratio.value,
+        interval: (ratio.low, ratio.high),
+        by_hand_ratio: median(&over(&blocking, &by_hand)),
+        of_hand: of_hand.value,
+        of_hand_interval: (of_hand.low, of_hand.high),
+        work,
+        pairs,
+        load,
+    })
+}
+
+/// Arguments with which the work in the window takes as long as the blocking transfer, and the
+/// quotient of the two as it came out.
+fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError> {
+    let rounds = match case.bytes {
+        0..=65536 => 300,
+        65537..=2_000_000 => 10,
+        _ => 4,
+    };
+    let of = |words: [u64; 3]| -> Vec<String> { words.map(|it| it.to_string()).to_vec() };
+    let best = |arguments: &[String]| -> Result<f64, ToolError> {
+        let samples: Result<Vec<f64>, ToolError> = (0..3).map(|_| sample(built, case, Variant::Blocking, arguments)).collect();
+        Ok(median(&samples?))
+    };
+    match case.program {
+        Program::Listing => {
+            let transfer_ms = best(&of([case.bytes, 1, rounds]))?;
+            let mut product_us = (transfer_ms * 500.0).max(1.0);
+            // Ranks that share a core compute at half the speed that each found alone.
+            let first = (best(&of([case.bytes, product_us as u64, rounds]))? - transfer_ms) / transfer_ms;
+            if first > 1.1 {
+                product_us = (product_us / first).max(1.0);
+            }
+            let arguments = of([case.bytes, product_us as u64, rounds]);
+            let all_ms = best(&arguments)?;
+            Ok((arguments, (all_ms - transfer_ms) / transfer_ms))
+        }
+        Program::Halo => {
+            let columns = (case.bytes / 8).max(4);
+            let (few, many) = (4, 68);
+            let (few_ms, many_ms) = (best(&of([columns, few, rounds]))?, best(&of([columns, many, rounds]))?);
+            let row_ms = ((many_ms - few_ms) / (many - few) as f64).max(1e-6);
+            let transfer_ms = (few_ms - row_ms * few as f64).max(row_ms);
+            let rows = (transfer_ms / row_ms).clamp(4.0, 4096.0) as u64;
+            Ok((of([columns, rows, rounds]), row_ms * rows as f64 / transfer_ms))
+        }
+    }
+}
+
+/// Milliseconds of a round in one run.
+fn sample(built: &Built, case: Case, variant: Variant, arguments: &[String]) -> Result<f64, ToolError> {
+    let launcher = case.mpi.launcher(case.ranks)?;
+    let mut command = Command::new("unshare");
+    command.args(["-n", "sh", "-c", NETWORK, "sh"]).arg(launcher.get_program()).args(launcher.get_args());
+    match case.mpi {
+        Mpi::OpenMpi => {
+            command.args(["--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]);
+        }
+        Mpi::Mpich => {
+            command.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "lo");
+        }
+    }
+    command.env("OVERLAP_BENCH", "1").arg(path(built.folder.path(), variant)).args(arguments);
+    // Ranks end without MPI_Finalize, which launchers call a failure, so only the time counts.
+    let mut said = String::new();
+    for _ in 0..3 {
+        let ran = tool::run(&mut command, b"", SAMPLE_LIMIT)?;
+        said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        let time = said.lines().find_map(|line| line.strip_prefix("time_ms ")).and_then(|it| it.parse().ok());
+        if let Some(time) = time {
+            return Ok(time);
+        }
+    }
+    Err(ToolError { ran: tool::command_line(&command), said: format!("no time was printed in three runs\n{said}") })
+}

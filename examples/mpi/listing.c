@@ -39,6 +39,9 @@ static void matrix_multiply(const double *restrict a, const double *restrict b, 
   }
 }
 
+#ifdef TOUCH_APART
+__attribute__((noinline))
+#endif
 static void touch(unsigned char *d, int n) {
   for (int i = 0; i < n; i++)
     d[i] = (unsigned char)(d[i] * 3 + 1);

@@ -114,6 +114,11 @@ fn scalar(text: &str) -> String {
     text.to_owned()
 }
 
+/// `a.opt.yaml` from a compiler, `a.opt.ld.yaml` from a linker that saw the whole program.
+fn is_remark_file(name: &str) -> bool {
+    name.ends_with(".yaml") && name.contains(".opt.")
+}
+
 /// All remark files in `path`, itself or below.
 ///
 /// # Errors
@@ -129,7 +134,7 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
-            } else if entry.file_name().to_string_lossy().ends_with(".opt.yaml") {
+            } else if is_remark_file(&entry.file_name().to_string_lossy()) {
                 found.push(entry.path());
             }
         }

@@ -1,33 +1,150 @@
-//! The example programs print the same with and without the plugin, on both libraries.
+//! The example programs print the same with and without the plugin, on both libraries, at every level
+//! of optimisation, file by file and as whole programs. MEANWHILE_LONG=1 tries every combination of
+//! level, ranks and link-time optimisation.
 
 mod support;
 
-use overlap::Settings;
 use overlap::mpi::Language;
+use overlap::{Mpi, Settings};
 
-const C_PROGRAMS: [(&str, &[&str]); 3] = [("listing", &["20000", "50", "4"]), ("halo", &["20000", "8", "6"]), ("ring", &["20000", "6"])];
+const PROGRAMS: [(&str, Language, &[&str]); 6] = [
+    ("listing.c", Language::C, &["20000", "50", "4"]),
+    ("halo.c", Language::C, &["20000", "8", "6"]),
+    ("ring.c", Language::C, &["20000", "6"]),
+    ("md.c", Language::C, &["5000", "4"]),
+    ("cg.cpp", Language::Cxx, &["20000", "10"]),
+    ("transpose.f90", Language::Fortran, &[]),
+];
+
+/// Level of optimisation, whole program, ranks.
+fn combinations(long: bool) -> Vec<(&'static str, bool, u32)> {
+    if !long {
+        return vec![("-O1", false, 2), ("-O2", false, 3), ("-O3", false, 4), ("-O2", true, 2)];
+    }
+    let levels = ["-O1", "-O2", "-O3"].into_iter();
+    levels.flat_map(|level| [false, true].into_iter().flat_map(move |whole| (2..=4).map(move |ranks| (level, whole, ranks)))).collect()
+}
+
+fn same_output(mpi: Mpi, name: &str, language: Language, arguments: &[&str]) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = support::root().join("examples/mpi").join(name);
+    let source = source.to_str().expect("the path is text");
+    let place = |what: &str| folder.path().join(what);
+    let plain = place("plain");
+    support::compile_plain(mpi, language, &["-O2", source, "-o", plain.to_str().expect("text")]);
+    let long = std::env::var_os("MEANWHILE_LONG").is_some();
+    for (level, whole, ranks) in combinations(long) {
+        // flang has no whole-program mode that goes through lld here.
+        if whole && language == Language::Fortran {
+            continue;
+        }
+        let expected = support::output(mpi, ranks, &plain, arguments);
+        assert!(expected.starts_with("checksum "), "{expected:?}");
+        let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+        let converted = place("converted");
+        let mut words = vec![level, source, "-o", converted.to_str().expect("text")];
+        if whole {
+            words.push("-flto");
+        }
+        support::compile_with(mpi, language, &settings, &words);
+        let printed = support::output(mpi, ranks, &converted, arguments);
+        assert_eq!(printed, expected, "{name} {level}, whole program {whole}, {ranks} ranks of {}", mpi.name());
+    }
+}
 
 #[test]
 fn examples_print_the_same() {
     for mpi in support::libraries("examples") {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        for (name, arguments) in C_PROGRAMS {
-            let source = support::root().join(format!("examples/mpi/{name}.c"));
-            let source = source.to_str().expect("the path is text");
-            let place = |what: &str| folder.path().join(format!("{name}-{what}"));
-            let plain = place("plain");
-            support::compile_plain(mpi, Language::C, &["-O2", source, "-o", plain.to_str().expect("text")]);
-            let expected: Vec<String> = (2..=4).map(|ranks| support::output(mpi, ranks, &plain, arguments)).collect();
-            assert!(expected.iter().all(|it| it.starts_with("checksum ")), "{expected:?}");
-            for level in ["-O1", "-O2", "-O3"] {
-                let settings = Settings { min_bytes: Some(0), ..Settings::default() };
-                let converted = place(level);
-                support::compile_with(mpi, Language::C, &settings, &[level, source, "-o", converted.to_str().expect("text")]);
-                for ranks in 2..=4 {
-                    let printed = support::output(mpi, ranks, &converted, arguments);
-                    assert_eq!(printed, expected[ranks as usize - 2], "{name} {level} on {ranks} ranks of {}", mpi.name());
+        for (name, language, arguments) in PROGRAMS {
+            same_output(mpi, name, language, arguments);
+        }
+    }
+}
+
+/// The window of the one exchange of Listing 1.1, in weighted instructions.
+fn window(mpi: Mpi, strength: &str, level: &str, define: &str) -> u64 {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let settings = Settings { strength: strength.to_owned(), progress: "off".to_owned(), ..Settings::default() };
+    let object = folder.path().join("listing.o");
+    let source = support::root().join("examples/mpi/listing.c");
+    let words = [level, define, "-c", source.to_str().expect("text"), "-o", object.to_str().expect("text")];
+    support::compile_with(mpi, Language::C, &settings, &words);
+    let text = std::fs::read_to_string(folder.path().join("listing.opt.yaml")).expect("a remark file");
+    let rows = overlap::remarks::parse(&text).expect("these are remarks");
+    let row = rows.iter().find(|it| it.call == "MPI_Alltoall").expect("the exchange has its remark");
+    assert!(row.converted, "{strength} {level} {define}: {}", row.sentence);
+    row.window_weight
+}
+
+#[test]
+fn the_listing_has_twice_the_window() {
+    for mpi in support::libraries("the listing's windows") {
+        for level in ["-O1", "-O2", "-O3"] {
+            for define in ["-DTOUCH_INLINED", "-DTOUCH_APART"] {
+                let basic = window(mpi, "basic", level, define);
+                for wide in ["extended", "frontier"] {
+                    let ratio = window(mpi, wide, level, define) as f64 / basic as f64;
+                    assert!((1.9..=2.1).contains(&ratio), "{} {wide} {level} {define}: {ratio}", mpi.name());
                 }
             }
         }
+    }
+}
+
+const UNIFORM: [(&str, &str); 2] = [
+    (
+        "here.c",
+        "#include <mpi.h>
+#include <stdio.h>
+void elsewhere(double *x, int n);
+static double a[100000], x[5000];
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 100000; i++)
+    a[i] = rank * 7 + i % 9;
+  for (int r = 0; r < 5; r++) {
+    if (rank == 0) {
+      MPI_Bcast(a, 100000, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      for (int i = 1; i < 5000; i++)
+        x[i] = x[i - 1] * .5 + i;
+    } else {
+      elsewhere(a, 100000);
+    }
+    a[r] += x[9] + rank;
+  }
+  double sum = 0;
+  for (int i = 0; i < 100000; i++)
+    sum += a[i];
+  if (rank == 1)
+    printf(\"%.17g\\n\", sum);
+  MPI_Finalize();
+}
+",
+    ),
+    ("elsewhere.c", "#include <mpi.h>\nvoid elsewhere(double *x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); }\n"),
+];
+
+#[test]
+fn uniform_matches_objects_that_were_not_converted() {
+    for mpi in support::libraries("uniform collectives") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        for (name, text) in UNIFORM {
+            std::fs::write(place(name), text).expect("a scratch file");
+        }
+        support::compile_plain(mpi, Language::C, &[&place("here.c"), &place("elsewhere.c"), "-o", &place("plain")]);
+        support::compile_plain(mpi, Language::C, &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")]);
+        let settings = Settings { collectives: "uniform".to_owned(), min_bytes: Some(0), ..Settings::default() };
+        support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", &place("here.c"), "-o", &place("here.o")]);
+        let remarks = std::fs::read_to_string(place("here.opt.yaml")).expect("a remark file");
+        assert!(remarks.contains("!Passed"), "{remarks}");
+        support::compile_with(mpi, Language::C, &settings, &[&place("here.o"), &place("elsewhere.o"), "-o", &place("uniform")]);
+        let expected = support::output(mpi, 3, &folder.path().join("plain"), &[]);
+        assert_eq!(support::output(mpi, 3, &folder.path().join("uniform"), &[]), expected, "{}", mpi.name());
+        // Linked without the shim, every start makes the blocking call, and the ranks still meet.
+        support::compile_plain(mpi, Language::C, &[&place("here.o"), &place("elsewhere.o"), "-o", &place("without")]);
+        assert_eq!(support::output(mpi, 3, &folder.path().join("without"), &[]), expected, "{}", mpi.name());
     }
 }

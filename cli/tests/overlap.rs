@@ -1,0 +1,164 @@
+//! `meanwhile overlap` on the command line: what it prints, and what it says about wrong input.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn meanwhile(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+}
+
+fn json(ran: &Output) -> serde_json::Value {
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))
+}
+
+/// True if the plugin can be built and MPI programs run here; else the test is named as skipped.
+fn tools() -> bool {
+    let programs = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun"];
+    let missing: Vec<&str> = programs.into_iter().filter(|it| measure::tool::find(it).is_none()).collect();
+    if !missing.is_empty()
+        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
+    {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        let line = format!("overlap on the command line: {} is missing\n", missing.join(", "));
+        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
+    }
+    missing.is_empty()
+}
+
+const PROGRAM: &str = "#include <mpi.h>
+#include <stdio.h>
+static double a[50000], x[5000];
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    MPI_Send(a, 50000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  else if (rank == 1)
+    MPI_Recv(a, 50000, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 1; i < 5000; i++)
+    x[i] = 0.5 * x[i - 1] + i;
+  if (rank == 0)
+    printf(\"%g\\n\", x[9] + a[3]);
+  MPI_Finalize();
+}
+";
+
+fn scratch() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("p.c"), PROGRAM).expect("a scratch file");
+    folder
+}
+
+#[test]
+fn compile_explain_trace() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let at = folder.path();
+    for args in [["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"].as_slice(), &["cc", "--", "p.o", "-o", "p"]] {
+        let ran = meanwhile(at, args);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() && said.is_empty(), "{args:?}: {said}");
+    }
+    let explained = json(&meanwhile(at, &["explain", ".", "--json"]));
+    assert_eq!((&explained["sites"], &explained["converted"]), (&2.into(), &2.into()), "{explained}");
+    let row = &explained["rows"][0];
+    let keys = ["file", "line", "call", "strength", "window_weight", "converted", "reason"];
+    assert_eq!(row.as_object().expect("a row").keys().collect::<Vec<_>>(), keys, "{row}");
+    let text = String::from_utf8(meanwhile(at, &["explain", "."]).stdout).expect("text");
+    assert!(text.contains("9 | MPI_Send(a, 50000") && text.contains("+ MPI_Send made nonblocking"), "{text}");
+    let summary = String::from_utf8(meanwhile(at, &["explain", ".", "--summary"]).stdout).expect("text");
+    assert!(summary.contains("sites") && !summary.contains("MPI_Send"), "{summary}");
+
+    let launch: Vec<&str> = match measure::machine::version("mpirun", &["--version"]) {
+        Ok(it) if it.contains("Open MPI") => vec!["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "./p"],
+        _ => vec!["mpirun", "-n", "2", "./p"],
+    };
+    let trace = meanwhile(at, &[&["trace", "--json", "--"], launch.as_slice()].concat());
+    let printed = String::from_utf8(trace.stdout).expect("text");
+    let object: serde_json::Value =
+        printed.lines().rfind(|it| it.starts_with('{')).and_then(|it| serde_json::from_str(it).ok()).expect("an object");
+    assert_eq!((&object["ranks"], &object["transformed"], &object["executed"]), (&2.into(), &2.into(), &2.into()), "{object}");
+    let keys = ["call", "file", "line", "rank", "count", "bytes", "window_us", "mpi_us"];
+    let rows = object["rows"].as_array().expect("rows");
+    assert!(rows.iter().all(|row| keys.iter().all(|key| row.get(key).is_some())), "{object}");
+    let send = rows.iter().find(|row| row["call"] == "MPI_Send").expect("the send was traced");
+    assert_eq!((&send["line"], &send["count"], &send["bytes"]), (&9.into(), &1.into(), &400_000.into()), "{send}");
+}
+
+#[test]
+fn arguments_pass_through() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let at = folder.path();
+    let preprocessed = meanwhile(at, &["cc", "--", "-E", "p.c"]);
+    assert!(String::from_utf8_lossy(&preprocessed.stdout).contains("int main(int argc"));
+    let rules = meanwhile(at, &["cc", "--", "-MM", "p.c"]);
+    assert!(String::from_utf8_lossy(&rules.stdout).starts_with("p.o: p.c"));
+    std::fs::write(at.join("args"), "-O2 -c p.c -o from-file.o").expect("a scratch file");
+    assert!(meanwhile(at, &["cc", "--", "@args"]).status.success());
+    assert!(at.join("from-file.o").is_file());
+    assert!(meanwhile(at, &["cc", "--", "from-file.o", "-o", "linked"]).status.success());
+    assert!(at.join("linked").is_file());
+    // What the compiler says about a wrong program is what it always says.
+    std::fs::write(at.join("bad.c"), "int main(void) { return missing; }\n").expect("a scratch file");
+    let ran = meanwhile(at, &["cc", "--", "-c", "bad.c"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("bad.c:1:25: error: use of undeclared identifier 'missing'"));
+    // A program that is not MPI compiles as it is.
+    std::fs::write(at.join("plain.c"), "int main(void) { return 0; }\n").expect("a scratch file");
+    assert!(meanwhile(at, &["cc", "--", "-O2", "plain.c", "-o", "plain"]).status.success());
+    assert!(Command::new(at.join("plain")).status().expect("it runs").success());
+    let ran = meanwhile(at, &["trace", "--", "./plain"]);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("none of these words is a program linked with OpenMPI or MPICH"));
+}
+
+#[test]
+fn a_hazard_in_another_object_switches_all_off() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let at = folder.path();
+    let other = "#include <mpi.h>\nvoid handle(MPI_Errhandler h) { MPI_Comm_set_errhandler(MPI_COMM_WORLD, h); }\n";
+    std::fs::write(at.join("other.c"), other).expect("a scratch file");
+    // Compiled without the plugin, so that only the linker sees it.
+    assert!(Command::new("mpicc").current_dir(at).args(["-c", "other.c"]).status().expect("mpicc runs").success());
+    assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c"]).status.success());
+    let ran = meanwhile(at, &["cc", "--", "p.o", "other.o", "-o", "p"]);
+    assert!(ran.status.success());
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(said.contains("stay blocking") && said.contains("an error handler (MPI_Comm_set_errhandler)"), "{said}");
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("x.opt.yaml"), "no remark\n").expect("a scratch file");
+    let refusals = [
+        (vec!["cc", "--strength", "frontie", "--", "a.c"], 1, "did you mean `frontier`?"),
+        (vec!["cc", "--mpi", "intel", "--", "a.c"], 1, "there is no MPI `intel`"),
+        (vec!["cc"], 1, "required arguments were not provided"),
+        (vec!["cc", "--mpi", "openmpi", "--compiler", "gcc", "--", "a.c"], 2, "the plugin is for LLVM 19"),
+        (vec!["cc", "--mpi", "openmpi", "--compiler", "no-such-clang", "--", "a.c"], 2, "`no-such-clang --version` failed"),
+        (vec!["explain", "nowhere"], 1, "cannot read `nowhere`"),
+        (vec!["explain", "x.opt.yaml"], 1, "line 1 is no optimisation remark"),
+        (vec!["bench", "--ranks", "1"], 1, "two ranks or more"),
+    ];
+    for (args, code, said) in refusals {
+        let ran = meanwhile(folder.path(), &args);
+        let text = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(code), "{args:?}: {text}");
+        assert!(text.contains(said), "{args:?}: {text}");
+    }
+    if tools() {
+        let ran = meanwhile(folder.path(), &["cc", "--plugin", "missing.so", "--", "a.c"]);
+        assert_eq!(ran.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&ran.stderr).contains("there is no such plugin"));
+    }
+}

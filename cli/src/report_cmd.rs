@@ -80,6 +80,7 @@ fn run_systems(quick: bool, out: &mut Output) -> Result<Vec<SystemReport>, Failu
         crate::audit_cmd::report(out)?,
         crate::cipher_cmd::report(quick, out)?,
         crate::regwin_cmd::report(quick, out)?,
+        crate::overlap_cmd::report(quick, out)?,
         crate::cosched_cmd::report(out)?,
     ])
 }

@@ -3,10 +3,13 @@
 mod bench;
 mod compile;
 mod explain;
+mod figures;
 mod options;
 mod trace;
 
 use crate::output::{Failure, Output};
+
+pub use figures::report;
 
 /// Arguments of `meanwhile overlap`.
 #[derive(Debug, clap::Args)]

@@ -76,6 +76,7 @@ struct Site {
   llvm::SmallVector<llvm::CallInst *, 2> Waits;
   llvm::AllocaInst *State = nullptr;
   bool Existing = false; ///< The program's own nonblocking call.
+  bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
   uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.
   unsigned Polls = 0;
 

@@ -188,7 +188,7 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
 bool Effects::mayPass(const Site &Pending, const Site &Other) const {
   if (Pending.Info->Kind == CallKind::Send || O.NoWildcards)
     return true;
-  if (Other.Info->Kind == CallKind::Recv)
+  if (Other.Info->Kind == CallKind::Recv && !Other.AlsoSends)
     return true;
   return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective &&
          Pending.Comm == Other.Comm;

@@ -3,6 +3,7 @@
 /// `frontier`, `poll`, `undo`, one remark a call.
 #include "CleanUp.h"
 #include "Cost.h"
+#include "Existing.h"
 #include "Frontier.h"
 #include "Options.h"
 #include "Progress.h"
@@ -34,22 +35,31 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM);
 
 private:
-  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM);
+  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, std::vector<Site> &Widened);
   const Options Given;
   Options O; ///< As given, and what the module adds.
 };
 
-void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM) {
+void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
   for (Loop *L : LI)
     simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+  std::vector<ExistingWait> Existing = findExisting(F, LI);
+  SmallVector<uint64_t, 4> Before;
+  for (ExistingWait &E : Existing)
+    Before.push_back(Weights.window(E.Whole));
   for (Site *S : Sites)
     split(*S, O);
   auto Each = [&](Site *S, auto Move) {
     Effects Fx(FAM.getResult<AAManager>(F), O);
+    for (ExistingWait &Known : Existing) {
+      for (CallInst *Start : Known.Starts)
+        Fx.remember(Start, Own::Init, &Known.Whole);
+      Fx.remember(Known.Whole.Waits.front(), Own::Wait, &Known.Whole);
+    }
     for (Site *Known : Sites) {
       Fx.remember(Known->Init, Own::Init, Known);
       for (CallInst *Wait : Known->Waits)
@@ -62,12 +72,24 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
   FAM.clear(F, F.getName());
   for (Site *S : Sites)
     Each(S, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
+  for (ExistingWait &E : Existing)
+    if (E.Starts.size() == 1)
+      Each(&E.Whole, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
+  for (ExistingWait &E : reverse(Existing))
+    Each(&E.Whole, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
   // The last first: a wait that has sunk makes way for the one before.
   for (Site *S : reverse(Sites))
     Each(S, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
   if (O.Widen == Strength::Frontier)
     for (Site *S : reverse(Sites))
       Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
+  for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
+    Site &S = Existing[Idx].Whole;
+    S.Weight = Weights.window(S);
+    if (S.Weight <= Before[Idx] || S.Weight < O.MinWeight)
+      S.Refused = Refusal::SmallWindow;
+    Widened.push_back(S);
+  }
   for (Site *S : Sites)
     Each(S, [&](Site &S, Analyses &A) { return S.Detail = stoppedBy(S, A.Fx), false; });
   for (Site *S : Sites) {
@@ -93,7 +115,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
   std::vector<Site> Sites = classify(M, O);
-  if (Sites.empty())
+  if (Sites.empty() && !M.getFunction("MPI_Wait") && !M.getFunction("MPI_Waitall"))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O = Given;
@@ -110,12 +132,23 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
       S.Detail = "one of them is " + Same.opaque().str();
   }
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
+  // Functions with nonblocking calls of their own, unless a hazard is in the program.
+  for (const char *Name : {"MPI_Wait", "MPI_Waitall"})
+    if (Function *Wait = M.getFunction(Name); Wait && !Hazard)
+      for (User *U : Wait->users())
+        if (auto *Call = dyn_cast<CallInst>(U); Call && !Call->getFunction()->hasOptNone() &&
+                                                !Call->getFunction()->callsFunctionThatReturnsTwice() &&
+                                                !Call->getFunction()->isPresplitCoroutine())
+          OfFunction[Call->getFunction()];
   for (Site &S : Sites)
     if (!S.Refused)
       OfFunction[S.Caller].push_back(&S);
+  std::vector<Site> Widened;
   for (auto &[F, OfThis] : OfFunction)
-    widen(*F, OfThis, FAM);
+    widen(*F, OfThis, FAM, Widened);
   for (const Site &S : Sites)
+    remark(S, O);
+  for (const Site &S : Widened)
     remark(S, O);
   return OfFunction.empty() && !Hazard ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod compile;
 pub mod driver;
+pub mod examples;
 pub mod generate;
 pub mod mpi;
 pub mod plugin;

@@ -29,6 +29,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Cost.h",
     "Effects.cpp",
     "Effects.h",
+    "Existing.cpp",
+    "Existing.h",
     "Frontier.cpp",
     "Frontier.h",
     "Helpers.cpp",

@@ -124,6 +124,20 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("chromium-driver"),
     },
     Tool {
+        system: "cosched",
+        name: "chrt",
+        used_for: "makes the manager a real-time process",
+        asks: ("chrt", VERSION),
+        from: From::Debian("util-linux"),
+    },
+    Tool {
+        system: "cosched",
+        name: "cc",
+        used_for: "builds the library for OpenMP programs",
+        asks: ("cc", VERSION),
+        from: From::Debian("build-essential"),
+    },
+    Tool {
         system: "regwin",
         name: "sparc64-linux-gnu-gcc",
         used_for: "compiles the threads runtime",

@@ -7,6 +7,7 @@ use cosched::manager::canary::{Calibration, Canary};
 use cosched::manager::group::Hierarchy;
 use cosched::manager::real::{self, Ground, Report, Task};
 use cosched::manager::supervisor;
+use cosched::manager::team;
 use cosched::policies::{Name, Settings};
 use measure::stats;
 use measure::tool;
@@ -111,11 +112,21 @@ fn managed(args: &Args, tasks: &[Task], cpus: &[usize], hierarchy: &Hierarchy, o
     if !is_real_time {
         out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
     }
+    let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
+    // Without a C compiler programs keep the threads that they start with.
+    let library = match team::library(folder.path()) {
+        Ok(library) => Some(library),
+        Err(error) => {
+            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
+            None
+        }
+    };
     let mut canary = Canary::new();
     let before = probe::links(cpus, &mut canary)?;
     let calibration = before.pairs.iter().map(|it| it.2).max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
     let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
-    let ground = Ground { hierarchy, cpus, calibration: calibration.unwrap_or(nothing), is_estimating: calibration.is_some() };
+    let team = library.as_deref().map(|it| (it, folder.path()));
+    let ground = Ground { hierarchy, cpus, calibration: calibration.unwrap_or(nothing), is_estimating: calibration.is_some(), team };
     let mut policies = vec![args.policy];
     if args.compare {
         policies.extend([Name::Linux, Name::Rr, Name::Dss].into_iter().filter(|it| *it != args.policy));

@@ -4,3 +4,4 @@ pub mod canary;
 pub mod group;
 pub mod real;
 pub mod supervisor;
+pub mod team;

@@ -5,12 +5,14 @@
 //! Nothing but what was started here is touched, and a supervisor thaws everything if this process dies.
 
 use std::io;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use super::canary::{self, Calibration, Canary};
 use super::group::{Group, Hierarchy};
+use super::team::Page;
 use crate::machine::{Capacity, Machine};
 use crate::policies::{Policy, ProgramView, ThreadView, View};
 
@@ -67,6 +69,8 @@ pub struct Ground<'a> {
     pub calibration: Calibration,
     /// It runs from time to time.
     pub is_estimating: bool,
+    /// The library that lets OpenMP programs follow their processors, and a folder for their pages.
+    pub team: Option<(&'a Path, &'a Path)>,
 }
 
 struct Running {
@@ -76,14 +80,24 @@ struct Running {
     is_thawed: bool,
     keeps_to: Vec<usize>,
     window_mbps: Vec<f64>,
+    page: Option<Page>,
 }
 
 /// A child that can no longer hold the run up.
-fn start(task: &Task, group: &Group) -> io::Result<Child> {
+fn start(task: &Task, group: &Group, team: Option<(&Path, &Page)>) -> io::Result<Child> {
     // The shell joins the group, which is frozen, and so stops there until the group has its first turn.
     let mut command = Command::new("sh");
     command.args(["-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\""]).arg(group.path()).args(&task.command);
     command.env("OMP_NUM_THREADS", task.n_threads.to_string()).env("OMP_WAIT_POLICY", "passive").stdin(Stdio::null());
+    if let Some((library, page)) = team {
+        let before = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty());
+        let mut preload = library.as_os_str().to_owned();
+        before.into_iter().for_each(|it| {
+            preload.push(":");
+            preload.push(it);
+        });
+        command.env("LD_PRELOAD", preload).env("MEANWHILE_TEAM", page.path());
+    }
     // Standard output is ours alone.
     command.stdout(Stdio::from(io::stderr()));
     command.spawn()
@@ -95,7 +109,17 @@ pub fn run(tasks: &[Task], ground: &Ground<'_>, mut policy: Option<Box<dyn Polic
     let mut running = Vec::new();
     for (idx, task) in tasks.iter().enumerate() {
         let group = ground.hierarchy.group(&format!("task-{idx}"))?;
-        let mut child = start(task, &group)?;
+        let page = match ground.team {
+            // A page of an earlier run of the same manager is of no use.
+            Some((_, folder)) => {
+                let path = folder.join(format!("page-{idx}"));
+                let _ = std::fs::remove_file(&path);
+                Some(Page::create(&path)?)
+            }
+            None => None,
+        };
+        let team = ground.team.zip(page.as_ref()).map(|((library, _), page)| (library, page));
+        let mut child = start(task, &group, team)?;
         running.push(Running {
             group,
             started: Instant::now(),
@@ -103,6 +127,7 @@ pub fn run(tasks: &[Task], ground: &Ground<'_>, mut policy: Option<Box<dyn Polic
             is_thawed: false,
             keeps_to: Vec::new(),
             window_mbps: Vec::new(),
+            page,
         });
         let sender = sender.clone();
         std::thread::spawn(move || {
@@ -178,7 +203,8 @@ fn decide(running: &[Running], tasks: &[Task], machine: &Machine, cpus: &[usize]
     let mut threads = Vec::new();
     for (program, (it, task)) in running.iter().zip(tasks).enumerate() {
         let is_active = it.ended.is_none();
-        programs.push(ProgramView { n_threads: task.n_threads, first: threads.len(), is_active, is_malleable: true });
+        let is_malleable = task.n_threads == 1 || it.page.as_ref().is_some_and(Page::is_followed);
+        programs.push(ProgramView { n_threads: task.n_threads, first: threads.len(), is_active, is_malleable });
         for _ in 0..task.n_threads {
             threads.push(ThreadView {
                 program,
@@ -214,6 +240,9 @@ fn switch(running: &mut [Running], chosen: &[Vec<usize>]) -> io::Result<()> {
         // Threads that were started since keep to what their parent kept to.
         if it.keeps_to != *cpus {
             it.group.keep_to(cpus)?;
+            if let Some(page) = &it.page {
+                page.set_team(cpus.len() as u32)?;
+            }
             it.keeps_to.clone_from(cpus);
         }
         if !it.is_thawed {

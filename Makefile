@@ -26,6 +26,7 @@ test: setup lint ## lint and run all tests; what this CPU or kernel lacks is nam
 
 test-long: build ## test every combination; takes hours, goes on where it was stopped
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_run
 	$(MEANWHILE) cipher test --matrix
 
 bench: build ## measure everything, in full

@@ -19,7 +19,11 @@ vector_underflow:
 #else
     rd %psr, %l0; rd %wim, %l3; ba overflow; and %l0, 31, %l4 /* 0x05 */
 vector_underflow:
+#ifdef SCHEME_ADAPTIVE
+    rd %psr, %g3; ld [%l1], %g2; ba underflow; srl %g2, 25, %l4 /* 0x06 */
+#else
     rd %psr, %l0; rd %wim, %l3; ba underflow; ld [%l1], %l4 /* 0x06 */
+#endif
 #endif
 vector_rest:
     .rept 0x83 - 7
@@ -32,6 +36,28 @@ vector_others:
     .rept 256 - 0x84
     BAD
     .endr
+
+#ifdef SCHEME_ADAPTIVE
+    .global trap_table, trap_table_lone, vector_overflow_lone, vector_underflow_lone, vector_flush_lone
+trap_table_lone:                                /* while one thread has all windows */
+    .rept 5
+    BAD
+    .endr
+vector_overflow_lone:
+    rd %wim, %g2; srl %g2, 1, %g3; ba lone_overflow; SHIFT_LAST(sll, %g2, %g2)
+vector_underflow_lone:
+    rd %wim, %g2; sll %g2, 1, %g3; ba lone_underflow; SHIFT_LAST(srl, %g2, %g2)
+vector_rest_lone:
+    .rept 0x83 - 7
+    BAD
+    .endr
+vector_flush_lone:
+    rd %psr, %l0; rd %wim, %l3; ba lone_flush_trap; nop
+vector_others_lone:
+    .rept 256 - 0x84
+    BAD
+    .endr
+#endif
 
     .section .text.boot, "ax"
 _start:
@@ -59,12 +85,36 @@ _start:
     flush %o0
     ba 2b
     add %g2, 4, %g2
-3:  set trap_table, %o0
+3:  set window_owner, %g6
+    set window_last, %g2
+    ld [%g2], %g2
+    sll %g2, 2, %g3
+    st %g3, [%g6 + OWNER_LAST]
+#ifdef SCHEME_ADAPTIVE
+    mov -1, %o0
+    st %o0, [%g6 + OWNER_OTHERS]
+    mov 7, %o0
+    sub %g2, 2, %o1
+    sll %o0, %o1, %o0       /* the windows above window 0 */
+    mov OWNER_ROOM, %o1
+4:  st %o0, [%g6 + %o1]
+    srl %o0, %g2, %o2
+    and %o2, 1, %o2
+    add %o0, %o0, %o0
+    or %o0, %o2, %o0
+    add %o1, 4, %o1
+    cmp %o1, OWNER_ROOM + 128
+    bne 4b
+    nop
+    clr %g4
+    set trap_table_lone, %o0
+#else
+    set trap_table, %o0
+#endif
     wr %o0, %tbr
     set thr_boot, %g7
     set thr_idle, %g5
-    set window_owner, %g6
-#if defined(SCHEME_NS) || defined(SCHEME_FLAT)
+#if defined(SCHEME_NS) || defined(SCHEME_FLAT) || defined(SCHEME_ADAPTIVE)
     wr %g0, 2, %wim         /* window 1 is reserved, the one below window 0 */
 #else
     wr %g0, -2, %wim        /* window 0 is the only one of this thread */
@@ -110,7 +160,7 @@ thr_entry:
     .section .bss
     .align 8
     .global window_owner, window_last
-window_owner: .skip 128 + 8
+window_owner: .skip 384
 window_last: .skip 8
 boot_stack: .skip 4096
 boot_stack_end:

@@ -2,26 +2,27 @@
  * longjmp and debuggers expect. */
 #include "window.h"
     .section .text.trap, "ax"
-    .global flush_trap
-flush_trap:                     /* %l0: state, %l3: window mask */
+    .global LONE(flush_trap)
+LONE(flush_trap):                     /* %l0: state, %l3: window mask */
     wr %g0, %wim
     mov %l3, %g2
-    mov %l0, %g4
+    st %l0, [%g6 + OWNER_SCRATCH]
     nop
     restore
-flush_trap_next:
+LONE(flush_trap_next):
     restore
     rd %psr, %g3
     srl %g2, %g3, %g3
     andcc %g3, 1, %g0           /* the reserved window */
-    bne flush_trap_stored
+    bne LONE(flush_trap_stored)
     nop
-flush_trap_window:
+LONE(flush_trap_window):
     SPILL(%sp)
-    ba flush_trap_next
+    ba LONE(flush_trap_next)
     nop
-flush_trap_stored:
-    wr %g4, %psr
+LONE(flush_trap_stored):
+    ld [%g6 + OWNER_SCRATCH], %g3
+    wr %g3, %psr
     nop
     nop
     nop

@@ -40,7 +40,7 @@ flush_trap_stored:              /* below what was the lowest window */
     save
     save
     wr %g2, %wim
-    nop
+    clr %g4
     nop
     jmp %l2
     rett %l2 + 4

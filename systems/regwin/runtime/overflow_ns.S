@@ -2,8 +2,8 @@
  * it is stored and becomes the reserved one. */
 #include "window.h"
     .section .text.trap, "ax"
-    .global overflow
-overflow:                       /* %g2 ^ %g3: the window mask, one window further up */
+    .global LONE(overflow)
+LONE(overflow):                       /* %g2 ^ %g3: the window mask, one window further up */
     save
     wr %g2, %g3, %wim
     SPILL(%sp)

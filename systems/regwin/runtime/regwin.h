@@ -1,7 +1,7 @@
 /* regwin: threads in cyclic register windows for SPARC V8.
  *
  * Link boot.S, ready.S, threads.c, streams.c, int64.c, console.c and the four files of one scheme
- * (overflow, underflow, flush, switch), compiled with -DSCHEME_NS, -DSCHEME_SNP or -DSCHEME_SP.
+ * (overflow, underflow, flush, switch), compiled with -DSCHEME_NS, -DSCHEME_SNP, -DSCHEME_SP or -DSCHEME_ADAPTIVE.
  * One processor, no preemption: a thread runs until it blocks, yields or returns. Compile for the
  * windows with %g2-%g7 reserved: gcc -mno-app-regs -ffixed-g5, clang -ffixed-g2 to -ffixed-g7.
  */
@@ -10,9 +10,9 @@
 
 /* The first fields are those that window.h names. */
 struct thr {
-    unsigned psr, wim, sp, pc;
+    unsigned psr, wim, sp, pc, refusals;
     struct thr *next;
-    unsigned hint;
+    unsigned hint, patience;
     const char *name;
     unsigned *stack;            /* its lowest word is the guard */
     const struct stream *waits; /* the stream that it waits for */

@@ -1,6 +1,7 @@
 /* What the assembly files share: where things are, and a window's way to memory and back.
  *
- * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7
+ * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7. In the adaptive scheme
+ *          %g4 is 0 while windows are shared, and what the running thread is refused while it is alone
  * %g5      the first thread of the ready queue, thr_idle if there is none
  * %g6      window_owner: the word for window q is the thread whose lowest resident window is q-1
  * %g7      the running thread
@@ -13,9 +14,16 @@
 #define TCB_WIM 4  /* its window mask: 0 for each of its windows, 1 elsewhere */
 #define TCB_SP 8   /* stack pointer of the newest frame */
 #define TCB_PC 12  /* return address of the switch */
-#define TCB_NEXT 16
-#define TCB_HINT 20
-#define OWNER_SCRATCH 128 /* a word behind the 32 owners */
+#define TCB_REFUSE 16 /* adaptive: so many times its windows are not left */
+#define TCB_NEXT 20
+#define TCB_HINT 24
+#define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
+#define REFUSALS_MAX 63
+/* Behind the 32 owners: */
+#define OWNER_SCRATCH 128 /* two words */
+#define OWNER_LAST 136    /* 4 * (number of windows less one) */
+#define OWNER_OTHERS 140  /* adaptive: suspended threads with windows; -1: the running thread is alone */
+#define OWNER_ROOM 256    /* adaptive, by window: the bits of the three windows above it */
 
 #ifdef __ASSEMBLER__
 /* The store area of a window is the 64 bytes at its stack pointer. */
@@ -25,6 +33,37 @@
 #define FILL(sp) \
     ldd [sp + 0], %l0; ldd [sp + 8], %l2; ldd [sp + 16], %l4; ldd [sp + 24], %l6; \
     ldd [sp + 32], %i0; ldd [sp + 40], %i2; ldd [sp + 48], %i4; ldd [sp + 56], %i6
+
+/* The same, the last load apart: it fits behind a jump. */
+#define FILL_SOME(sp) \
+    ldd [sp + 0], %l0; ldd [sp + 8], %l2; ldd [sp + 16], %l4; ldd [sp + 24], %l6; \
+    ldd [sp + 32], %i0; ldd [sp + 40], %i2; ldd [sp + 48], %i4
+#define FILL_REST(sp) ldd [sp + 56], %i6
+
+/* Handlers for one thread in the registers: the adaptive scheme has them beside those that share. */
+#ifdef SCHEME_ADAPTIVE
+#define LONE(name) lone_##name
+#else
+#define LONE(name) name
+#endif
+
+/* Thread `thread` lost its last window; `psr` is its state register as it was left. The upper four bits are
+ * 0 if it was never resumed since it was left: then it is refused longer. */
+#define LOST(name, psr, thread, a, b) \
+    ld [thread + TCB_PEN], a; \
+    srl psr, 28, b; \
+    tst b; \
+    bne name##_useful; \
+    add a, a, a; \
+name##_useless: \
+    or a, 1, a; \
+    and a, REFUSALS_MAX, a; \
+    st a, [thread + TCB_REFUSE]; \
+    ba name##_lost; \
+    st a, [thread + TCB_PEN]; \
+name##_useful: \
+    st %g0, [thread + TCB_PEN]; \
+name##_lost:
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */
 #define SHIFT_LAST(op, from, to) \

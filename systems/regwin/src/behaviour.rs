@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn two_threads_on_paper() {
         // Thread 1 goes two deep and back between switches, thread 2 stays where it is.
-        let plain = Event::Restore(Adds::Nothing);
+        let plain = Event::Restore(Adds::NOTHING);
         let turn = [Event::Save, Event::Save, plain, plain, Event::Block(2), Event::Block(1)];
         let events: Vec<Event> = std::iter::once(Event::Leave(1)).chain(turn.into_iter().cycle().take(60)).collect();
         let ready = vec![1; events.len()];

@@ -73,26 +73,23 @@ impl Counts {
 /// The counts of a run under the plugin; `threads` are the names in the order of the image's table.
 pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) -> Counts {
     let mut counts = Counts::default();
-    let overflow_vector = code.address("vector_overflow");
-    let underflow_vector = code.address("vector_underflow");
-    let flush_vector = code.address("vector_flush");
-    let mut n_flushes = 0;
+    // The adaptive scheme has a second trap table, for a thread that is alone.
+    let vector = |name: &str| [Some(code.address(name)), code.try_address(&format!("{name}_lone"))];
+    let [overflow_vector, underflow_vector, flush_vector] = ["vector_overflow", "vector_underflow", "vector_flush"].map(vector);
+    let (mut n_flushes, mut n_lone_underflows) = (0, 0);
     for &(at, times) in &raw.words {
         let word = code.words[((at - code.base) / 4) as usize];
-        if at == overflow_vector {
-            counts.overflows = times;
-        }
-        if at == underflow_vector {
-            counts.underflows = times;
-        }
-        if at == flush_vector {
-            n_flushes = times;
-        }
+        let is = |vector: [Option<u32>; 2]| vector.contains(&Some(at));
+        counts.overflows += if is(overflow_vector) { times } else { 0 };
+        counts.underflows += if is(underflow_vector) { times } else { 0 };
+        n_lone_underflows += if underflow_vector[1] == Some(at) { times } else { 0 };
+        n_flushes += if is(flush_vector) { times } else { 0 };
         if code.application.contains(&at) {
             counts.saves += if sparc::is_save(word) { times } else { 0 };
             counts.restores += if sparc::is_restore(word) { times } else { 0 };
         }
-        let in_vector = (overflow_vector..underflow_vector + 16).contains(&at) || (flush_vector..flush_vector + 16).contains(&at);
+        let vectors = [overflow_vector, underflow_vector, flush_vector];
+        let in_vector = vectors.iter().flatten().flatten().any(|it| (*it..*it + 16).contains(&at));
         let in_runtime = code.traps.contains(&at) || code.switches.contains(&at);
         if in_runtime {
             counts.spilled += if sparc::stores_window(word) { times } else { 0 };
@@ -112,9 +109,8 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     // A trapped instruction is counted when it traps. A save is executed again, so is the restore of a
     // handler that loads the window where it was; the in-place handler finishes the restore itself.
     let repeats_restore = code.try_address("underflow_plain").is_none();
-    let repeated = counts.overflows + if repeats_restore { counts.underflows } else { 0 };
     counts.saves -= counts.overflows;
-    counts.restores -= repeated - counts.overflows;
+    counts.restores -= if repeats_restore { counts.underflows } else { n_lone_underflows };
     for (cycles, core) in counts.cycles.iter_mut().zip(machines) {
         // Not finished means not paid for; taking the trap is.
         cycles.application -= counts.overflows + counts.underflows;

@@ -40,7 +40,8 @@ macro_rules! files {
 const RUNTIME: &[(&str, &str)] = files!("runtime":
     "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
-    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h");
+    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
+    "overflow_adaptive.S", "underflow_adaptive.S", "switch_adaptive.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
 const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");
@@ -51,15 +52,19 @@ const GCC: &str = "sparc64-linux-gnu-gcc";
 const CLANG: &str = "clang-19";
 
 /// The files of the runtime that a scheme links.
-fn runtime_files(scheme: Scheme) -> [&'static str; 10] {
-    let [overflow, underflow, flush, switch] = match scheme {
-        Scheme::Ns => ["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
-        Scheme::Flat => ["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
-        Scheme::Snp => ["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
-        Scheme::Sp => ["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
+fn runtime_files(scheme: Scheme) -> Vec<&'static str> {
+    let ours: &[&str] = match scheme {
+        Scheme::Ns => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
+        Scheme::Flat => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
+        Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
+        Scheme::Sp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
+        Scheme::Adaptive => &[
+            "overflow_adaptive.S", "underflow_adaptive.S", "flush_sharing.S", "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_adaptive.S",
+        ],
     };
     // The trap table comes first in its section, so boot.S comes first.
-    ["boot.S", overflow, underflow, flush, switch, "ready.S", "threads.c", "streams.c", "int64.c", "console.c"]
+    let every = ["ready.S", "threads.c", "streams.c", "int64.c", "console.c"];
+    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).collect()
 }
 
 /// Flags for C and assembly alike.

@@ -9,6 +9,8 @@ pub enum Scheme {
     Snp,
     /// Shared, a private reserved window for each thread.
     Sp,
+    /// Ours: shared or not, as it turns out at each switch.
+    Adaptive,
     /// The same program compiled without windows.
     Flat,
 }
@@ -50,7 +52,7 @@ pub enum Cc {
 
 impl Scheme {
     /// All of them.
-    pub const ALL: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Flat];
+    pub const ALL: [Scheme; 5] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive, Scheme::Flat];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -58,6 +60,7 @@ impl Scheme {
             Scheme::Ns => "ns",
             Scheme::Snp => "snp",
             Scheme::Sp => "sp",
+            Scheme::Adaptive => "adaptive",
             Scheme::Flat => "flat",
         }
     }
@@ -71,7 +74,7 @@ impl Scheme {
     pub fn shares(self) -> bool {
         match self {
             Scheme::Ns | Scheme::Flat => false,
-            Scheme::Snp | Scheme::Sp => true,
+            Scheme::Snp | Scheme::Sp | Scheme::Adaptive => true,
         }
     }
 }

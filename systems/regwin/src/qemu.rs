@@ -117,7 +117,7 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
 fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
     let marks = |names: &[&str]| names.iter().filter_map(|it| code.try_address(it)).collect::<Vec<u32>>();
     let entries = marks(&["thr_block", "thr_block_flush", "thr_leave"]);
-    let loads = marks(&["thr_to", "thr_to_left"]);
+    let loads = marks(&["thr_to", "thr_to_left", "thr_to_absent", "thr_to_inherit"]);
     let (start, stop) = (code.address("thr_leave"), code.address("machine_idle"));
     let entry = |(idx, word): (usize, &u32)| {
         let at = code.address_of(idx);

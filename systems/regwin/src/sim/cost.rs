@@ -23,7 +23,7 @@ pub struct Costs {
     /// Overflow into another thread's lowest, of several; its last.
     pub overflow_other: [Cost; 2],
     /// Underflow, in place, by what the restore adds.
-    pub underflow_in_place: [Cost; 3],
+    pub underflow_in_place: [Cost; Adds::N_FORMS],
     /// The flush trap without the windows that it stores, and each of them.
     pub flush: Cost,
     /// See [`Costs::flush`].
@@ -50,6 +50,8 @@ pub struct Costs {
     pub load: Cost,
     /// After the end of a thread: the next is resident; or not.
     pub left: [Cost; 2],
+    /// What only the adaptive scheme has.
+    pub adaptive: AdaptiveCosts,
 }
 
 impl Costs {
@@ -82,20 +84,62 @@ impl Costs {
                 costs.resident = sum(&["take_next", "thr_to"]);
                 return costs;
             }
-            Scheme::Snp | Scheme::Sp => {}
+            Scheme::Snp | Scheme::Sp | Scheme::Adaptive => {}
         }
         costs.overflow_free = plus(overflow, sum(&["overflow", "overflow_free"]));
+        let entry = |name: &str| both(&|core| code.cycles(code.address(name)..code.address(name) + 8, core));
+        let (read, written) = (entry("registers_read"), entry("registers_written"));
+        let forms: [Adds; Adds::N_FORMS] = std::array::from_fn(|it| Adds::from_form(it as u8).expect("a number below that of forms"));
         costs.overflow_own = plus(overflow, sum(&["overflow", "overflow_taken", "overflow_own"]));
+        if scheme == Scheme::Adaptive {
+            let other = sum(&["overflow", "overflow_taken", "overflow_other", "overflow_more", "overflow_stored"]);
+            costs.overflow_other[0] = plus(overflow, other);
+            costs.underflow_in_place = forms.map(|form| {
+                let mut cost = plus(underflow, sum(&["underflow"]));
+                if form == Adds::NOTHING {
+                    return plus(cost, sum(&["underflow_plain"]));
+                }
+                let mut add = |it: Cost| cost = plus(cost, it);
+                add(sum(&["underflow_adds"]));
+                match (form.has_register(), form.has_first()) {
+                    (false, false) => add(sum(&["underflow_constant"])),
+                    (true, false) => {
+                        add(sum(&["underflow_registers", "underflow_second", "underflow_one", "underflow_moved"]));
+                        add(read);
+                    }
+                    (false, true) => {
+                        add(sum(&["underflow_registers", "underflow_first", "underflow_both", "underflow_added"]));
+                        add(read);
+                    }
+                    (true, true) => {
+                        let blocks = ["underflow_registers", "underflow_second", "underflow_one", "underflow_both", "underflow_added"];
+                        add(sum(&blocks));
+                        add(plus(read, read));
+                    }
+                }
+                let end = if form.goes_elsewhere() {
+                    plus(sum(&["underflow_elsewhere", "underflow_written"]), written)
+                } else {
+                    sum(&["underflow_result"])
+                };
+                plus(plus(cost, sum(&["underflow_sum"])), end)
+            });
+            costs.adaptive = AdaptiveCosts::new(&sum, &taken);
+            return costs;
+        }
         costs.overflow_other = ["overflow_other_more", "overflow_other_last"]
             .map(|end| plus(overflow, sum(&["overflow", "overflow_taken", "overflow_other", end, "overflow_other_stored"])));
         let plain = plus(underflow, sum(&["underflow", "underflow_plain"]));
-        let entry = |name: &str| both(&|core| code.cycles(code.address(name)..code.address(name) + 8, core));
-        let (read, written) = (entry("registers_read"), entry("registers_written"));
         let adds = plus(
             plus(underflow, sum(&["underflow", "underflow_adds", "underflow_first", "underflow_sum", "underflow_added"])),
             plus(read, written),
         );
-        costs.underflow_in_place = [plain, plus(adds, sum(&["underflow_immediate"])), plus(plus(adds, read), sum(&["underflow_register"]))];
+        let (constant, register) = (plus(adds, sum(&["underflow_immediate"])), plus(plus(adds, read), sum(&["underflow_register"])));
+        costs.underflow_in_place = forms.map(|form| match form {
+            Adds::NOTHING => plain,
+            _ if form.has_register() => register,
+            _ => constant,
+        });
         costs.block = sum(&["thr_block", "thr_to"]);
         costs.leave = sum(&["thr_leave", "left", "thr_to_left"]);
         costs.load = sum(&["load"]);
@@ -121,6 +165,24 @@ impl Costs {
 }
 
 impl Costs {
+    /// The longest switch looks at each neighbour, stores all windows of all of them, and then its own thread's.
+    fn worst_adaptive(&self, n: u64, machine: usize) -> (u64, u64) {
+        let costs = &self.adaptive;
+        let of = |cost: Cost| cost[machine];
+        let window = of(costs.evict_next).max(of(costs.flush_next) + of(costs.flush_again)).max(of(costs.block_next) + of(costs.block_again));
+        let look = of(costs.shared_look) + 3 * (of(costs.look_next) + of(costs.look_free)) + of(costs.look_around);
+        let neighbour = of(costs.look_neighbour) + of(costs.neighbour_other) + costs.neighbour_stale.map(of)[0].max(of(costs.neighbour_stale[1]));
+        // A neighbour has a window and a reserved one.
+        let n_neighbours = (n - 1) / 2;
+        let looks = n_neighbours * (look + neighbour + of(costs.looks_again)) + look;
+        let flush = of(costs.shared_refused).max(of(costs.neighbour_fresh)) + of(costs.shared_flush) + of(costs.inherit) + of(costs.inherit_around);
+        let ends = (of(costs.inherit_alone) + of(costs.lone_load)).max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
+        let enters = of(costs.shared_leave).max(of(costs.lone_leave) + (n - 1) * of(costs.lone_down)) + of(costs.enter);
+        let lone = of(costs.lone_look) + of(costs.lone_narrow) + of(costs.lone_flush_switch) + of(costs.lone_load);
+        let begins = of(costs.absent) + of(costs.shared_absent) + of(costs.leave) + of(costs.leave_shared);
+        (begins + looks + (n - 1) * window + (flush + ends).max(enters).max(lone), (n - 2) * of(costs.lone_underflow))
+    }
+
     /// The most cycles that one switch can take with `n` windows, and the most that the underflows which
     /// it causes take later (of these, those that load windows it has stored of its own thread).
     pub fn worst_switch(&self, scheme: Scheme, n: u32, machine: usize) -> (u64, u64) {
@@ -133,6 +195,7 @@ impl Costs {
                 let stores = (n - 1) * of(self.block_window) + (n - 2) * of(self.block_again);
                 (of(self.block) + stores + of(self.resident), (n - 2) * of(self.underflow))
             }
+            Scheme::Adaptive => self.worst_adaptive(n, machine),
             Scheme::Snp | Scheme::Sp => {
                 let enters = of(self.absent) + most(&self.newest) + most(&self.reserve) + of(self.load);
                 let resumes = of(self.resident).max(most(&self.resident_taken));
@@ -144,24 +207,182 @@ impl Costs {
     }
 }
 
-/// What a restore adds: nothing, an immediate, a register. The in-place underflow handler does it.
+/// What a restore adds, as far as the in-place underflow handlers go different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Adds {
-    /// Its target is `%g0`.
-    Nothing,
-    /// An immediate.
-    Immediate,
-    /// A register.
-    Register,
-}
+pub struct Adds(u8);
 
 impl Adds {
+    /// Forms there are.
+    pub const N_FORMS: usize = 9;
+    /// Its target is `%g0`.
+    pub const NOTHING: Adds = Adds(0);
+
     /// What this restore adds.
     pub fn of(word: u32) -> Adds {
-        match (word >> 25 & 31, word >> 13 & 1) {
-            (0, _) => Adds::Nothing,
-            (_, 1) => Adds::Immediate,
-            _ => Adds::Register,
+        let (to, first, constant) = (word >> 25 & 31, word >> 14 & 31, word >> 13 & 1);
+        if to == 0 { Adds::NOTHING } else { Adds(1 + u8::from(constant == 0) + 2 * u8::from(first != 0) + 4 * u8::from(to != 8)) }
+    }
+
+    /// Its number, below [`Adds::N_FORMS`].
+    pub fn form(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The form of this number.
+    pub fn from_form(form: u8) -> Option<Adds> {
+        (usize::from(form) < Adds::N_FORMS).then_some(Adds(form))
+    }
+
+    /// The second operand is a register.
+    fn has_register(self) -> bool {
+        self.0 > 0 && (self.0 - 1) & 1 == 1
+    }
+
+    /// The first operand is not `%g0`.
+    fn has_first(self) -> bool {
+        self.0 > 0 && (self.0 - 1) & 2 == 2
+    }
+
+    /// The target is not the first out register.
+    fn goes_elsewhere(self) -> bool {
+        self.0 > 0 && (self.0 - 1) & 4 == 4
+    }
+}
+
+/// The pieces of the adaptive scheme's switches; the labels of `switch_adaptive.S`.
+#[derive(Debug, Clone, Default)]
+pub struct AdaptiveCosts {
+    /// Overflow and underflow of a thread that is alone, and its flush trap.
+    pub lone_overflow: Cost,
+    /// See above.
+    pub lone_underflow: Cost,
+    /// See above.
+    pub lone_flush: Cost,
+    /// See above.
+    pub lone_flush_window: Cost,
+    /// An overflow takes the last window of a thread: it never came back; it did.
+    pub overflow_last: [Cost; 2],
+    /// From here: switches. Both threads have windows.
+    pub resident: Cost,
+    /// Alone and refused; what follows apart.
+    pub lone_refused: Cost,
+    /// The next thread has no windows.
+    pub absent: Cost,
+    /// Alone: is there room?
+    pub lone_look: Cost,
+    /// There is.
+    pub lone_leave: Cost,
+    /// For each window.
+    pub lone_down: Cost,
+    /// There is none.
+    pub lone_narrow: Cost,
+    /// Alone, windows are stored.
+    pub lone_flush_switch: Cost,
+    /// For each window, and between two.
+    pub block_next: Cost,
+    /// See above.
+    pub block_again: Cost,
+    /// A thread is loaded and alone.
+    pub lone_load: Cost,
+    /// Shared: is the old thread refused?
+    pub shared_absent: Cost,
+    /// It is.
+    pub shared_refused: Cost,
+    /// Is there room?
+    pub shared_look: Cost,
+    /// A window is looked at; that means around the end; it is free.
+    pub look_next: Cost,
+    /// See above.
+    pub look_around: Cost,
+    /// See above.
+    pub look_free: Cost,
+    /// A thread is in the way.
+    pub look_neighbour: Cost,
+    /// It is another one.
+    pub neighbour_other: Cost,
+    /// It has run since the last look.
+    pub neighbour_fresh: Cost,
+    /// It has not: its windows go; it never came back to them; it did.
+    pub neighbour_stale: [Cost; 2],
+    /// For each of its windows.
+    pub evict_next: Cost,
+    /// The look begins anew.
+    pub looks_again: Cost,
+    /// There is room.
+    pub shared_leave: Cost,
+    /// The next thread is loaded above the old one.
+    pub enter: Cost,
+    /// Shared, windows are stored.
+    pub shared_flush: Cost,
+    /// For each window, and between two.
+    pub flush_next: Cost,
+    /// See above.
+    pub flush_again: Cost,
+    /// The place of the old thread is free; its lowest window is the last one.
+    pub inherit: Cost,
+    /// See above.
+    pub inherit_around: Cost,
+    /// The next thread has windows; is alone; gets that place.
+    pub inherit_resident: Cost,
+    /// See above.
+    pub inherit_alone: Cost,
+    /// See above.
+    pub inherit_shared: Cost,
+    /// The end of a thread; while windows are shared.
+    pub leave: Cost,
+    /// See above.
+    pub leave_shared: Cost,
+}
+
+impl AdaptiveCosts {
+    fn new(sum: &dyn Fn(&[&str]) -> Cost, taken: &dyn Fn(&str) -> Cost) -> AdaptiveCosts {
+        let plus = |a: Cost, b: Cost| [a[0] + b[0], a[1] + b[1]];
+        let last = |how: &str| {
+            let blocks = ["overflow", "overflow_taken", "overflow_other", "overflow_last", how, "overflow_lost", "overflow_stored"];
+            plus(taken("vector_overflow"), sum(&blocks))
+        };
+        let stale = |how: &str| sum(&["neighbour_stale", "evict_last", how, "evict_lost"]);
+        AdaptiveCosts {
+            lone_overflow: plus(taken("vector_overflow_lone"), sum(&["lone_overflow"])),
+            lone_underflow: plus(taken("vector_underflow_lone"), sum(&["lone_underflow"])),
+            lone_flush: plus(taken("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
+            lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
+            overflow_last: ["overflow_useless", "overflow_useful"].map(last),
+            resident: sum(&["thr_block", "block_decides", "resident_stores", "resident", "thr_to_left"]),
+            lone_refused: sum(&["thr_block", "lone_refused"]),
+            absent: sum(&["thr_block", "block_decides", "absent"]),
+            lone_look: sum(&["lone_look"]),
+            lone_leave: sum(&["lone_leave", "lone_owns"]),
+            lone_down: sum(&["lone_down"]),
+            lone_narrow: sum(&["lone_narrow", "lone_refused"]),
+            lone_flush_switch: sum(&["lone_flush"]),
+            block_next: sum(&["block_next"]),
+            block_again: sum(&["block_again"]),
+            lone_load: sum(&["lone_load", "thr_to"]),
+            shared_absent: sum(&["shared_absent"]),
+            shared_refused: sum(&["shared_refused"]),
+            shared_look: sum(&["shared_look"]),
+            look_next: sum(&["look_next", "look_on"]),
+            look_around: sum(&["look_around"]),
+            look_free: sum(&["look_free"]),
+            look_neighbour: sum(&["look_neighbour"]),
+            neighbour_other: sum(&["neighbour_other"]),
+            neighbour_fresh: sum(&["neighbour_fresh"]),
+            neighbour_stale: ["evict_useless", "evict_useful"].map(stale),
+            evict_next: sum(&["evict_next"]),
+            looks_again: sum(&["block_decides", "absent", "shared_absent"]),
+            shared_leave: sum(&["shared_leave"]),
+            enter: sum(&["enter", "thr_to_absent"]),
+            shared_flush: sum(&["shared_flush"]),
+            flush_next: sum(&["flush_next"]),
+            flush_again: sum(&["flush_again"]),
+            inherit: sum(&["inherit", "inherit_below"]),
+            inherit_around: sum(&["inherit_around"]),
+            inherit_resident: sum(&["inherit_gone", "inherit_resident", "resident", "thr_to_left"]),
+            inherit_alone: sum(&["inherit_absent", "inherit_alone"]),
+            inherit_shared: sum(&["inherit_absent", "inherit_shared", "thr_to_inherit"]),
+            leave: sum(&["thr_leave"]),
+            leave_shared: sum(&["leave_shared"]),
         }
     }
 }

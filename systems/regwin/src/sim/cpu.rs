@@ -19,7 +19,7 @@ const UART_STATUS: u32 = 0x8000_0104;
 const TCB_PSR: u32 = 0;
 const TCB_SP: u32 = 8;
 const TCB_PC: u32 = 12;
-const TCB_NEXT: u32 = 16;
+const TCB_NEXT: u32 = 20;
 /// A program that executes more than this does not stop.
 const STEPS_MAX: u64 = 4_000_000_000;
 
@@ -72,7 +72,6 @@ pub struct Cpu {
     places: Places,
     windows: Windows,
     save_cost: cost::Cost,
-    in_place: bool,
     cycles: cost::Cost,
     saves: u64,
     restores: u64,
@@ -143,7 +142,6 @@ impl Cpu {
             places,
             windows,
             save_cost: cost::of_save(machines),
-            in_place: code.try_address("underflow_plain").is_some(),
             cycles: [0; 2],
             saves: 0,
             restores: 0,
@@ -383,7 +381,7 @@ impl Cpu {
             self.restores += 1;
             self.record(Event::Restore(Adds::of(bits)));
             // The handler that loads in place finishes the restore itself.
-            if self.windows.restore(Adds::of(bits)) && self.in_place {
+            if self.windows.restore(Adds::of(bits)) {
                 self.cycles = [self.cycles[0] - self.save_cost[0], self.cycles[1] - self.save_cost[1]];
             }
         }

@@ -4,6 +4,7 @@
 //! as many windows as a thread wants. Trap handlers and switches are not executed: `windows` says
 //! what they do to the windows, and `cost` what the blocks that they run through cost.
 
+mod adaptive;
 pub mod cost;
 mod cpu;
 pub mod trace;

@@ -27,6 +27,8 @@ pub enum Event {
     Leave(Thread),
 }
 
+/// The last byte of a restore.
+const RESTORE_MAX: u8 = Adds::N_FORMS as u8;
 const BLOCK: u8 = 0x40;
 const LEAVE: u8 = 0x80;
 
@@ -35,11 +37,9 @@ impl Event {
     pub fn of(byte: u8) -> Event {
         match byte {
             0 => Event::Save,
-            1 => Event::Restore(Adds::Nothing),
-            2 => Event::Restore(Adds::Immediate),
-            3 => Event::Restore(Adds::Register),
-            _ if byte & LEAVE == 0 => Event::Block(Thread::from(byte & 0x3f)),
-            _ => Event::Leave(Thread::from(byte & 0x3f)),
+            _ if byte & LEAVE != 0 => Event::Leave(Thread::from(byte & 0x3f)),
+            _ if byte & BLOCK != 0 => Event::Block(Thread::from(byte & 0x3f)),
+            _ => Event::Restore(Adds::from_form(byte - 1).unwrap_or(Adds::NOTHING)),
         }
     }
 
@@ -47,9 +47,7 @@ impl Event {
     pub fn byte(self) -> u8 {
         match self {
             Event::Save => 0,
-            Event::Restore(Adds::Nothing) => 1,
-            Event::Restore(Adds::Immediate) => 2,
-            Event::Restore(Adds::Register) => 3,
+            Event::Restore(adds) => 1 + adds.form() as u8,
             Event::Block(thread) => BLOCK | thread as u8,
             Event::Leave(thread) => LEAVE | thread as u8,
         }
@@ -99,7 +97,7 @@ impl Trace {
         counts.restores = self.counts.restores;
         for (machine, cycles) in counts.cycles.iter_mut().enumerate() {
             // The handler that loads in place finishes the restore itself.
-            let saved = if scheme.shares() { counts.underflows * self.save_cost[machine] } else { 0 };
+            let saved = windows.n_finished() * self.save_cost[machine];
             cycles.application = self.counts.cycles[machine].application - saved;
         }
         counts
@@ -107,7 +105,7 @@ impl Trace {
 }
 
 /// First line of a trace file; the events follow as bytes.
-const HEAD: &str = "regwin-trace 1";
+const HEAD: &str = "regwin-trace 2";
 
 impl Trace {
     /// The trace as a file: a line that says what it is, one with the application's cycles on each
@@ -139,7 +137,7 @@ impl Trace {
                     counts.saves += 1;
                     None
                 }
-                (1..=3, _) => {
+                (1..=RESTORE_MAX, _) => {
                     counts.restores += 1;
                     None
                 }
@@ -182,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let events = [Event::Leave(1), Event::Save, Event::Block(2), Event::Restore(Adds::Register), Event::Leave(0)];
+        let events = [Event::Leave(1), Event::Save, Event::Block(2), Event::Restore(Adds::of(0x91e8_401a)), Event::Leave(0)];
         let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
         assert_eq!(read.events, events.map(Event::byte));
         assert_eq!((read.counts.saves, read.counts.restores, read.counts.n_switches()), (1, 1, 2));
@@ -193,9 +191,9 @@ mod tests {
         let good = trace(&[Event::Leave(1)]).to_bytes();
         let with = |bytes: &[u8]| [&good, bytes].concat();
         let refusals = [
-            (b"".to_vec(), "its first line is not `regwin-trace 1`"),
-            (b"regwin-trace 1\n1 2\n".to_vec(), "its second line is not four numbers"),
-            (with(&[7]), "event 2 is no event: 0x07"),
+            (b"".to_vec(), "its first line is not `regwin-trace 2`"),
+            (b"regwin-trace 2\n1 2\n".to_vec(), "its second line is not four numbers"),
+            (with(&[10]), "event 2 is no event: 0x0a"),
             (with(&[0xff]), "event 2 is no event: 0xff"),
             (with(&[0x43]), "event 2 switches to a thread without name"),
             (trace(&[Event::Save]).to_bytes(), "it does not begin with the first switch"),
@@ -212,7 +210,7 @@ mod tests {
             let next = |rng: &mut fastrand::Rng| rng.usize(1..3);
             let event = |rng: &mut fastrand::Rng| match rng.u32(..8) {
                 0..=2 => Event::Save,
-                3..=5 => Event::Restore(Adds::Nothing),
+                3..=5 => Event::Restore(Adds::NOTHING),
                 6 => Event::Block(next(rng)),
                 _ => Event::Leave(next(rng)),
             };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::adaptive::State;
 use super::cost::{Adds, Cost, Costs};
 use crate::counts::{Counts, Cycles};
 use crate::names::Scheme;
@@ -12,47 +13,53 @@ pub type Thread = usize;
 
 /// Where the windows of a suspended thread are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    top: u32,
-    bottom: u32,
+pub(super) struct Place {
+    pub top: u32,
+    pub bottom: u32,
+    /// Windows above the newest one up to here are the thread's for calls.
+    pub reserved: u32,
 }
 
 /// The windows of one machine.
 #[derive(Debug)]
 pub struct Windows {
-    scheme: Scheme,
-    n: u32,
-    costs: Costs,
+    pub(super) scheme: Scheme,
+    pub(super) n: u32,
+    pub(super) costs: Costs,
     /// Of each suspended thread that has resident windows.
-    places: Vec<Option<Place>>,
+    pub(super) places: Vec<Option<Place>>,
     /// By window: the thread whose lowest resident window it is.
-    owner: Vec<Option<Thread>>,
-    running: Option<Thread>,
+    pub(super) owner: Vec<Option<Thread>>,
+    pub(super) running: Option<Thread>,
     /// Current window, reserved window, lowest window of the running thread.
-    cwp: u32,
-    reserved: u32,
-    bottom: u32,
+    pub(super) cwp: u32,
+    pub(super) reserved: u32,
+    pub(super) bottom: u32,
     /// Windows of the running thread, where they are not shared.
     n_used: u32,
-    overflows: u64,
-    underflows: u64,
-    spilled: u64,
-    restored: u64,
+    pub(super) overflows: u64,
+    pub(super) underflows: u64,
+    pub(super) finished: u64,
+    pub(super) spilled: u64,
+    pub(super) restored: u64,
     traps: Cost,
     spans: BTreeMap<(u32, u32, Cost), u64>,
+    pub(super) adaptive: State,
+    /// What the running thread is refused, if it is alone.
+    pub(super) lone_refusals: u32,
     frozen: Option<Box<Counts>>,
 }
 
 /// A switch in the making.
 #[derive(Default)]
-struct Sum {
-    spilled: u32,
-    restored: u32,
+pub(super) struct Sum {
+    pub spilled: u32,
+    pub restored: u32,
     cost: Cost,
 }
 
 impl Sum {
-    fn add(&mut self, cost: Cost) {
+    pub fn add(&mut self, cost: Cost) {
         self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
     }
 }
@@ -73,10 +80,13 @@ impl Windows {
             n_used: 1,
             overflows: 0,
             underflows: 0,
+            finished: 0,
             spilled: 0,
             restored: 0,
             traps: [0; 2],
             spans: BTreeMap::new(),
+            adaptive: State::new(),
+            lone_refusals: 0,
             frozen: None,
         }
     }
@@ -86,15 +96,20 @@ impl Windows {
         self.frozen = Some(Box::new(self.counts()));
     }
 
-    fn above(&self, window: u32) -> u32 {
+    /// Restores that a handler finished: nobody executes them.
+    pub fn n_finished(&self) -> u64 {
+        self.finished
+    }
+
+    pub(super) fn above(&self, window: u32) -> u32 {
         if window == 0 { self.n - 1 } else { window - 1 }
     }
 
-    fn below(&self, window: u32) -> u32 {
+    pub(super) fn below(&self, window: u32) -> u32 {
         if window + 1 == self.n { 0 } else { window + 1 }
     }
 
-    fn trap(&mut self, cost: Cost) {
+    pub(super) fn trap(&mut self, cost: Cost) {
         self.traps = [self.traps[0] + cost[0], self.traps[1] + cost[1]];
     }
 
@@ -116,6 +131,14 @@ impl Windows {
                 self.spilled += 1;
                 self.trap(self.costs.overflow);
                 true
+            }
+            Scheme::Adaptive => {
+                self.cwp = self.above(self.cwp);
+                let traps = self.cwp == self.reserved;
+                if traps {
+                    self.adaptive_overflow();
+                }
+                traps
             }
             Scheme::Snp | Scheme::Sp => {
                 let next = self.above(self.cwp);
@@ -146,7 +169,7 @@ impl Windows {
         }
     }
 
-    /// The running thread executes a `restore`. True if the window had to be loaded.
+    /// The running thread executes a `restore`. True if a handler finished it.
     pub fn restore(&mut self, adds: Adds) -> bool {
         match self.scheme {
             Scheme::Flat => false,
@@ -158,16 +181,18 @@ impl Windows {
                 self.underflows += 1;
                 self.restored += 1;
                 self.trap(self.costs.underflow);
-                true
+                false
             }
-            Scheme::Snp | Scheme::Sp => {
+            Scheme::Adaptive if self.cwp == self.bottom => self.adaptive_underflow(self.costs.underflow_in_place[adds.form()]),
+            Scheme::Snp | Scheme::Sp | Scheme::Adaptive => {
                 if self.cwp != self.bottom {
                     self.cwp = self.below(self.cwp);
                     return false;
                 }
                 self.underflows += 1;
                 self.restored += 1;
-                self.trap(self.costs.underflow_in_place[adds as usize]);
+                self.finished += 1;
+                self.trap(self.costs.underflow_in_place[adds.form()]);
                 true
             }
         }
@@ -178,6 +203,11 @@ impl Windows {
         let n_stored = match self.scheme {
             Scheme::Flat => return,
             Scheme::Ns => std::mem::replace(&mut self.n_used, 1) - 1,
+            Scheme::Adaptive => {
+                let n_stored = (self.bottom + self.n - self.cwp) % self.n;
+                self.spilled += u64::from(n_stored);
+                return self.adaptive_flushed(n_stored);
+            }
             Scheme::Snp | Scheme::Sp => {
                 let n_stored = (self.bottom + self.n - self.cwp) % self.n;
                 self.owner[self.bottom as usize] = None;
@@ -194,7 +224,7 @@ impl Windows {
     }
 
     /// Stores the lowest window of a suspended thread; its window is `to`'s then. True if it was the last.
-    fn store_lowest(&mut self, thread: Thread, to: Option<Thread>) -> bool {
+    pub(super) fn store_lowest(&mut self, thread: Thread, to: Option<Thread>) -> bool {
         let place = self.places[thread].expect("an owner has windows");
         self.owner[place.bottom as usize] = to;
         if place.bottom == place.top {
@@ -236,9 +266,10 @@ impl Windows {
                 sum.add(self.costs.resident);
                 self.n_used = 1;
             }
+            Scheme::Adaptive => sum = self.adaptive_block(next),
             Scheme::Snp | Scheme::Sp => {
                 let old = self.running.expect("a thread blocks");
-                self.set_place(old, Some(Place { top: self.cwp, bottom: self.bottom }));
+                self.set_place(old, Some(Place { top: self.cwp, bottom: self.bottom, reserved: self.above(self.cwp) }));
                 if let Some(place) = self.places.get(next).copied().flatten() {
                     self.resume(place, &mut sum);
                 } else {
@@ -258,6 +289,7 @@ impl Windows {
                 sum.add(self.costs.resident);
                 self.n_used = 1;
             }
+            Scheme::Adaptive => sum = self.adaptive_leave(next),
             Scheme::Snp | Scheme::Sp => {
                 self.owner[self.bottom as usize] = None;
                 if let Some(place) = self.places.get(next).copied().flatten() {
@@ -310,7 +342,7 @@ impl Windows {
         self.bottom = window;
     }
 
-    fn set_place(&mut self, thread: Thread, place: Option<Place>) {
+    pub(super) fn set_place(&mut self, thread: Thread, place: Option<Place>) {
         if thread >= self.places.len() {
             self.places.resize(thread + 1, None);
         }

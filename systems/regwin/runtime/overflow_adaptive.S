@@ -1,0 +1,77 @@
+/* Window overflow, windows shared, adaptive: as overflow_sharing.S, but a thread that has all windows is
+ * alone from then on, and a thread that loses its last window is refused for a while. */
+#include "window.h"
+    .section .text.trap, "ax"
+    .global overflow
+overflow:                       /* %l0: state, %l3: window mask, %l4: number of this window */
+    sll %l4, 2, %l4
+    ld [%g6 + %l4], %g3
+    mov 1, %l5
+    tst %g3
+    bne overflow_taken
+    sll %l5, %l0, %l5           /* bit of this window */
+overflow_free:
+    wr %l3, %l5, %wim
+    wr %l0, %psr
+    jmp %l1
+    rett %l2
+
+overflow_taken:
+    cmp %g3, %g7
+    bne overflow_other
+    st %g0, [%g6 + %l4]
+overflow_own:                   /* the thread has all windows */
+    mov -1, %g2
+    st %g2, [%g6 + OWNER_OTHERS]
+    st %g0, [%g7 + TCB_PSR]
+    srl %l5, 1, %g2
+    SHIFT_LAST(sll, %l5, %g3)
+    save
+    wr %g2, %g3, %wim           /* its oldest window is the reserved one */
+    SPILL(%sp)
+    set trap_table_lone, %g2
+    wr %g2, %tbr
+    restore
+    wr %l0, %psr
+    nop
+    jmp %l1
+    rett %l2
+
+overflow_other:
+    wr %g0, %wim
+    xor %l3, %l5, %l3
+    nop
+    nop
+    save
+    rd %psr, %g2
+    ld [%g3 + TCB_PSR], %g4
+    SPILL(%sp)
+    xor %g4, %g2, %l0
+    andcc %l0, 31, %g0
+    be overflow_last
+    and %g2, 31, %g4
+overflow_more:
+    sll %g4, 2, %g4
+    st %g3, [%g6 + %g4]
+    ld [%g3 + TCB_WIM], %l0
+    mov 1, %l1
+    sll %l1, %g2, %l1
+    or %l0, %l1, %l0
+    st %l0, [%g3 + TCB_WIM]
+overflow_stored:
+    restore
+    wr %l3, %wim
+    wr %l0, %psr
+    clr %g4
+    jmp %l1
+    rett %l2
+
+overflow_last:
+    ld [%g3 + TCB_PSR], %g2
+    std %o6, [%g3 + TCB_SP]
+    st %g0, [%g3 + TCB_PSR]
+    ld [%g6 + OWNER_OTHERS], %g4
+    LOST(overflow, %g2, %g3, %l0, %l1)
+    sub %g4, 1, %g4
+    ba overflow_stored
+    st %g4, [%g6 + OWNER_OTHERS]

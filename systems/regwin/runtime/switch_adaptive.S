@@ -1,0 +1,294 @@
+/* Context switch that chooses, for each switch, between leaving the windows of the old thread where
+ * they are and storing them. A thread is either alone in the registers, with the mask and the handlers of
+ * the scheme without sharing, or it shares them, with those of the scheme with private reserved windows.
+ *
+ * Leaves: if the next thread has windows; or if behind the old thread's reserved window there is room for
+ * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour that
+ * has not run since it was looked at here before makes room.
+ * Refuses: a thread that lost its windows before it came back, or found no room, 1, 3, 7, up to 63 times;
+ * one that came back to its windows starts anew. A thread knows nothing else about the past. */
+#include "window.h"
+    .section .text.switch, "ax"
+    .global thr_block, thr_block_flush, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
+thr_block:
+    subcc %g4, 1, %o2           /* alone, and refused */
+    bpos lone_refused
+    rd %wim, %o1
+block_decides:
+    ldd [%g5 + TCB_PSR], %g2
+    rd %psr, %o0
+    tst %g2
+    bne,a resident
+resident_stores:
+    std %o0, [%g7 + TCB_PSR]
+absent:
+    ld [%g6 + OWNER_OTHERS], %o2
+    tst %o2
+    bge shared_absent
+    and %o0, 31, %o3
+lone_look:                      /* alone: is there room above? */
+    sll %o3, 2, %o3
+    add %o3, OWNER_ROOM, %o2
+    ld [%g6 + %o2], %o2
+    andcc %o2, %o1, %g0
+    be lone_leave
+    mov %o1, %g2
+lone_narrow:
+    ld [%g7 + TCB_PEN], %o2
+    add %o2, %o2, %o2
+    or %o2, 1, %o2
+    and %o2, REFUSALS_MAX, %o2
+    st %o2, [%g7 + TCB_PEN]
+lone_refused:
+    st %o2, [%g7 + TCB_REFUSE]
+lone_flush:
+    srl %o1, 1, %o2
+    SHIFT_LAST(sll, %o1, %o1)
+    or %o1, %o2, %g2            /* bit w: window w is the thread's oldest */
+    std %o6, [%g7 + TCB_SP]
+block_next:
+    SPILL(%sp)
+    rd %psr, %g3
+    srl %g2, %g3, %g3
+    andcc %g3, 1, %g0
+    be,a block_next
+block_again:
+    restore
+lone_load:
+    mov %g5, %g7
+    ldd [%g7 + TCB_SP], %o6
+thr_to:
+    ldd [%g7 + TCB_REFUSE], %g4
+    FILL_SOME(%sp)
+    retl
+    FILL_REST(%sp)
+
+resident:
+    wr %g2, %psr
+    wr %g3, %wim
+    mov %g5, %g7
+    nop
+    retl
+thr_to_left:
+    ld [%g7 + TCB_NEXT], %g5
+
+lone_leave:                     /* %g2: the mask, its one bit below the lowest window */
+    wr %g0, %wim
+    sll %o0, 4, %o0             /* not come back to yet */
+    srl %o0, 4, %o0
+    mov 1, %o2
+    sll %o2, %o0, %o2
+    subcc %o1, %o2, %o3         /* 1 for each window of the thread */
+    subx %o3, 0, %o3
+    orn %g0, %o3, %o1
+    std %o0, [%g7 + TCB_PSR]
+lone_down:
+    restore
+    rd %psr, %g3
+    srl %g2, %g3, %g4
+    andcc %g4, 1, %g0
+    be lone_down
+    and %g3, 31, %g3
+lone_owns:
+    sll %g3, 2, %g3
+    st %g7, [%g6 + %g3]
+    ld [%g7 + TCB_PSR], %g3
+    set trap_table, %g2
+    wr %g2, %tbr
+    wr %g3, %psr
+    mov 1, %g2
+    st %g2, [%g6 + OWNER_OTHERS]
+    clr %g4
+    ba enter
+    nop
+
+shared_absent:                  /* %o2: other threads with windows, %o3: number of this window */
+    ld [%g7 + TCB_REFUSE], %o4
+    subcc %o4, 1, %o4
+    bneg shared_look
+    sll %o3, 2, %o3
+shared_refused:
+    ba shared_flush
+    st %o4, [%g7 + TCB_REFUSE]
+
+shared_look:
+    add %o3, OWNER_ROOM, %o4
+    ld [%g6 + %o4], %o4
+    andcc %o4, %o1, %g0         /* room in what the thread has already */
+    be shared_leave
+    mov 3, %o5
+look_next:
+    subcc %o3, 4, %o3
+    bneg,a look_on
+look_around:
+    ld [%g6 + OWNER_LAST], %o3
+look_on:
+    ld [%g6 + %o3], %g3
+    tst %g3
+    bne look_neighbour
+    subcc %o5, 1, %o5
+look_free:
+    bne look_next
+    nop
+shared_leave:                   /* %o2: other threads with windows */
+    sll %o0, 4, %o0
+    add %o2, 1, %o2
+    srl %o0, 4, %o0
+    st %o2, [%g6 + OWNER_OTHERS]
+    mov 1, %o3
+    sll %o3, %o0, %o3
+    subcc %o1, %o3, %o4         /* 1 from here down to the lowest window, */
+    subx %o4, 0, %o4            /* around the end */
+    orn %o1, %o4, %o1
+    std %o0, [%g7 + TCB_PSR]
+    wr %g0, %wim
+    nop
+    nop
+    nop
+enter:                          /* the window above the reserved one of the suspended thread */
+    save
+    mov %g5, %g7
+    rd %psr, %g2
+    and %g2, 31, %g2
+    sll %g2, 2, %g2
+    st %g7, [%g6 + %g2]
+    save
+    rd %psr, %g2
+    mov 1, %g3
+    sll %g3, %g2, %g3
+    srl %g3, 1, %g2             /* the frame and a call */
+    or %g2, %g3, %g2
+    SHIFT_LAST(sll, %g3, %g3)
+    or %g2, %g3, %g2
+    wr %g2, -1, %wim
+    ldd [%g7 + TCB_SP], %o6
+thr_to_absent:
+    ld [%g7 + TCB_NEXT], %g5
+    FILL_SOME(%sp)
+    retl
+    FILL_REST(%sp)
+
+look_neighbour:                 /* %g3: a thread with its lowest window in the way */
+    cmp %g3, %g7
+    be shared_flush
+    ld [%g3 + TCB_PSR], %g2
+neighbour_other:
+    sethi %hi(0x0f000000), %o4
+    andcc %g2, %o4, %g0
+    be neighbour_stale
+    andn %g2, %o4, %g2
+neighbour_fresh:                /* looked at once */
+    ba shared_flush
+    st %g2, [%g3 + TCB_PSR]
+neighbour_stale:                /* its windows go */
+    st %g0, [%g6 + %o3]
+    wr %g0, %wim
+    sub %o2, 1, %o2
+    st %o2, [%g6 + OWNER_OTHERS]
+    std %o0, [%g7 + TCB_PSR]
+    srl %o3, 2, %o3
+    andn %o0, 31, %o0
+    or %o0, %o3, %o0
+    wr %o0, %psr
+    nop
+    nop
+    nop
+evict_next:
+    save
+    rd %psr, %g4
+    SPILL(%sp)
+    xor %g4, %g2, %g4
+    andcc %g4, 31, %g0
+    bne evict_next
+    nop
+evict_last:
+    std %o6, [%g3 + TCB_SP]
+    st %g0, [%g3 + TCB_PSR]
+    LOST(evict, %g2, %g3, %l0, %l1)
+    ldd [%g7 + TCB_PSR], %g2
+    wr %g2, %psr
+    wr %g3, %wim
+    clr %g4
+    ba block_decides
+    nop
+
+thr_block_flush:                /* leaves no window behind */
+    rd %wim, %o1
+    ld [%g6 + OWNER_OTHERS], %o2
+    tst %o2
+    bneg lone_flush
+    nop
+shared_flush:                   /* %o1: the mask */
+    srl %o1, 1, %o2
+    SHIFT_LAST(sll, %o1, %o1)
+    or %o1, %o2, %g2
+    std %o6, [%g7 + TCB_SP]
+    st %g0, [%g7 + TCB_PSR]
+flush_next:
+    SPILL(%sp)
+    rd %psr, %g3
+    srl %g2, %g3, %g3
+    andcc %g3, 1, %g0
+    be,a flush_next
+flush_again:
+    restore
+inherit:                        /* in the lowest window of a thread that goes; %g3 and %o0 are free */
+    rd %psr, %o0
+    and %o0, 31, %o0
+    ld [%g6 + OWNER_LAST], %o1
+    sll %o0, 2, %o0
+    cmp %o0, %o1
+    be,a inherit_below
+inherit_around:
+    mov -4, %o0
+inherit_below:
+    add %o0, 4, %o0             /* the word of its owner */
+    ldd [%g5 + TCB_PSR], %g2
+    ld [%g6 + OWNER_OTHERS], %o1
+    tst %g2
+    bne,a inherit_resident
+inherit_gone:
+    st %g0, [%g6 + %o0]
+inherit_absent:
+    tst %o1
+    be inherit_alone
+    mov %g5, %g7
+inherit_shared:
+    st %g7, [%g6 + %o0]
+    ldd [%g7 + TCB_SP], %o6
+thr_to_inherit:
+    ld [%g7 + TCB_NEXT], %g5
+    FILL_SOME(%sp)
+    retl
+    FILL_REST(%sp)
+
+inherit_resident:
+    sub %o1, 1, %o1
+    ba resident
+    st %o1, [%g6 + OWNER_OTHERS]
+
+inherit_alone:                  /* nobody else is left */
+    st %g0, [%g6 + %o0]
+    mov -1, %o1
+    st %o1, [%g6 + OWNER_OTHERS]
+    rd %psr, %g2
+    mov 1, %g3
+    sll %g3, %g2, %g2
+    sll %g2, 1, %g3
+    SHIFT_LAST(srl, %g2, %g2)
+    or %g2, %g3, %g2
+    wr %g2, %wim
+    set trap_table_lone, %g2
+    wr %g2, %tbr
+    ba lone_load
+    nop
+
+thr_leave:
+    clr %g4
+    ld [%g6 + OWNER_OTHERS], %o2
+    tst %o2
+    bneg lone_load
+    nop
+leave_shared:
+    ba inherit
+    nop

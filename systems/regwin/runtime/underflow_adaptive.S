@@ -1,0 +1,97 @@
+/* Window underflow, windows shared, adaptive: in place as underflow_sharing.S, with short ways for the
+ * restores that compilers write: those that add nothing, and those that move a constant or a register
+ * into the first out register. */
+#include "window.h"
+    .section .text.trap, "ax"
+    .global underflow
+
+#define COPY_INS mov %i0, %o0; mov %i1, %o1; mov %i6, %o6
+#define BACK wr %g3, %psr; clr %g4; nop; nop; jmp %l2; rett %l2 + 4
+
+underflow:                      /* %g3: state, %g2: the restore, %l4: its upper bits */
+    cmp %l4, 0x40               /* its target is %g0: it adds nothing */
+    bne underflow_adds
+    restore
+underflow_plain:
+    COPY_INS
+    FILL(%sp)
+    BACK
+
+underflow_adds:
+    srl %g2, 13, %g4
+    and %g4, 63, %g4            /* first operand, and whether the second is a constant */
+    cmp %g4, 1
+    bne underflow_registers
+    sll %g2, 19, %g4
+underflow_constant:
+    sra %g4, 19, %g4
+underflow_sum:                  /* %g4: what the restore computes */
+    COPY_INS
+    FILL(%sp)
+    srl %g2, 25, %g2
+    cmp %g2, 0x48
+    bne underflow_elsewhere
+    nop
+underflow_result:
+    mov %g4, %o0
+    BACK
+underflow_elsewhere:
+    st %g3, [%g6 + OWNER_SCRATCH]
+    and %g2, 31, %g2
+    sll %g2, 3, %g2
+    set registers_written, %g3
+    jmpl %g3 + %g2, %g3
+    nop
+underflow_written:
+    ld [%g6 + OWNER_SCRATCH], %g3
+    BACK
+
+underflow_registers:
+    st %g3, [%g6 + OWNER_SCRATCH]
+    srl %g2, 13, %g4
+    andcc %g4, 1, %g0
+    bne underflow_first
+    nop
+underflow_second:               /* the second operand is a register */
+    and %g2, 31, %g3
+    sll %g3, 3, %g3
+    set registers_read, %g4
+    jmpl %g4 + %g3, %g4
+    nop
+underflow_one:
+    srl %g2, 14, %g4
+    andcc %g4, 31, %g0          /* the first is %g0 */
+    bne underflow_both
+    mov %g3, %g4
+underflow_moved:
+    ba underflow_sum
+    ld [%g6 + OWNER_SCRATCH], %g3
+underflow_first:                /* the second is a constant */
+    sll %g2, 19, %g3
+    sra %g3, 19, %g3
+underflow_both:
+    st %g3, [%g6 + OWNER_SCRATCH + 4]
+    srl %g2, 14, %g3
+    and %g3, 31, %g3
+    sll %g3, 3, %g3
+    set registers_read, %g4
+    jmpl %g4 + %g3, %g4
+    nop
+underflow_added:
+    ld [%g6 + OWNER_SCRATCH + 4], %g4
+    add %g3, %g4, %g4
+    ba underflow_sum
+    ld [%g6 + OWNER_SCRATCH], %g3
+
+#define READ(reg) jmp %g4 + 8; mov reg, %g3
+#define WRITE(reg) jmp %g3 + 8; mov %g4, reg
+registers_read:
+    READ(%g0); READ(%g1); READ(%g2); READ(%g3); READ(%g4); READ(%g5); READ(%g6); READ(%g7)
+    READ(%o0); READ(%o1); READ(%o2); READ(%o3); READ(%o4); READ(%o5); READ(%o6); READ(%o7)
+    READ(%l0); READ(%l1); READ(%l2); READ(%l3); READ(%l4); READ(%l5); READ(%l6); READ(%l7)
+    READ(%i0); READ(%i1); READ(%i2); READ(%i3); READ(%i4); READ(%i5); READ(%i6); READ(%i7)
+registers_written:
+    WRITE(%g0); WRITE(%g1); WRITE(%g2); WRITE(%g3); WRITE(%g4); WRITE(%g5); WRITE(%g6); WRITE(%g7)
+    WRITE(%o0); WRITE(%o1); WRITE(%o2); WRITE(%o3); WRITE(%o4); WRITE(%o5); WRITE(%o6); WRITE(%o7)
+    WRITE(%l0); WRITE(%l1); WRITE(%l2); WRITE(%l3); WRITE(%l4); WRITE(%l5); WRITE(%l6); WRITE(%l7)
+    WRITE(%i0); WRITE(%i1); WRITE(%i2); WRITE(%i3); WRITE(%i4); WRITE(%i5); WRITE(%i6); WRITE(%i7)

@@ -1,0 +1,339 @@
+//! The adaptive scheme's rules: alone in the registers or sharing them, leaving windows or storing them.
+//!
+//! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`.
+
+use super::cost::{AdaptiveCosts, Cost};
+use super::windows::{Place, Sum, Thread, Windows};
+
+/// Most switches in a row at which a thread is refused, as in `window.h`.
+const REFUSALS_MAX: u32 = 63;
+
+/// What is known of a thread beside its windows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Past {
+    /// At so many switches its windows are not left.
+    refusals: u32,
+    /// What it was refused last.
+    patience: u32,
+    /// It was suspended with its windows since they were left for a thread without windows.
+    useful: bool,
+    /// Nobody looked for room at its windows since it was suspended.
+    fresh: bool,
+}
+
+/// What the scheme knows.
+#[derive(Debug)]
+pub struct State {
+    /// The running thread is alone: it has all windows.
+    alone: bool,
+    /// Suspended threads with windows.
+    n_others: u32,
+    pasts: Vec<Past>,
+}
+
+impl State {
+    /// The boot thread, alone.
+    pub fn new() -> State {
+        State { alone: true, n_others: 0, pasts: Vec::new() }
+    }
+}
+
+impl Windows {
+    fn past(&mut self, thread: Thread) -> &mut Past {
+        let pasts = &mut self.adaptive.pasts;
+        if thread >= pasts.len() {
+            pasts.resize(thread + 1, Past::default());
+        }
+        &mut pasts[thread]
+    }
+
+    fn adaptive_costs(&self) -> &AdaptiveCosts {
+        &self.costs.adaptive
+    }
+
+    /// An overflow into the reserved window, which is the current one now.
+    pub(super) fn adaptive_overflow(&mut self) {
+        self.overflows += 1;
+        let reserved = self.above(self.cwp);
+        self.reserved = reserved;
+        if self.adaptive.alone {
+            self.bottom = self.above(reserved);
+            self.spilled += 1;
+            return self.trap(self.adaptive_costs().lone_overflow);
+        }
+        match self.owner[reserved as usize] {
+            None => self.trap(self.costs.overflow_free),
+            Some(owner) if Some(owner) == self.running => {
+                self.owner[reserved as usize] = None;
+                self.bottom = self.above(reserved);
+                self.adaptive.alone = true;
+                self.adaptive.n_others = 0;
+                self.spilled += 1;
+                // Nothing is refused to a thread that comes to be alone like this.
+                self.lone_refusals = 0;
+                self.trap(self.costs.overflow_own);
+            }
+            Some(owner) => {
+                self.spilled += 1;
+                let cost = if self.store_lowest(owner, None) {
+                    self.adaptive.n_others -= 1;
+                    let useful = self.lost(owner);
+                    self.adaptive_costs().overflow_last[usize::from(useful)]
+                } else {
+                    self.costs.overflow_other[0]
+                };
+                self.trap(cost);
+            }
+        }
+    }
+
+    /// An underflow. True if the handler finished the restore.
+    pub(super) fn adaptive_underflow(&mut self, in_place: Cost) -> bool {
+        self.underflows += 1;
+        self.restored += 1;
+        if self.adaptive.alone {
+            self.cwp = self.below(self.cwp);
+            self.bottom = self.cwp;
+            self.reserved = self.below(self.bottom);
+            self.trap(self.adaptive_costs().lone_underflow);
+            return false;
+        }
+        self.finished += 1;
+        self.trap(in_place);
+        true
+    }
+
+    /// The running thread has stored all its windows but the current one.
+    pub(super) fn adaptive_flushed(&mut self, n_stored: u32) {
+        if self.adaptive.alone {
+            self.bottom = self.cwp;
+            self.reserved = self.below(self.bottom);
+            self.trap(self.adaptive_costs().lone_flush);
+            for _ in 0..n_stored {
+                self.trap(self.adaptive_costs().lone_flush_window);
+            }
+        } else {
+            self.owner[self.bottom as usize] = None;
+            self.bottom = self.cwp;
+            self.owner[self.bottom as usize] = self.running;
+            self.trap(self.costs.flush);
+            for _ in 0..n_stored {
+                self.trap(self.costs.flush_window);
+            }
+        }
+    }
+
+    /// A thread lost its last window: true if it had come back to its windows since they were left.
+    fn lost(&mut self, thread: Thread) -> bool {
+        let past = self.past(thread);
+        if past.useful {
+            past.patience = 0;
+        } else {
+            past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
+            past.refusals = past.patience;
+        }
+        past.useful
+    }
+
+    fn n_own(&self) -> u32 {
+        self.distance(self.bottom, self.cwp) + 1
+    }
+
+    /// Windows from `window` up to `to`.
+    fn distance(&self, window: u32, to: u32) -> u32 {
+        (window + self.n - to) % self.n
+    }
+
+    pub(super) fn adaptive_block(&mut self, next: Thread) -> Sum {
+        let mut sum = Sum::default();
+        let costs = self.adaptive_costs().clone();
+        let old = self.running.expect("a thread blocks");
+        if self.adaptive.alone && self.lone_refusals > 0 {
+            self.past(old).refusals = self.lone_refusals - 1;
+            sum.add(costs.lone_refused);
+            self.lone_flush(next, &mut sum);
+            return sum;
+        }
+        if let Some(place) = self.places.get(next).copied().flatten() {
+            self.leave_windows(old, self.reserved, true);
+            self.adaptive_resume(place);
+            sum.add(costs.resident);
+            return sum;
+        }
+        sum.add(costs.absent);
+        if self.adaptive.alone {
+            sum.add(costs.lone_look);
+            if self.distance(self.cwp, self.reserved) > 3 {
+                sum.add(costs.lone_leave);
+                for _ in 0..self.n_own() {
+                    sum.add(costs.lone_down);
+                }
+                self.owner[self.bottom as usize] = Some(old);
+                self.adaptive.alone = false;
+                self.adaptive.n_others = 1;
+                self.leave_windows(old, self.above(self.cwp), false);
+                self.adaptive_enter(next, &mut sum);
+            } else {
+                let past = self.past(old);
+                past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
+                past.refusals = past.patience;
+                sum.add(costs.lone_narrow);
+                self.lone_flush(next, &mut sum);
+            }
+            return sum;
+        }
+        sum.add(costs.shared_absent);
+        let past = self.past(old);
+        if past.refusals > 0 {
+            past.refusals -= 1;
+            sum.add(costs.shared_refused);
+            self.shared_flush(next, &mut sum);
+        } else if self.finds_room(&mut sum) {
+            sum.add(costs.shared_leave);
+            self.adaptive.n_others += 1;
+            self.leave_windows(old, self.above(self.cwp), false);
+            self.adaptive_enter(next, &mut sum);
+        } else {
+            self.shared_flush(next, &mut sum);
+        }
+        sum
+    }
+
+    /// Looks for room above the running thread; a neighbour that was looked at before goes.
+    fn finds_room(&mut self, sum: &mut Sum) -> bool {
+        let costs = self.adaptive_costs().clone();
+        loop {
+            sum.add(costs.shared_look);
+            if self.distance(self.cwp, self.reserved) > 3 {
+                return true;
+            }
+            let mut window = self.cwp;
+            let mut neighbour = None;
+            for _ in 0..3 {
+                sum.add(costs.look_next);
+                if window == 0 {
+                    sum.add(costs.look_around);
+                }
+                window = self.above(window);
+                if let Some(owner) = self.owner[self.above(window) as usize] {
+                    neighbour = Some(owner);
+                    break;
+                }
+                sum.add(costs.look_free);
+            }
+            let Some(owner) = neighbour else { return true };
+            sum.add(costs.look_neighbour);
+            if Some(owner) == self.running {
+                return false;
+            }
+            sum.add(costs.neighbour_other);
+            if std::mem::take(&mut self.past(owner).fresh) {
+                sum.add(costs.neighbour_fresh);
+                return false;
+            }
+            let place = self.places[owner].expect("an owner has windows");
+            let n_stored = self.distance(place.bottom, place.top) + 1;
+            self.owner[place.bottom as usize] = None;
+            self.places[owner] = None;
+            self.adaptive.n_others -= 1;
+            sum.spilled += n_stored;
+            let useful = self.lost(owner);
+            sum.add(costs.neighbour_stale[usize::from(useful)]);
+            for _ in 0..n_stored {
+                sum.add(costs.evict_next);
+            }
+            // The look begins anew.
+            sum.add(costs.looks_again);
+        }
+    }
+
+    fn leave_windows(&mut self, old: Thread, reserved: u32, useful: bool) {
+        self.set_place(old, Some(Place { top: self.cwp, bottom: self.bottom, reserved }));
+        let past = self.past(old);
+        past.useful = useful;
+        past.fresh = true;
+    }
+
+    fn adaptive_resume(&mut self, place: Place) {
+        (self.cwp, self.bottom, self.reserved) = (place.top, place.bottom, place.reserved);
+    }
+
+    /// Above the reserved window of the suspended thread, with a window for a call.
+    fn adaptive_enter(&mut self, next: Thread, sum: &mut Sum) {
+        self.cwp = self.above(self.above(self.cwp));
+        self.bottom = self.cwp;
+        self.reserved = self.above(self.above(self.cwp));
+        self.owner[self.bottom as usize] = Some(next);
+        sum.restored += 1;
+        sum.add(self.adaptive_costs().enter);
+    }
+
+    fn stores_own(&mut self, sum: &mut Sum, window: Cost, again: Cost) {
+        let n_own = self.n_own();
+        for idx in 0..n_own {
+            sum.add(window);
+            sum.add(if idx > 0 { again } else { [0; 2] });
+        }
+        sum.spilled += n_own;
+        self.cwp = self.bottom;
+    }
+
+    fn lone_flush(&mut self, next: Thread, sum: &mut Sum) {
+        let costs = self.adaptive_costs().clone();
+        sum.add(costs.lone_flush_switch);
+        self.stores_own(sum, costs.block_next, costs.block_again);
+        self.lone_load(next, sum);
+    }
+
+    fn lone_load(&mut self, next: Thread, sum: &mut Sum) {
+        sum.restored += 1;
+        sum.add(self.adaptive_costs().lone_load);
+        self.cwp = self.bottom;
+        self.reserved = self.below(self.bottom);
+        self.lone_refusals = self.past(next).refusals;
+    }
+
+    fn shared_flush(&mut self, next: Thread, sum: &mut Sum) {
+        let costs = self.adaptive_costs().clone();
+        sum.add(costs.shared_flush);
+        self.stores_own(sum, costs.flush_next, costs.flush_again);
+        self.inherit(next, sum);
+    }
+
+    /// The next thread takes the place of the one that goes, if it has no windows.
+    fn inherit(&mut self, next: Thread, sum: &mut Sum) {
+        let costs = self.adaptive_costs().clone();
+        self.cwp = self.bottom;
+        sum.add(costs.inherit);
+        if self.bottom + 1 == self.n {
+            sum.add(costs.inherit_around);
+        }
+        if let Some(place) = self.places.get(next).copied().flatten() {
+            self.owner[self.bottom as usize] = None;
+            self.adaptive.n_others -= 1;
+            self.adaptive_resume(place);
+            sum.add(costs.inherit_resident);
+        } else if self.adaptive.n_others == 0 {
+            self.owner[self.bottom as usize] = None;
+            self.adaptive.alone = true;
+            sum.add(costs.inherit_alone);
+            self.lone_load(next, sum);
+        } else {
+            self.owner[self.bottom as usize] = Some(next);
+            sum.restored += 1;
+            sum.add(costs.inherit_shared);
+        }
+    }
+
+    pub(super) fn adaptive_leave(&mut self, next: Thread) -> Sum {
+        let mut sum = Sum::default();
+        sum.add(self.adaptive_costs().leave);
+        if self.adaptive.alone {
+            self.lone_load(next, &mut sum);
+        } else {
+            sum.add(self.adaptive_costs().leave_shared);
+            self.inherit(next, &mut sum);
+        }
+        sum
+    }
+}

@@ -1,5 +1,5 @@
 /* Window overflow, windows shared, adaptive: as overflow_sharing.S, but a thread that has all windows is
- * alone from then on, and a thread that loses its last window is refused for a while. */
+ * alone from then on, and a thread that loses a window is refused for a while. */
 #include "window.h"
     .section .text.trap, "ax"
     .global overflow
@@ -46,6 +46,7 @@ overflow_other:
     rd %psr, %g2
     ld [%g3 + TCB_PSR], %g4
     SPILL(%sp)
+    LOST(overflow, %g4, %g3, %l0, %l1)
     xor %g4, %g2, %l0
     andcc %l0, 31, %g0
     be overflow_last
@@ -67,11 +68,9 @@ overflow_stored:
     rett %l2
 
 overflow_last:
-    ld [%g3 + TCB_PSR], %g2
     std %o6, [%g3 + TCB_SP]
     st %g0, [%g3 + TCB_PSR]
     ld [%g6 + OWNER_OTHERS], %g4
-    LOST(overflow, %g2, %g3, %l0, %l1)
     sub %g4, 1, %g4
     ba overflow_stored
     st %g4, [%g6 + OWNER_OTHERS]

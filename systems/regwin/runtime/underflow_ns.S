@@ -2,8 +2,8 @@
  * one below that becomes the reserved one. */
 #include "window.h"
     .section .text.trap, "ax"
-    .global LONE(underflow)
-LONE(underflow):                      /* %g2 ^ %g3: the window mask, one window further down */
+    .global underflow
+underflow:                      /* %g2 ^ %g3: the window mask, one window further down */
     wr %g2, %g3, %wim
     nop
     nop

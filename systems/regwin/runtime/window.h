@@ -47,7 +47,7 @@
 #define LONE(name) name
 #endif
 
-/* Thread `thread` lost its last window; `psr` is its state register as it was left. The upper four bits are
+/* Thread `thread` lost a window; `psr` is its state register as it was left. The upper four bits are
  * 0 if it was never resumed since it was left: then it is refused longer. */
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \

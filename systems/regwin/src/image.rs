@@ -41,7 +41,7 @@ const RUNTIME: &[(&str, &str)] = files!("runtime":
     "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
-    "overflow_adaptive.S", "underflow_adaptive.S", "switch_adaptive.S");
+    "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
 const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");
@@ -59,7 +59,7 @@ fn runtime_files(scheme: Scheme) -> Vec<&'static str> {
         Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
         Scheme::Sp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
         Scheme::Adaptive => &[
-            "overflow_adaptive.S", "underflow_adaptive.S", "flush_sharing.S", "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_adaptive.S",
+            "overflow_adaptive.S", "underflow_adaptive.S", "flush_sharing.S", "overflow_ns.S", "underflow_lone.S", "flush_ns.S", "switch_adaptive.S",
         ],
     };
     // The trap table comes first in its section, so boot.S comes first.

@@ -75,14 +75,10 @@ impl Windows {
             }
             Some(owner) => {
                 self.spilled += 1;
-                let cost = if self.store_lowest(owner, None) {
-                    self.adaptive.n_others -= 1;
-                    let useful = self.lost(owner);
-                    self.adaptive_costs().overflow_last[usize::from(useful)]
-                } else {
-                    self.costs.overflow_other[0]
-                };
-                self.trap(cost);
+                let useful = self.lost(owner);
+                let last = self.store_lowest(owner, None);
+                self.adaptive.n_others -= u32::from(last);
+                self.trap(self.adaptive_costs().overflow_other[usize::from(last)][usize::from(useful)]);
             }
         }
     }
@@ -123,7 +119,7 @@ impl Windows {
         }
     }
 
-    /// A thread lost its last window: true if it had come back to its windows since they were left.
+    /// A thread lost a window: true if it had come back to its windows since they were left.
     fn lost(&mut self, thread: Thread) -> bool {
         let past = self.past(thread);
         if past.useful {

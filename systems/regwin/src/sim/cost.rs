@@ -92,8 +92,6 @@ impl Costs {
         let forms: [Adds; Adds::N_FORMS] = std::array::from_fn(|it| Adds::from_form(it as u8).expect("a number below that of forms"));
         costs.overflow_own = plus(overflow, sum(&["overflow", "overflow_taken", "overflow_own"]));
         if scheme == Scheme::Adaptive {
-            let other = sum(&["overflow", "overflow_taken", "overflow_other", "overflow_more", "overflow_stored"]);
-            costs.overflow_other[0] = plus(overflow, other);
             costs.underflow_in_place = forms.map(|form| {
                 let mut cost = plus(underflow, sum(&["underflow"]));
                 if form == Adds::NOTHING {
@@ -260,8 +258,8 @@ pub struct AdaptiveCosts {
     pub lone_flush: Cost,
     /// See above.
     pub lone_flush_window: Cost,
-    /// An overflow takes the last window of a thread: it never came back; it did.
-    pub overflow_last: [Cost; 2],
+    /// An overflow takes one of several windows of a thread, or its last: it never came back; it did.
+    pub overflow_other: [[Cost; 2]; 2],
     /// From here: switches. Both threads have windows.
     pub resident: Cost,
     /// Alone and refused; what follows apart.
@@ -337,8 +335,8 @@ pub struct AdaptiveCosts {
 impl AdaptiveCosts {
     fn new(sum: &dyn Fn(&[&str]) -> Cost, taken: &dyn Fn(&str) -> Cost) -> AdaptiveCosts {
         let plus = |a: Cost, b: Cost| [a[0] + b[0], a[1] + b[1]];
-        let last = |how: &str| {
-            let blocks = ["overflow", "overflow_taken", "overflow_other", "overflow_last", how, "overflow_lost", "overflow_stored"];
+        let other = |end: &str, how: &str| {
+            let blocks = ["overflow", "overflow_taken", "overflow_other", how, "overflow_lost", end, "overflow_stored"];
             plus(taken("vector_overflow"), sum(&blocks))
         };
         let stale = |how: &str| sum(&["neighbour_stale", "evict_last", how, "evict_lost"]);
@@ -347,7 +345,7 @@ impl AdaptiveCosts {
             lone_underflow: plus(taken("vector_underflow_lone"), sum(&["lone_underflow"])),
             lone_flush: plus(taken("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
             lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
-            overflow_last: ["overflow_useless", "overflow_useful"].map(last),
+            overflow_other: ["overflow_more", "overflow_last"].map(|end| ["overflow_useless", "overflow_useful"].map(|how| other(end, how))),
             resident: sum(&["thr_block", "block_decides", "resident_stores", "resident", "thr_to_left"]),
             lone_refused: sum(&["thr_block", "lone_refused"]),
             absent: sum(&["thr_block", "block_decides", "absent"]),

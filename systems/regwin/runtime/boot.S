@@ -93,6 +93,8 @@ _start:
 #ifdef SCHEME_ADAPTIVE
     mov -1, %o0
     st %o0, [%g6 + OWNER_OTHERS]
+    mov CREDIT_LEAST, %o0
+    st %o0, [%g6 + OWNER_CREDIT]
     mov 7, %o0
     sub %g2, 2, %o1
     sll %o0, %o1, %o0       /* the windows above window 0 */

@@ -7,7 +7,7 @@ flush_trap:                     /* %l0: state, %l3: window mask */
     wr %g0, %wim
     mov %l3, %g2
     st %l0, [%g6 + OWNER_SCRATCH]
-    nop
+    mov %g4, %l5
     restore
 flush_trap_next:
     restore
@@ -40,7 +40,7 @@ flush_trap_stored:              /* below what was the lowest window */
     save
     save
     wr %g2, %wim
-    clr %g4
+    mov %l5, %g4
     nop
     jmp %l2
     rett %l2 + 4

@@ -23,6 +23,8 @@ overflow_taken:
 overflow_own:                   /* the thread has all windows */
     mov -1, %g2
     st %g2, [%g6 + OWNER_OTHERS]
+    st %g4, [%g6 + OWNER_CREDIT]
+    clr %g4
     st %g0, [%g7 + TCB_PSR]
     srl %l5, 1, %g2
     SHIFT_LAST(sll, %l5, %g3)
@@ -44,16 +46,16 @@ overflow_other:
     nop
     save
     rd %psr, %g2
-    ld [%g3 + TCB_PSR], %g4
     SPILL(%sp)
-    LOST(overflow, %g4, %g3, %l0, %l1)
-    xor %g4, %g2, %l0
+    ld [%g3 + TCB_PSR], %l2
+    LOST(overflow, %l2, %g3, %l0, %l1)
+    xor %l2, %g2, %l0
     andcc %l0, 31, %g0
     be overflow_last
-    and %g2, 31, %g4
+    and %g2, 31, %l2
 overflow_more:
-    sll %g4, 2, %g4
-    st %g3, [%g6 + %g4]
+    sll %l2, 2, %l2
+    st %g3, [%g6 + %l2]
     ld [%g3 + TCB_WIM], %l0
     mov 1, %l1
     sll %l1, %g2, %l1
@@ -63,14 +65,14 @@ overflow_stored:
     restore
     wr %l3, %wim
     wr %l0, %psr
-    clr %g4
+    nop
     jmp %l1
     rett %l2
 
 overflow_last:
     std %o6, [%g3 + TCB_SP]
     st %g0, [%g3 + TCB_PSR]
-    ld [%g6 + OWNER_OTHERS], %g4
-    sub %g4, 1, %g4
+    ld [%g6 + OWNER_OTHERS], %l2
+    sub %l2, 1, %l2
     ba overflow_stored
-    st %g4, [%g6 + OWNER_OTHERS]
+    st %l2, [%g6 + OWNER_OTHERS]

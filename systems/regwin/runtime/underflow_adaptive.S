@@ -6,18 +6,18 @@
     .global underflow
 
 #define COPY_INS mov %i0, %o0; mov %i1, %o1; mov %i6, %o6
-#define BACK wr %g3, %psr; clr %g4; nop; nop; jmp %l2; rett %l2 + 4
+#define BACK wr %g3, %psr; nop; nop; nop; jmp %l2; rett %l2 + 4
+/* %g4 is kept in the window of the trap meanwhile. */
+#define BACK_KEPT wr %g3, %psr; nop; nop; nop; mov %l5, %g4; jmp %l2; rett %l2 + 4
 
 underflow:                      /* %g3: state, %g2: the restore, %l4: its upper bits */
     cmp %l4, 0x40               /* its target is %g0: it adds nothing */
-    bne underflow_adds
+    be,a underflow_plain
+underflow_goes:
     restore
-underflow_plain:
-    COPY_INS
-    FILL(%sp)
-    BACK
-
 underflow_adds:
+    mov %g4, %l5
+    restore
     srl %g2, 13, %g4
     and %g4, 63, %g4            /* first operand, and whether the second is a constant */
     cmp %g4, 1
@@ -34,7 +34,7 @@ underflow_sum:                  /* %g4: what the restore computes */
     nop
 underflow_result:
     mov %g4, %o0
-    BACK
+    BACK_KEPT
 underflow_elsewhere:
     st %g3, [%g6 + OWNER_SCRATCH]
     and %g2, 31, %g2
@@ -44,6 +44,11 @@ underflow_elsewhere:
     nop
 underflow_written:
     ld [%g6 + OWNER_SCRATCH], %g3
+    BACK_KEPT
+
+underflow_plain:
+    COPY_INS
+    FILL(%sp)
     BACK
 
 underflow_registers:

@@ -1,7 +1,8 @@
 /* What the assembly files share: where things are, and a window's way to memory and back.
  *
  * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7. In the adaptive scheme
- *          %g4 is 0 while windows are shared, and what the running thread is refused while it is alone
+ *          %g4 is the credit, below 0, while windows are shared, and what the running thread is refused, 0 or more,
+ *          while it is alone
  * %g5      the first thread of the ready queue, thr_idle if there is none
  * %g6      window_owner: the word for window q is the thread whose lowest resident window is q-1
  * %g7      the running thread
@@ -19,10 +20,15 @@
 #define TCB_HINT 24
 #define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
 #define REFUSALS_MAX 63
+#define REFUSALS_RICH 7
+/* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
+ * window adds two; d is 0 to 12. */
+#define CREDIT_LEAST (-4096)
 /* Behind the 32 owners: */
 #define OWNER_SCRATCH 128 /* two words */
 #define OWNER_LAST 136    /* 4 * (number of windows less one) */
 #define OWNER_OTHERS 140  /* adaptive: suspended threads with windows; -1: the running thread is alone */
+#define OWNER_CREDIT 144  /* adaptive: the credit while the running thread is alone */
 #define OWNER_ROOM 256    /* adaptive, by window: the bits of the three windows above it */
 
 #ifdef __ASSEMBLER__
@@ -47,22 +53,34 @@
 #define LONE(name) name
 #endif
 
-/* Thread `thread` lost a window; `psr` is its state register as it was left. The upper four bits are
- * 0 if it was never resumed since it was left: then it is refused longer. */
+/* Thread `thread` lost a window; `psr` is its state register as it was left, whose upper four bits are 0 if it
+ * was never suspended with its windows since. It is refused a while, not long as long as sharing pays. */
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
+    cmp %g4, CREDIT_LEAST >> 2; \
+    bl name##_poor; \
+    sll %g4, 2, %g4; \
+name##_rich: \
     srl psr, 28, b; \
     tst b; \
     bne name##_useful; \
     add a, a, a; \
 name##_useless: \
     or a, 1, a; \
-    and a, REFUSALS_MAX, a; \
+    and a, REFUSALS_RICH, a; \
     st a, [thread + TCB_REFUSE]; \
     ba name##_lost; \
     st a, [thread + TCB_PEN]; \
 name##_useful: \
+    ba name##_lost; \
     st %g0, [thread + TCB_PEN]; \
+name##_poor: \
+    mov CREDIT_LEAST, %g4; \
+    add a, a, a; \
+    or a, 1, a; \
+    and a, REFUSALS_MAX, a; \
+    st a, [thread + TCB_REFUSE]; \
+    st a, [thread + TCB_PEN]; \
 name##_lost:
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */

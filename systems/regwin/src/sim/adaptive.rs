@@ -2,11 +2,14 @@
 //!
 //! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`.
 
-use super::cost::{AdaptiveCosts, Cost};
+use super::cost::{AdaptiveCosts, Cost, Loss};
 use super::windows::{Place, Sum, Thread, Windows};
 
-/// Most switches in a row at which a thread is refused, as in `window.h`.
+/// Most switches in a row at which a thread is refused, and while sharing pays, as in `window.h`.
 const REFUSALS_MAX: u32 = 63;
+const REFUSALS_RICH: u32 = 7;
+/// The credit of sharing: a switch to a thread with windows adds one, a lost window takes two.
+const CREDIT_MAX: u32 = 12;
 
 /// What is known of a thread beside its windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,13 +31,15 @@ pub struct State {
     alone: bool,
     /// Suspended threads with windows.
     n_others: u32,
+    /// What sharing has brought.
+    credit: u32,
     pasts: Vec<Past>,
 }
 
 impl State {
     /// The boot thread, alone.
     pub fn new() -> State {
-        State { alone: true, n_others: 0, pasts: Vec::new() }
+        State { alone: true, n_others: 0, credit: 0, pasts: Vec::new() }
     }
 }
 
@@ -75,10 +80,10 @@ impl Windows {
             }
             Some(owner) => {
                 self.spilled += 1;
-                let useful = self.lost(owner);
+                let loss = self.lost(owner);
                 let last = self.store_lowest(owner, None);
                 self.adaptive.n_others -= u32::from(last);
-                self.trap(self.adaptive_costs().overflow_other[usize::from(last)][usize::from(useful)]);
+                self.trap(self.adaptive_costs().overflow_other[usize::from(last)][loss as usize]);
             }
         }
     }
@@ -119,16 +124,24 @@ impl Windows {
         }
     }
 
-    /// A thread lost a window: true if it had come back to its windows since they were left.
-    fn lost(&mut self, thread: Thread) -> bool {
+    /// A thread lost a window.
+    fn lost(&mut self, thread: Thread) -> Loss {
+        let credit = self.adaptive.credit;
+        self.adaptive.credit = credit.saturating_sub(2);
         let past = self.past(thread);
-        if past.useful {
+        let loss = match (credit >= 2, past.useful) {
+            (false, _) => Loss::Poor,
+            (true, false) => Loss::Useless,
+            (true, true) => Loss::Useful,
+        };
+        if loss == Loss::Useful {
             past.patience = 0;
         } else {
-            past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
+            let most = if loss == Loss::Poor { REFUSALS_MAX } else { REFUSALS_RICH };
+            past.patience = (2 * past.patience + 1) & most;
             past.refusals = past.patience;
         }
-        past.useful
+        loss
     }
 
     fn n_own(&self) -> u32 {
@@ -152,6 +165,7 @@ impl Windows {
         }
         if let Some(place) = self.places.get(next).copied().flatten() {
             self.leave_windows(old, self.reserved, true);
+            self.adaptive.credit = (self.adaptive.credit + 1).min(CREDIT_MAX);
             self.adaptive_resume(place);
             sum.add(costs.resident);
             return sum;
@@ -233,13 +247,11 @@ impl Windows {
             self.places[owner] = None;
             self.adaptive.n_others -= 1;
             sum.spilled += n_stored;
-            let useful = self.lost(owner);
-            sum.add(costs.neighbour_stale[usize::from(useful)]);
+            let loss = self.lost(owner);
+            sum.add(costs.neighbour_stale[loss as usize]);
             for _ in 0..n_stored {
                 sum.add(costs.evict_next);
             }
-            // The look begins anew.
-            sum.add(costs.looks_again);
         }
     }
 
@@ -307,6 +319,7 @@ impl Windows {
         if let Some(place) = self.places.get(next).copied().flatten() {
             self.owner[self.bottom as usize] = None;
             self.adaptive.n_others -= 1;
+            self.adaptive.credit = (self.adaptive.credit + 1).min(CREDIT_MAX);
             self.adaptive_resume(place);
             sum.add(costs.inherit_resident);
         } else if self.adaptive.n_others == 0 {

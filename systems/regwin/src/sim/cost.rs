@@ -95,7 +95,7 @@ impl Costs {
             costs.underflow_in_place = forms.map(|form| {
                 let mut cost = plus(underflow, sum(&["underflow"]));
                 if form == Adds::NOTHING {
-                    return plus(cost, sum(&["underflow_plain"]));
+                    return plus(cost, sum(&["underflow_goes", "underflow_plain"]));
                 }
                 let mut add = |it: Cost| cost = plus(cost, it);
                 add(sum(&["underflow_adds"]));
@@ -169,10 +169,10 @@ impl Costs {
         let of = |cost: Cost| cost[machine];
         let window = of(costs.evict_next).max(of(costs.flush_next) + of(costs.flush_again)).max(of(costs.block_next) + of(costs.block_again));
         let look = of(costs.shared_look) + 3 * (of(costs.look_next) + of(costs.look_free)) + of(costs.look_around);
-        let neighbour = of(costs.look_neighbour) + of(costs.neighbour_other) + costs.neighbour_stale.map(of)[0].max(of(costs.neighbour_stale[1]));
+        let neighbour = of(costs.look_neighbour) + of(costs.neighbour_other) + costs.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
         // A neighbour has a window and a reserved one.
         let n_neighbours = (n - 1) / 2;
-        let looks = n_neighbours * (look + neighbour + of(costs.looks_again)) + look;
+        let looks = n_neighbours * (look + neighbour) + look;
         let flush = of(costs.shared_refused).max(of(costs.neighbour_fresh)) + of(costs.shared_flush) + of(costs.inherit) + of(costs.inherit_around);
         let ends = (of(costs.inherit_alone) + of(costs.lone_load)).max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
         let enters = of(costs.shared_leave).max(of(costs.lone_leave) + (n - 1) * of(costs.lone_down)) + of(costs.enter);
@@ -247,6 +247,17 @@ impl Adds {
     }
 }
 
+/// What the loss of a window says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Sharing does not pay.
+    Poor,
+    /// It does, but this thread did not come back to its windows.
+    Useless,
+    /// It did.
+    Useful,
+}
+
 /// The pieces of the adaptive scheme's switches; the labels of `switch_adaptive.S`.
 #[derive(Debug, Clone, Default)]
 pub struct AdaptiveCosts {
@@ -258,8 +269,8 @@ pub struct AdaptiveCosts {
     pub lone_flush: Cost,
     /// See above.
     pub lone_flush_window: Cost,
-    /// An overflow takes one of several windows of a thread, or its last: it never came back; it did.
-    pub overflow_other: [[Cost; 2]; 2],
+    /// An overflow takes one of several windows of a thread, or its last, by [`Loss`].
+    pub overflow_other: [[Cost; 3]; 2],
     /// From here: switches. Both threads have windows.
     pub resident: Cost,
     /// Alone and refused; what follows apart.
@@ -300,12 +311,10 @@ pub struct AdaptiveCosts {
     pub neighbour_other: Cost,
     /// It has run since the last look.
     pub neighbour_fresh: Cost,
-    /// It has not: its windows go; it never came back to them; it did.
-    pub neighbour_stale: [Cost; 2],
+    /// It has not: its windows go, by [`Loss`].
+    pub neighbour_stale: [Cost; 3],
     /// For each of its windows.
     pub evict_next: Cost,
-    /// The look begins anew.
-    pub looks_again: Cost,
     /// There is room.
     pub shared_leave: Cost,
     /// The next thread is loaded above the old one.
@@ -335,17 +344,22 @@ pub struct AdaptiveCosts {
 impl AdaptiveCosts {
     fn new(sum: &dyn Fn(&[&str]) -> Cost, taken: &dyn Fn(&str) -> Cost) -> AdaptiveCosts {
         let plus = |a: Cost, b: Cost| [a[0] + b[0], a[1] + b[1]];
-        let other = |end: &str, how: &str| {
-            let blocks = ["overflow", "overflow_taken", "overflow_other", how, "overflow_lost", end, "overflow_stored"];
-            plus(taken("vector_overflow"), sum(&blocks))
+        let lost = |name: &str| {
+            let rich = format!("{name}_rich");
+            let rich = |end: &str| sum(&[&rich, &format!("{name}_{end}")]);
+            [sum(&[&format!("{name}_poor")]), rich("useless"), rich("useful")]
         };
-        let stale = |how: &str| sum(&["neighbour_stale", "evict_last", how, "evict_lost"]);
+        let other = |end: &str| {
+            let blocks = sum(&["overflow", "overflow_taken", "overflow_other", "overflow_lost", end, "overflow_stored"]);
+            lost("overflow").map(|it| plus(it, plus(taken("vector_overflow"), blocks)))
+        };
+        let stale = sum(&["neighbour_stale", "evict_last", "evict_lost"]);
         AdaptiveCosts {
             lone_overflow: plus(taken("vector_overflow_lone"), sum(&["lone_overflow"])),
             lone_underflow: plus(taken("vector_underflow_lone"), sum(&["lone_underflow"])),
             lone_flush: plus(taken("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
             lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
-            overflow_other: ["overflow_more", "overflow_last"].map(|end| ["overflow_useless", "overflow_useful"].map(|how| other(end, how))),
+            overflow_other: ["overflow_more", "overflow_last"].map(other),
             resident: sum(&["thr_block", "block_decides", "resident_stores", "resident", "thr_to_left"]),
             lone_refused: sum(&["thr_block", "lone_refused"]),
             absent: sum(&["thr_block", "block_decides", "absent"]),
@@ -366,9 +380,8 @@ impl AdaptiveCosts {
             look_neighbour: sum(&["look_neighbour"]),
             neighbour_other: sum(&["neighbour_other"]),
             neighbour_fresh: sum(&["neighbour_fresh"]),
-            neighbour_stale: ["evict_useless", "evict_useful"].map(stale),
+            neighbour_stale: lost("evict").map(|it| plus(it, stale)),
             evict_next: sum(&["evict_next"]),
-            looks_again: sum(&["block_decides", "absent", "shared_absent"]),
             shared_leave: sum(&["shared_leave"]),
             enter: sum(&["enter", "thr_to_absent"]),
             shared_flush: sum(&["shared_flush"]),

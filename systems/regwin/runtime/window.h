@@ -20,10 +20,11 @@
 #define TCB_HINT 24
 #define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
 #define REFUSALS_MAX 63
-#define REFUSALS_RICH 7
+#define REFUSALS_RICH 3
 /* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
- * window adds two; d is 0 to 12. */
-#define CREDIT_LEAST (-4096)
+ * window adds two; d is 0 to 30, and above 28 sharing does not pay. */
+#define CREDIT_LEAST 0xc0000000
+#define CREDIT_POOR 0xf0000000
 /* Behind the 32 owners: */
 #define OWNER_SCRATCH 128 /* two words */
 #define OWNER_LAST 136    /* 4 * (number of windows less one) */
@@ -57,7 +58,8 @@
  * was never suspended with its windows since. It is refused a while, not long as long as sharing pays. */
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
-    cmp %g4, CREDIT_LEAST >> 2; \
+    sethi %hi(CREDIT_POOR), b; \
+    cmp %g4, b; \
     bl name##_poor; \
     sll %g4, 2, %g4; \
 name##_rich: \
@@ -75,7 +77,7 @@ name##_useful: \
     ba name##_lost; \
     st %g0, [thread + TCB_PEN]; \
 name##_poor: \
-    mov CREDIT_LEAST, %g4; \
+    sethi %hi(CREDIT_LEAST), %g4; \
     add a, a, a; \
     or a, 1, a; \
     and a, REFUSALS_MAX, a; \

@@ -7,9 +7,9 @@ use super::windows::{Place, Sum, Thread, Windows};
 
 /// Most switches in a row at which a thread is refused, and while sharing pays, as in `window.h`.
 const REFUSALS_MAX: u32 = 63;
-const REFUSALS_RICH: u32 = 7;
+const REFUSALS_RICH: u32 = 3;
 /// The credit of sharing: a switch to a thread with windows adds one, a lost window takes two.
-const CREDIT_MAX: u32 = 12;
+const CREDIT_MAX: u32 = 30;
 
 /// What is known of a thread beside its windows.
 #[derive(Debug, Clone, Copy, Default)]

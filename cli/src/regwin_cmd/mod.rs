@@ -1,6 +1,7 @@
 //! `meanwhile regwin`: threads that share cyclic register windows.
 
 mod behaviour;
+mod bench;
 mod figures;
 mod options;
 mod record;
@@ -27,6 +28,8 @@ enum Command {
     Run(run::Args),
     /// Run every scheme, schedule and behaviour over the window counts, on the simulator.
     Sweep(sweep::Args),
+    /// Compare adaptive with the best of the paper's schemes, every cell counted under QEMU.
+    Bench(bench::Args),
     /// Show how the spell checker uses windows if there are enough of them.
     Behaviour(behaviour::Args),
     /// Record the events of a run.
@@ -42,6 +45,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Run(args) => run::run(args, out),
         Command::Sweep(args) => sweep::run(args, out),
+        Command::Bench(args) => bench::run(args, out),
         Command::Behaviour(args) => behaviour::run(args, out),
         Command::Record(args) => record::record(args, out),
         Command::Replay(args) => record::replay(args, out),

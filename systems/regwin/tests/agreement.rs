@@ -48,6 +48,8 @@ fn the_spell_checker_counts_alike_and_finds_the_same_words() {
         (Scheme::Snp, Schedule::WorkingSet, Cc::Clang, 5, Behaviour::HighMedium),
         (Scheme::Sp, Schedule::WorkingSet, Cc::Gcc, 7, Behaviour::HighFine),
         (Scheme::Sp, Schedule::Fifo, Cc::Clang, 32, Behaviour::LowCoarse),
+        (Scheme::Adaptive, Schedule::WorkingSet, Cc::Gcc, 7, Behaviour::LowMedium),
+        (Scheme::Adaptive, Schedule::Fifo, Cc::Clang, 10, Behaviour::HighCoarse),
         (Scheme::Flat, Schedule::Fifo, Cc::Gcc, 4, Behaviour::LowFine),
     ];
     for (scheme, schedule, cc, windows, behaviour) in runs {

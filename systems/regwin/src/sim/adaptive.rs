@@ -157,6 +157,10 @@ impl Windows {
         let mut sum = Sum::default();
         let costs = self.adaptive_costs().clone();
         let old = self.running.expect("a thread blocks");
+        if next == old {
+            // Only a broken trace says so.
+            return sum;
+        }
         if self.adaptive.alone && self.lone_refusals > 0 {
             self.past(old).refusals = self.lone_refusals - 1;
             sum.add(costs.lone_refused);

@@ -1,0 +1,80 @@
+//! The adaptive scheme is never much worse than the best of the others.
+
+use machine::in_order::Core;
+use regwin::code::Code;
+use regwin::image::{Program, Recipe};
+use regwin::scenario::Scenario;
+use regwin::sim::cost::Costs;
+use regwin::sim::trace::{self, Trace};
+use regwin::{Behaviour, Cc, Schedule, Scheme, sim, spell, work};
+
+struct Image {
+    recipe: Recipe,
+    code: Code,
+    elf: Vec<u8>,
+}
+
+/// The schemes with both schedules; ns has one.
+fn images(program: Program) -> Vec<Image> {
+    let schemes = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
+    let recipes = schemes.into_iter().flat_map(|scheme| Schedule::ALL.map(|schedule| Recipe { program, scheme, schedule, cc: Cc::Gcc }));
+    let image = |recipe: Recipe| {
+        let (path, code) = work::image(&recipe).expect("the image is built");
+        Image { recipe, code, elf: std::fs::read(path).expect("the image is there") }
+    };
+    recipes.filter(|it| it.scheme.shares() || it.schedule == Schedule::Fifo).map(image).collect()
+}
+
+/// Cycles of adaptive with its better schedule over those of the best other scheme, less one, on a machine.
+fn excess(images: &[Image], trace: &Trace, windows: u32, blobs: &[regwin::qemu::Blob], threads: &[String], machines: [&Core; 2]) -> [f64; 2] {
+    let cycles = |image: &Image| {
+        let Image { recipe, code, elf } = image;
+        if recipe.schedule == Schedule::Fifo {
+            return trace.replay(recipe.scheme, windows, &Costs::new(code, recipe.scheme, machines)).cycles.map(|it| it.total());
+        }
+        let done = sim::simulate(recipe, code, elf, windows, blobs, threads, machines).expect("it runs to its end");
+        done.counts.cycles.map(|it| it.total())
+    };
+    let all: Vec<(bool, [u64; 2])> = images.iter().map(|it| (it.recipe.scheme == Scheme::Adaptive, cycles(it))).collect();
+    [0, 1].map(|machine| {
+        let best = |ours: bool| all.iter().filter(|it| it.0 == ours).map(|it| it.1[machine]).min().expect("there are runs of both kinds");
+        best(true) as f64 / best(false) as f64 - 1.0
+    })
+}
+
+fn record(images: &[Image], blobs: &[regwin::qemu::Blob], threads: &[String], machines: [&Core; 2]) -> Trace {
+    trace::record(&images[0].code, &images[0].elf, blobs, threads, machines).expect("it runs to its end")
+}
+
+/// The seeds were not used while the scheme was made.
+#[test]
+fn within_two_percent_on_random_scenarios() {
+    let images = images(Program::Scenario);
+    let cores = work::cores();
+    let machines = [&cores[0], &cores[1]];
+    for seed in 700_000..700_200 {
+        let scenario = Scenario::random(seed);
+        let (blobs, threads) = (scenario.blobs(), scenario.names());
+        let windows = fastrand::Rng::with_seed(seed).u32(5..=32);
+        let trace = record(&images, &blobs, &threads, machines);
+        let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
+        assert!(excess.iter().all(|it| *it <= 0.02), "seed {seed}, {windows} windows: {excess:?}");
+    }
+}
+
+/// Some of the cells; `meanwhile regwin bench` counts all of them under QEMU.
+#[test]
+fn within_one_percent_on_the_spell_checker() {
+    let images = images(Program::Spell);
+    let cores = work::cores();
+    let machines = [&cores[0], &cores[1]];
+    let threads = spell::THREADS.map(str::to_owned);
+    for behaviour in Behaviour::ALL {
+        let blobs = spell::blobs(behaviour);
+        let trace = record(&images, &blobs, &threads, machines);
+        for windows in [5, 6, 7, 8, 9, 12, 16, 31] {
+            let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
+            assert!(excess.iter().all(|it| *it <= 0.01), "{}, {windows} windows: {excess:?}", behaviour.name());
+        }
+    }
+}

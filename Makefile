@@ -34,6 +34,7 @@ bench: build ## measure everything, in full
 	$(MEANWHILE) cipher speed --out experiments/cipher-speed/speed.json
 	$(MEANWHILE) cipher sboxes
 	$(MEANWHILE) audit bench --out experiments/audit-speed/bench.json
+	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

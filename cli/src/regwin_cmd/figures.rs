@@ -81,7 +81,7 @@ fn find(runs: &[Run], scheme: Scheme, schedule: Schedule, behaviour: Behaviour, 
 fn summary(runs: &[Run]) -> Table {
     let mut table = Table::new(
         "regwin: the spell checker, millions of cycles (erc32)",
-        &["behaviour", "windows", "ns", "sp", "sp, working-set", "flat"],
+        &["behaviour", "windows", "ns", "sp", "sp, working-set", "adaptive, working-set", "flat"],
     );
     table = table.kind(Kind::Sim);
     for behaviour in Behaviour::ALL {
@@ -96,6 +96,7 @@ fn summary(runs: &[Run]) -> Table {
                 cell(Scheme::Ns, Schedule::Fifo),
                 cell(Scheme::Sp, Schedule::Fifo),
                 cell(Scheme::Sp, Schedule::WorkingSet),
+                cell(Scheme::Adaptive, Schedule::WorkingSet),
                 cell(Scheme::Flat, Schedule::Fifo),
             ]);
         }
@@ -158,8 +159,8 @@ fn cycles(runs: &[Run]) -> Table {
 fn charts(runs: &[Run]) -> Vec<Block> {
     let high = [Behaviour::HighFine, Behaviour::HighMedium, Behaviour::HighCoarse];
     let low = [Behaviour::LowFine, Behaviour::LowMedium, Behaviour::LowCoarse];
-    let all = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Flat];
-    let windowed = [Scheme::Ns, Scheme::Snp, Scheme::Sp];
+    let all = Scheme::ALL;
+    let windowed = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
     let total = |run: &Run| run.counts.cycles[0].total() as f64 / 1e6;
     let mean = |run: &Run| run.counts.mean_switch_cycles(0);
     let probability = |run: &Run| run.counts.trap_probability();

@@ -28,7 +28,7 @@ pub struct ReplayArgs {
     /// The trace.
     #[arg(value_name = "FILE")]
     trace: PathBuf,
-    /// How threads use the windows: ns, snp or sp.
+    /// How threads use the windows: ns, snp, sp or adaptive.
     #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.
@@ -53,7 +53,7 @@ pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
 pub fn replay(args: ReplayArgs, out: &mut Output) -> Result<(), Failure> {
     let name = args.trace.display().to_string();
     if args.scheme == Scheme::Flat {
-        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose ns, snp or sp")));
+        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose ns, snp, sp or adaptive")));
     }
     let bytes = std::fs::read(&args.trace).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let trace = Trace::from_bytes(&bytes).map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))?;

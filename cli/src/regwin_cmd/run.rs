@@ -12,7 +12,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile regwin run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How threads use the windows: ns, snp, sp or flat.
+    /// How threads use the windows: ns, snp, sp, adaptive or flat.
     #[arg(long, value_name = "NAME", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.

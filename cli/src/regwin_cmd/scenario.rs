@@ -22,7 +22,7 @@ pub struct Args {
     /// Where it runs: qemu, sim, or both, which are compared.
     #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world)]
     on: World,
-    /// How threads use the windows: ns, snp, sp or flat.
+    /// How threads use the windows: ns, snp, sp, adaptive or flat.
     #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.

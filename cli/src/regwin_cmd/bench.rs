@@ -150,7 +150,8 @@ pub fn table(rows: &[Row], machine: usize) -> Table {
     let names: Vec<&str> = Behaviour::ALL.iter().map(|it| it.name()).collect();
     let head: Vec<&str> = std::iter::once("windows").chain(names).collect();
     let title = format!("adaptive against the best of ns, snp and sp: percent of cycles, {}", MACHINES[machine]);
-    let mut table = Table::new(title, &head).kind(Kind::Model).note("instructions counted under QEMU; both sides with their better schedule");
+    let mut table =
+        Table::new(title, &head).kind(Kind::Model).note("instructions counted under QEMU; both sides with their better schedule");
     let mut windows: Vec<u64> = rows.iter().filter_map(|row| row.get("windows").and_then(Value::as_u64)).collect();
     windows.sort_unstable();
     windows.dedup();

@@ -59,7 +59,13 @@ fn runtime_files(scheme: Scheme) -> Vec<&'static str> {
         Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
         Scheme::Sp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
         Scheme::Adaptive => &[
-            "overflow_adaptive.S", "underflow_adaptive.S", "flush_sharing.S", "overflow_ns.S", "underflow_lone.S", "flush_ns.S", "switch_adaptive.S",
+            "overflow_adaptive.S",
+            "underflow_adaptive.S",
+            "flush_sharing.S",
+            "overflow_ns.S",
+            "underflow_lone.S",
+            "flush_ns.S",
+            "switch_adaptive.S",
         ],
     };
     // The trap table comes first in its section, so boot.S comes first.

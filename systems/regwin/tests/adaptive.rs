@@ -26,7 +26,14 @@ fn images(program: Program) -> Vec<Image> {
 }
 
 /// Cycles of adaptive with its better schedule over those of the best other scheme, less one, on a machine.
-fn excess(images: &[Image], trace: &Trace, windows: u32, blobs: &[regwin::qemu::Blob], threads: &[String], machines: [&Core; 2]) -> [f64; 2] {
+fn excess(
+    images: &[Image],
+    trace: &Trace,
+    windows: u32,
+    blobs: &[regwin::qemu::Blob],
+    threads: &[String],
+    machines: [&Core; 2],
+) -> [f64; 2] {
     let cycles = |image: &Image| {
         let Image { recipe, code, elf } = image;
         if recipe.schedule == Schedule::Fifo {

@@ -167,13 +167,15 @@ impl Costs {
     fn worst_adaptive(&self, n: u64, machine: usize) -> (u64, u64) {
         let costs = &self.adaptive;
         let of = |cost: Cost| cost[machine];
-        let window = of(costs.evict_next).max(of(costs.flush_next) + of(costs.flush_again)).max(of(costs.block_next) + of(costs.block_again));
+        let window =
+            of(costs.evict_next).max(of(costs.flush_next) + of(costs.flush_again)).max(of(costs.block_next) + of(costs.block_again));
         let look = of(costs.shared_look) + 3 * (of(costs.look_next) + of(costs.look_free)) + of(costs.look_around);
         let neighbour = of(costs.look_neighbour) + of(costs.neighbour_other) + costs.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
         // A neighbour has a window and a reserved one.
         let n_neighbours = (n - 1) / 2;
         let looks = n_neighbours * (look + neighbour) + look;
-        let flush = of(costs.shared_refused).max(of(costs.neighbour_fresh)) + of(costs.shared_flush) + of(costs.inherit) + of(costs.inherit_around);
+        let flush =
+            of(costs.shared_refused).max(of(costs.neighbour_fresh)) + of(costs.shared_flush) + of(costs.inherit) + of(costs.inherit_around);
         let ends = (of(costs.inherit_alone) + of(costs.lone_load)).max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
         let enters = of(costs.shared_leave).max(of(costs.lone_leave) + (n - 1) * of(costs.lone_down)) + of(costs.enter);
         let lone = of(costs.lone_look) + of(costs.lone_narrow) + of(costs.lone_flush_switch) + of(costs.lone_load);

@@ -148,3 +148,15 @@ fn uniform_matches_objects_that_were_not_converted() {
         assert_eq!(support::output(mpi, 3, &folder.path().join("without"), &[]), expected, "{}", mpi.name());
     }
 }
+
+#[test]
+fn the_report_finds_sites_and_windows() {
+    for mpi in support::libraries("the report's examples") {
+        for program in overlap::examples::PROGRAMS {
+            let rows = overlap::examples::remarks_of(mpi, program, "frontier").unwrap_or_else(|error| panic!("{error}"));
+            assert!(rows.iter().any(|row| row.converted), "{} of {}: {rows:?}", program.0, mpi.name());
+        }
+        let sites = overlap::examples::listing_windows(mpi, "frontier", 2).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(sites.iter().map(|it| it.call.as_str()).collect::<Vec<_>>(), ["MPI_Alltoall"], "{}", mpi.name());
+    }
+}

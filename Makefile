@@ -35,6 +35,7 @@ bench: build ## measure everything, in full
 	$(MEANWHILE) cipher sboxes
 	$(MEANWHILE) audit bench --out experiments/audit-speed/bench.json
 	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
+	$(MEANWHILE) cosched bench --out experiments/cosched-real/bench.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

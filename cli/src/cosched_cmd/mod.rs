@@ -1,5 +1,6 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
+mod bench;
 mod figures;
 mod probe;
 mod run;
@@ -24,6 +25,8 @@ enum Command {
     Probe(probe::Args),
     /// Run programs under a policy, in the foreground.
     Run(run::Args),
+    /// Measure what choosing is worth here: two memory and two compute programs.
+    Bench(bench::Args),
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
     Supervise(run::SuperviseArgs),
@@ -35,11 +38,17 @@ enum Command {
     Sweep(sweep::Args),
 }
 
+/// The committed results of this system's benchmark as its own tables; `None` for others.
+pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
+    ((experiment, file) == ("cosched-real", "bench")).then(|| bench::committed(evidence))
+}
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
+        Command::Bench(args) => bench::run(&args, out),
         Command::Supervise(args) => run::supervise(&args),
         Command::Sim(args) => sim::run(*args, out),
         Command::Sensitivity(args) => sensitivity::run(&args, out),

@@ -1,11 +1,14 @@
 //! Door: `meanwhile cosched run`: real programs under a policy, in the foreground.
 
+use std::cell::RefCell;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use cosched::manager::canary::{Calibration, Canary};
-use cosched::manager::group::Hierarchy;
-use cosched::manager::real::{self, Ground, Report, Task};
+use cosched::manager::group::{Freezer, Hierarchy};
+pub use cosched::manager::real::Task;
+use cosched::manager::real::{self, Ground, Report};
 use cosched::manager::supervisor;
 use cosched::manager::team;
 use cosched::policies::{Name, Settings};
@@ -13,6 +16,7 @@ use measure::stats;
 use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::probe;
 use crate::output::{Failure, Output};
@@ -41,12 +45,11 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 pub struct SuperviseArgs {
     freezer: String,
-    path: std::path::PathBuf,
+    path: PathBuf,
 }
 
 /// Waits for the manager's death.
 pub fn supervise(args: &SuperviseArgs) -> Result<(), Failure> {
-    use cosched::manager::group::Freezer;
     let freezer = if args.freezer == "v1" { Freezer::V1 } else { Freezer::V2 };
     let hierarchy = Hierarchy { freezer, path: args.path.clone() };
     supervisor::watch(&hierarchy, std::io::stdin()).map_err(|error| Failure::environment("watch the manager", error))
@@ -80,53 +83,93 @@ struct Run {
     report: Report,
 }
 
+/// All that runs of real programs need, with the supervisor that outlives it.
+pub struct Manager {
+    hierarchy: Hierarchy,
+    watcher: Child,
+    cpus: Vec<usize>,
+    calibration: Option<Calibration>,
+    canary: RefCell<Canary>,
+    library: Option<PathBuf>,
+    folder: TempDir,
+}
+
+fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
+    let what = what.to_owned();
+    move |error| Failure::environment(what.clone(), error)
+}
+
+impl Manager {
+    /// Makes the control groups, starts the supervisor, and measures what the processors share.
+    pub fn start(out: &mut Output) -> Result<Manager, Failure> {
+        let cpus = probe::cpus();
+        let hierarchy = Hierarchy::create(&format!("meanwhile-{}", std::process::id()))
+            .map_err(|said| Failure::environment("make a control group", said))?;
+        // It must outlive a Ctrl-C that ends us: a process group of its own.
+        let own = std::env::current_exe().map_err(failed("find this program"))?;
+        let freezer = if hierarchy.freezer == Freezer::V1 { "v1" } else { "v2" };
+        let watcher = Command::new(own)
+            .args(["cosched", "supervise", freezer])
+            .arg(&hierarchy.path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(failed("start the supervisor"))?;
+        if !real_time() {
+            out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
+        }
+        let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
+        // Without a C compiler programs keep the threads that they start with.
+        let library = team::library(folder.path());
+        if let Err(error) = &library {
+            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
+        }
+        let mut canary = Canary::new();
+        let found = probe::links(&cpus, &mut canary)?;
+        let calibration = found.pairs.iter().map(|it| it.2).max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
+        Ok(Manager { hierarchy, watcher, cpus, calibration, canary: RefCell::new(canary), library: library.ok(), folder })
+    }
+
+    /// The processors of each link, as they are now.
+    pub fn links(&self) -> Result<Vec<Vec<usize>>, Failure> {
+        Ok(probe::links(&self.cpus, &mut self.canary.borrow_mut())?.links)
+    }
+
+    /// Runs programs to their ends.
+    pub fn run(&self, tasks: &[Task], policy: Name) -> Result<Report, Failure> {
+        let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
+        let ground = Ground {
+            hierarchy: &self.hierarchy,
+            cpus: &self.cpus,
+            calibration: self.calibration.unwrap_or(nothing),
+            is_estimating: self.calibration.is_some(),
+            team: self.library.as_deref().map(|it| (it, self.folder.path())),
+        };
+        let chooser = (policy != Name::Linux).then(|| policy.policy(Settings::default()));
+        real::run(tasks, &ground, chooser, &mut self.canary.borrow_mut()).map_err(failed("run the programs"))
+    }
+
+    /// Ends the supervisor and takes the groups away.
+    pub fn end(mut self) {
+        drop(self.watcher.stdin.take());
+        let _ = self.watcher.wait();
+        let _ = self.hierarchy.remove();
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let tasks = tasks(args)?;
-    let cpus = probe::cpus();
-    let name = format!("meanwhile-{}", std::process::id());
-    let hierarchy = Hierarchy::create(&name).map_err(|said| Failure::environment("make a control group", said))?;
-    let ended = managed(args, &tasks, &cpus, &hierarchy, out);
-    let _ = hierarchy.remove();
+    let manager = Manager::start(out)?;
+    let ended = managed(args, &tasks, &manager, out);
+    manager.end();
     ended
 }
 
-fn managed(args: &Args, tasks: &[Task], cpus: &[usize], hierarchy: &Hierarchy, out: &mut Output) -> Result<(), Failure> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |error: std::io::Error| Failure::environment(what.clone(), error)
-    };
-    // It must outlive a Ctrl-C that ends us: a process group of its own.
-    let own = std::env::current_exe().map_err(failed("find this program"))?;
-    let freezer = if hierarchy.freezer.name().contains("v1") { "v1" } else { "v2" };
-    let mut watcher = Command::new(own)
-        .args(["cosched", "supervise", freezer])
-        .arg(&hierarchy.path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(failed("start the supervisor"))?;
-    let is_real_time = real_time();
-    if !is_real_time {
-        out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
-    }
-    let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
-    // Without a C compiler programs keep the threads that they start with.
-    let library = match team::library(folder.path()) {
-        Ok(library) => Some(library),
-        Err(error) => {
-            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
-            None
-        }
-    };
-    let mut canary = Canary::new();
-    let before = probe::links(cpus, &mut canary)?;
-    let calibration = before.pairs.iter().map(|it| it.2).max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
-    let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
-    let team = library.as_deref().map(|it| (it, folder.path()));
-    let ground = Ground { hierarchy, cpus, calibration: calibration.unwrap_or(nothing), is_estimating: calibration.is_some(), team };
+fn managed(args: &Args, tasks: &[Task], manager: &Manager, out: &mut Output) -> Result<(), Failure> {
+    let before = manager.links()?;
     let mut policies = vec![args.policy];
     if args.compare {
         policies.extend([Name::Linux, Name::Rr, Name::Dss].into_iter().filter(|it| *it != args.policy));
@@ -136,17 +179,13 @@ fn managed(args: &Args, tasks: &[Task], cpus: &[usize], hierarchy: &Hierarchy, o
     for _ in 0..args.runs {
         for policy in &policies {
             bar.set_message(policy.text());
-            let chooser = (*policy != Name::Linux).then(|| policy.policy(Settings::default()));
-            let report = real::run(tasks, &ground, chooser, &mut canary).map_err(failed("run the programs"))?;
-            runs.push(Run { policy: *policy, report });
+            runs.push(Run { policy: *policy, report: manager.run(tasks, *policy)? });
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
-    let after = probe::links(cpus, &mut canary)?;
-    drop(watcher.stdin.take());
-    let _ = watcher.wait();
-    show(tasks, &policies, &runs, (&before.links, &after.links), out)
+    let after = manager.links()?;
+    show(tasks, &policies, &runs, (&before, &after), out)
 }
 
 /// Asks for SCHED_FIFO for this process; what it starts is ordinary.

@@ -130,6 +130,8 @@ fn what_goes_wrong_is_said() {
     assert!(code == 1 && said.contains("a command is empty"), "{said}");
     let (_, said, code) = run(&["--threads", "1,1", "--", "true"]);
     assert!(code == 1 && said.contains("--threads names 2 programs"), "{said}");
+    let (_, said, code) = run(&["--policy", "linux-now", "--", "true"]);
+    assert!(code == 1 && said.contains("is a model for the simulator"), "{said}");
     if may_run() {
         let (_, said, code) = run(&["--policy", "rr", "--", "sh", "-c", "exit 3", ":::", "true"]);
         assert!(code == 1 && said.contains("ended with 3"), "{said}");

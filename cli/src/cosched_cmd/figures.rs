@@ -101,10 +101,10 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let outcome = |policy: Name| &all[1].outcomes.iter().find(|it| it.0 == policy).expect("all policies ran").1;
     let lines: Vec<(String, _)> = [Name::Rr, Name::Pairing].map(|it| (it.text().to_owned(), outcome(it))).into();
     let beside = sensitivity::points();
-    let mut blocks: Vec<Block> =
+    let mut first: Vec<Block> =
         sensitivity::BESIDE.iter().map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).svg())).collect();
-    blocks.push(Block::Table(sensitivity::table(&beside)));
-    let figures = vec![
+    first.push(Block::Table(sensitivity::table(&beside)));
+    let mut blocks = vec![
         Block::Text(
             "Nine workloads on a simulated machine of four processors and the paper's bus of 1797 MB/s. The demands of the programs are \
              argued from their algorithms in systems/cosched/workloads/table1/programs.toml; the paper prints none."
@@ -120,11 +120,10 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
         Block::Table(sweep::decision_table(&sweep::decisions())),
     ];
     // The figures in the order of the paper, after the text that says what they are.
-    let mut ordered = figures;
-    ordered.splice(1..1, blocks);
+    blocks.splice(1..1, first);
     Ok(SystemReport {
         summary: claims(&all),
-        section: Section { title: "cosched: who shares the bus with whom".to_owned(), blocks: ordered },
+        section: Section { title: "cosched: who shares the bus with whom".to_owned(), blocks },
         rows: all.iter().flat_map(super::sim::rows).collect(),
     })
 }

@@ -161,6 +161,9 @@ impl Manager {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    if args.policy == Name::LinuxNow {
+        return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
+    }
     let tasks = tasks(args)?;
     let manager = Manager::start(out)?;
     let ended = managed(args, &tasks, &manager, out);

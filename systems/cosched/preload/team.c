@@ -107,7 +107,7 @@ struct start_result {
     void (*finalize)(void *);
     uint64_t data;
 };
-enum { PARALLEL_BEGIN = 3, INVOKED_BY_PROGRAM = 0x1, INVOKED_BY_RUNTIME = 0x2 };
+enum { PARALLEL_BEGIN = 3 };
 
 static void (*set_num_threads)(int);
 

@@ -293,6 +293,7 @@ impl<'a> Sim<'a> {
         while self.now_s < to_s - DONE_S {
             // Who works, on which link, at what rate.
             let mut rates: Vec<(usize, f64)> = Vec::new();
+            let mut moves: Vec<(usize, f64)> = Vec::new();
             let (mut traffic_mbps, mut n_idle) = (0.0, 0usize);
             for (link, capacity) in self.machine.links.iter().enumerate() {
                 let on_link = (0..self.placement.len()).filter(|&cpu| self.machine.link_of[cpu] == link);
@@ -305,7 +306,8 @@ impl<'a> Sim<'a> {
                 }
                 let demands: Vec<Demand> = working.iter().map(|&it| self.demand(it)).collect();
                 let (of, traffic) = self.model.rates(*capacity, self.machine.cache_mb, &demands);
-                traffic_mbps += traffic;
+                traffic_mbps += traffic.iter().sum::<f64>();
+                moves.extend(working.iter().copied().zip(traffic));
                 rates.extend(working.into_iter().zip(of));
             }
             let mut step_s = to_s - self.now_s;
@@ -318,8 +320,8 @@ impl<'a> Sim<'a> {
             for &thread in &spinning {
                 step_s = step_s.min((SPIN_S - self.threads[thread].spun_s).max(1e-6));
             }
-            for &(thread, rate) in &rates {
-                self.threads[thread].moved_mb += self.demand(thread).total_mbps() * rate * step_s;
+            for (thread, mbps) in moves {
+                self.threads[thread].moved_mb += mbps * step_s;
             }
             for &(thread, rate) in &rates {
                 let program = &mut self.programs[self.views[thread].program];

@@ -27,6 +27,7 @@ test: setup lint ## lint and run all tests; what this CPU or kernel lacks is nam
 test-long: build ## test every combination; takes hours, goes on where it was stopped
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
 	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_run
+	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
 	$(MEANWHILE) cipher test --matrix
 
 bench: build ## measure everything, in full
@@ -35,6 +36,8 @@ bench: build ## measure everything, in full
 	$(MEANWHILE) cipher sboxes
 	$(MEANWHILE) audit bench --out experiments/audit-speed/bench.json
 	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
+	$(MEANWHILE) regwin variants --out experiments/regwin-variants/variants.json
+	$(MEANWHILE) regwin speed --out experiments/regwin-speed/speed.json
 	$(MEANWHILE) cosched bench --out experiments/cosched-real/bench.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)

@@ -125,9 +125,9 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "cosched",
-        name: "chrt",
-        used_for: "makes the manager a real-time process",
-        asks: ("chrt", VERSION),
+        name: "setsid",
+        used_for: "starts programs in sessions of their own where there are no control groups",
+        asks: ("setsid", VERSION),
         from: From::Debian("util-linux"),
     },
     Tool {

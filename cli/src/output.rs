@@ -5,6 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crossterm::event::{self, Event, KeyCode, KeyModifiers};
+use crossterm::terminal::{self, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{cursor, execute, queue, style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::ToolError;
 use report::Diagnostic;
@@ -106,6 +109,11 @@ impl Output {
         to_stderr(&format!("{word}: {text}\n"));
     }
 
+    /// True if somebody sees pictures change: a terminal, and no `--json`.
+    pub fn is_live(&self) -> bool {
+        !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()
+    }
+
     /// A progress bar on standard error; hidden under `--json` and outside a terminal.
     pub fn progress(&self, n_steps: u64) -> ProgressBar {
         if self.json || !io::stderr().is_terminal() {
@@ -135,6 +143,60 @@ impl Output {
             to_stderr(&failure_text(&failure, self.colour_of_errors));
         }
         ExitCode::from(failure.exit_code())
+    }
+}
+
+/// What a key pressed before a [`Screen`] means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// `q`, Escape or Ctrl-C.
+    Quit,
+    /// Another key, another size, or nothing in time.
+    Other,
+}
+
+/// The whole terminal, until it is dropped.
+#[derive(Debug)]
+pub struct Screen;
+
+impl Screen {
+    /// Keys come one by one, and what was on the terminal is kept for later.
+    pub fn open() -> io::Result<Screen> {
+        terminal::enable_raw_mode()?;
+        let screen = Screen;
+        execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)?;
+        Ok(screen)
+    }
+
+    /// Draws `text` instead of what is there; what does not fit is cut off.
+    pub fn draw(&mut self, text: &str) -> io::Result<()> {
+        let (width, height) = terminal::size()?;
+        let mut stdout = io::stdout().lock();
+        queue!(stdout, cursor::MoveTo(0, 0))?;
+        for line in text.lines().take(usize::from(height)) {
+            let line: String = line.chars().take(usize::from(width)).collect();
+            queue!(stdout, style::Print(line), terminal::Clear(ClearType::UntilNewLine), cursor::MoveToNextLine(1))?;
+        }
+        queue!(stdout, terminal::Clear(ClearType::FromCursorDown))?;
+        stdout.flush()
+    }
+
+    /// Waits for a key.
+    pub fn key(&mut self, time: Duration) -> io::Result<Key> {
+        if !event::poll(time)? {
+            return Ok(Key::Other);
+        }
+        let Event::Key(key) = event::read()? else { return Ok(Key::Other) };
+        let is_break = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        Ok(if is_break || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) { Key::Quit } else { Key::Other })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // Nobody is left to tell that the terminal is gone.
+        let _ = execute!(io::stdout(), cursor::Show, LeaveAlternateScreen);
+        let _ = terminal::disable_raw_mode();
     }
 }
 

@@ -101,6 +101,8 @@ fn experiments(folder: &Path) -> Result<Vec<Section>, Failure> {
             let evidence = Evidence::load(&file).map_err(|error| Failure::environment(format!("read {}", file.display()), error.said))?;
             let own = crate::cipher_cmd::committed(&name, title, &evidence);
             let own = own.or_else(|| crate::audit_cmd::committed(&name, title, &evidence));
+            let own = own.or_else(|| crate::overlap_cmd::committed(&name, title, &evidence));
+            let own = own.or_else(|| crate::regwin_cmd::committed(&name, title, &evidence));
             match own.or_else(|| crate::cosched_cmd::committed(&name, title, &evidence)) {
                 Some(own) => blocks.extend(own),
                 None => blocks.push(Block::Table(evidence.table(title))),

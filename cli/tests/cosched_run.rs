@@ -18,7 +18,7 @@ fn n_kills() -> usize {
 fn may_run() -> bool {
     let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
     let value: serde_json::Value = serde_json::from_slice(&probe.stdout).expect("an object");
-    if value["freezer"].is_string() {
+    if value["freezer"].as_str().is_some_and(|it| it.contains("cgroup")) {
         return true;
     }
     if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
@@ -135,5 +135,168 @@ fn what_goes_wrong_is_said() {
     if may_run() {
         let (_, said, code) = run(&["--policy", "rr", "--", "sh", "-c", "exit 3", ":::", "true"]);
         assert!(code == 1 && said.contains("ended with 3"), "{said}");
+    }
+}
+
+/// A loop that ends by itself.
+const LOOP: &str = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo done";
+
+#[test]
+fn programs_may_die_fork_exec_and_refuse() {
+    if !may_run() {
+        return;
+    }
+    for freezer in ["v2", "v1", "signals"] {
+        let with = |arguments: &[&str]| run(&[&["--json", "--policy", "rr", "--freezer", freezer, "--"], arguments].concat());
+        let (_, said, code) = with(&["true"]);
+        if code == 2 {
+            assert!(freezer != "signals" && said.contains("groups of programs") || !said.is_empty(), "{said}");
+            continue;
+        }
+        // One dies by a signal; the others end as they should.
+        let (value, said, code) = with(&["sh", "-c", "sleep 0.2; kill -9 $$", ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+        assert!(code == 1 && said.contains("ended by a signal"), "{freezer}: {said}");
+        assert_eq!(said.matches("done").count(), 2, "{freezer}: {said}");
+        assert_eq!(value["rows"].as_array().map(Vec::len), Some(3));
+        // What a program left behind runs on after its end and ours.
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let script = "(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done; echo x > \"$1/left\") & exit 0";
+        let path = folder.path().display().to_string();
+        let (_, said, code) = with(&["sh", "-c", script, "sh", &path, ":::", "sh", "-c", LOOP]);
+        assert_eq!(code, 0, "{freezer}: {said}");
+        wait_for("what was left behind ends", Duration::from_secs(60), || folder.path().join("left").exists());
+        // Another program in the same process.
+        let (_, said, code) = with(&["sh", "-c", "exec sh -c \"exec sh -c '$0'\"", LOOP, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+        assert!(code == 0 && said.matches("done").count() == 3, "{freezer}: {said}");
+        // One that takes all processors is kept to its own again; it ends well when it sees that.
+        let own = "n=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)";
+        let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).expect("a process may ask");
+        let cpus: Vec<String> = (0..1024).filter(|it| all.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
+        let refuse = format!(
+            "taskset -pc {} $$ >/dev/null; k=0; while [ $k -lt 3000 ]; do {own}; case $n in *[,-]*) ;; *) exit 0;; esac; k=$((k+1)); sleep 0.01; done; exit 5",
+            cpus.join(",")
+        );
+        if cpus.len() > 1 {
+            let (_, said, code) = with(&["sh", "-c", &refuse, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+            assert_eq!(code, 0, "{freezer}: {said}");
+        }
+    }
+}
+
+#[test]
+fn without_control_groups_it_is_said_that_signals_stop_programs() {
+    let (_, said, code) =
+        run(&["--policy", "rr", "--freezer", "signals", "--", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+    assert!(code == 0 && said.contains("programs are stopped by SIGSTOP"), "{said}");
+    let (_, said, code) = run(&["--freezer", "v3", "--", "true"]);
+    assert!(code == 1 && said.contains("v2, v1 or signals"), "{said}");
+}
+
+#[test]
+fn a_lock_holder_that_lost_its_processor_delays_its_program_by_less_than_a_quantum() {
+    if !may_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let program = folder.path().join("lock");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/lock.c");
+    let ran = Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(source).arg("-ldl").output().expect("cc runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let lock = program.to_str().expect("a plain path");
+    // Five threads: on two processors round robin gives a program of two now both, now one.
+    let (value, said, code) =
+        run(&["--json", "--policy", "rr", "--threads", "2,1,2", "--", lock, ":::", "sh", "-c", "sleep 3", ":::", lock]);
+    assert_eq!(code, 0, "{said}");
+    assert!(value["rows"][0]["quanta"].as_f64().is_some_and(|it| it >= 14.0), "{value}");
+    assert!(value["rows"][0]["longest_wait_quanta"].as_u64().is_some_and(|it| it >= 1), "it was never frozen: {value}");
+    assert_eq!(said.matches("longest waits").count(), 2, "{said}");
+}
+
+#[test]
+fn workloads_run_for_real() {
+    if !may_run() {
+        return;
+    }
+    let (value, said, code) = run(&["--json", "--policy", "pairing", "--small", "b1"]);
+    assert_eq!(code, 0, "{said}");
+    let names: Vec<&str> = value["rows"].as_array().expect("rows").iter().filter_map(|it| it["program"].as_str()).collect();
+    assert!(names.len() > 2 && names.iter().all(|it| it.contains('(')), "{names:?}");
+    // What the kernels print, the same each time: each kernel of one name agrees.
+    let mut lines: Vec<&str> =
+        said.lines().filter(|it| ["BT ", "SP ", "CG ", "MG ", "FT "].iter().any(|name| it.starts_with(name))).collect();
+    assert_eq!(lines.len(), names.len(), "{said}");
+    lines.sort_unstable();
+    lines.dedup();
+    let mut kernels: Vec<&str> = names.iter().filter_map(|it| it.split([' ', '(']).nth(1)).collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    assert_eq!(lines.len(), kernels.len(), "{lines:?}");
+    // Commands one after the other, beside one in the background that never ends.
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("own.toml");
+    let text = format!(
+        "title = \"own\"\n[[run]]\nsequence = [\"first\", \"second(2)\"]\n[[run]]\nsequence = [\"beside\"]\n\
+         [program.first]\ncommand = [\"sh\", \"-c\", \"sleep 0.1; echo 1 >> {0}\"]\nread_mbps = -5\n\
+         [program.second]\ncommand = [\"sh\", \"-c\", \"echo {{threads}} >> {0}\"]\n\
+         [program.beside]\ncommand = [\"sh\", \"-c\", \"while :; do sleep 0.01; done\"]\nbackground = true\n",
+        folder.path().join("out").display()
+    );
+    fs::write(&path, text).expect("a scratch file");
+    let own = path.to_str().expect("a plain path");
+    let (value, said, code) = run(&["--json", "--policy", "rr", own]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("out")).expect("both ran"), "1\n2\n");
+    assert_eq!(value["rows"].as_array().map(Vec::len), Some(2), "the background does not count");
+    let sim = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "sim", own]).output().expect("the binary runs");
+    assert!(sim.status.code() == Some(1), "the simulator needs the demand that the real run does not look at");
+    let (_, said, code) = run(&["a9"]);
+    assert!(code == 1 && said.contains("cannot read `a9`"), "{said}");
+    let (_, _, code) = run(&["a1", "--", "true"]);
+    assert_eq!(code, 1, "a workload or commands");
+}
+
+#[test]
+fn sensitivity_of_real_programs() {
+    if !may_run() {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    let ran = command.args(["cosched", "sensitivity", "--real", "--small", "--json"]).output().expect("the binary runs");
+    let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+    assert_eq!(ran.status.code(), Some(0), "{value}");
+    assert_eq!(value["kind"], "measured");
+    let rows = value["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 5 * 3 * 4);
+    let keys = ["figure", "program", "beside", "instances", "slowdown", "alone_s"];
+    assert!(rows.iter().all(|row| keys.iter().all(|key| !row[key].is_null())), "{rows:?}");
+    // Without counters that is said, and no number stands there.
+    let counts = value["counters"] == true;
+    assert!(rows.iter().all(|row| row["traffic"].is_f64() == counts) && value["reason"].as_str().is_some_and(|it| !it.is_empty()));
+}
+
+#[test]
+fn managers_beside_each_other_do_not_wait_for_each_other_without_end() {
+    if !may_run() {
+        return;
+    }
+    // Each measures the links with real-time threads on two processors.
+    for _ in 0..4 {
+        let start = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+            command.args(["cosched", "run", "--policy", "rr", "--", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+            command.spawn().expect("the binary runs")
+        };
+        let mut all = [start(), start(), start()];
+        let began = Instant::now();
+        for child in &mut all {
+            let mut ended = None;
+            while ended.is_none() && began.elapsed() < Duration::from_secs(60) {
+                ended = child.try_wait().expect("it is ours");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+            assert!(ended.is_some_and(|it| it.success()), "it ended with {ended:?}");
+        }
     }
 }

@@ -41,6 +41,7 @@ fn one_run_in_both_worlds() {
         "windows",
         "behaviour",
         "schedule",
+        "allocate",
         "machine",
         "switches",
         "saves",
@@ -70,6 +71,8 @@ fn wrong_names_and_numbers_are_refused() {
         (vec!["run", "--scheme", "sp", "--behaviour", "high-fin"], "did you mean `high-fine`?"),
         (vec!["run", "--scheme", "sp", "--machine", "leon4"], "did you mean `leon3`?"),
         (vec!["run", "--scheme", "flat", "--cc", "clang"], "clang cannot compile without windows"),
+        (vec!["run", "--scheme", "ns", "--allocate", "lru"], "says nothing to the scheme ns"),
+        (vec!["run", "--scheme", "sp", "--allocate", "serach"], "did you mean `search`?"),
         (vec!["scenario", "no/such/file.txt"], "cannot read `no/such/file.txt`"),
     ];
     for (args, said) in refusals {
@@ -115,9 +118,102 @@ fn a_record_replays_with_other_windows() {
     for key in ["switches", "saves", "restores", "overflows", "underflows", "spilled", "restored", "cycles", "worst_switch_cycles"] {
         assert_eq!(replayed[key], run[key], "{key}");
     }
+    let (behaviour, _) = json(&["behaviour", "--trace", &path, "--json"]);
+    assert_eq!(behaviour["rows"][0]["check"]["switches"].as_u64().map(|it| it > 5000), Some(true), "{behaviour}");
     std::fs::write(&path, "something else").expect("a scratch file");
     let (said, code) = json(&["replay", &path, "--json"]);
     assert_eq!((code, said["ok"].as_bool()), (1, Some(false)));
+}
+
+/// Sixty frames do not fit; the runtime finds the guard word gone and says whose it was.
+#[test]
+fn a_stack_that_is_too_small_names_its_thread() {
+    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/regwin/runtime");
+    let program = r#"
+#include "regwin.h"
+#include "sections.h"
+static struct thr threads_[2];
+static unsigned stacks[2][256] __attribute__((aligned(8)));
+static __attribute__((noinline)) unsigned deep(unsigned n)
+{
+    unsigned it = n ? deep(n - 1) + n : 0;
+    thr_flush();
+    return it + thr_self()->alive;
+}
+static void digger(void *n) { deep((unsigned)n); }
+BOOT void machine_idle(void *unused) { (void)unused; thr_report(); machine_stop(); }
+BOOT int main(void)
+{
+    thr_create(&threads_[1], "shallow", stacks[1], sizeof stacks[1], digger, (void *)2);
+    thr_create(&threads_[0], "deep", stacks[0], sizeof stacks[0], digger, (void *)9);
+    return 0;
+}
+"#;
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("main.c"), program).expect("a scratch file");
+    let files = [
+        "boot.S",
+        "overflow_sharing.S",
+        "underflow_sharing.S",
+        "flush_sharing.S",
+        "switch_sp.S",
+        "ready.S",
+        "threads.c",
+        "streams.c",
+        "int64.c",
+        "console.c",
+    ];
+    let mut command = Command::new("sparc64-linux-gnu-gcc");
+    command.current_dir(folder.path()).args([
+        "-m32",
+        "-mcpu=leon3",
+        "-O2",
+        "-ffreestanding",
+        "-fno-pic",
+        "-no-pie",
+        "-nostdlib",
+        "-static",
+    ]);
+    command.args([
+        "-mno-app-regs",
+        "-ffixed-g5",
+        "-fno-stack-protector",
+        "-fno-optimize-sibling-calls",
+        "-DSCHEME_SP",
+        "-Wl,--build-id=none",
+    ]);
+    command.args(["-Wa,--noexecstack", "-Wl,-z,noexecstack"]).arg(format!("-I{runtime}")).arg(format!("-Wl,-T,{runtime}/link.ld"));
+    command.args(["-o", "image.elf"]).args(files.map(|it| format!("{runtime}/{it}"))).arg("main.c");
+    let built = command.output().expect("the cross compiler runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let ran = Command::new("timeout")
+        .current_dir(folder.path())
+        .args(["60", "qemu-system-sparc", "-M", "leon3_generic", "-cpu", "LEON3,nwindows=8", "-nographic", "-monitor", "none"])
+        .args(["-serial", "stdio", "-kernel", "image.elf"])
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("QEMU runs");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(said.contains("regwin: overflow deep") && !said.contains("overflow shallow"), "{said}");
+}
+
+/// An emulator that hangs is ended after a limit, and what was run is said.
+#[test]
+fn an_emulator_that_does_not_stop_is_ended() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("qemu-system-sparc");
+    std::fs::write(&path, "#!/bin/sh\nexec sleep 1000\n").expect("a scratch file");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it can be run");
+    let paths = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is a PATH"));
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["regwin", "run", "--scheme", "ns"])
+        .env("MEANWHILE_QEMU_LIMIT", "1")
+        .env("PATH", paths)
+        .output()
+        .expect("the binary runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("qemu-system-sparc") && said.contains("1 s"), "{said}");
 }
 
 #[test]
@@ -131,4 +227,42 @@ fn a_missing_emulator_is_named() {
     let said = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(2), "{said}");
     assert!(said.contains("sparc64-linux-gnu-gcc") && said.contains("meanwhile doctor"), "{said}");
+}
+
+/// What `audit` says of the runtime's delayed writes: nothing beside the places where the old value does as well as the
+/// new one. It follows every path, delay slots too, so it sees more than the runtime's own test.
+#[test]
+fn the_runtime_has_no_hazard_that_audit_sees() {
+    use regwin::image::{Program, Recipe};
+    // Where the state is put back as the trap found it, in the window of the trap: only the condition codes change.
+    let same_window = ["overflow_own", "overflow_other_stored", "overflow_stored", "underflow_plain", "underflow_added", "overflow_free"];
+    // Where both masks allow the window instruction that comes early: see the comments in the assembly.
+    let either_will_do =
+        ["lone_underflow", "underflow_plain", "underflow_goes", "underflow_adds", "overflow_free", "overflow_other_stored"];
+    for scheme in regwin::Scheme::ALL {
+        let (_, code) = regwin::work::image(&Recipe::new(Program::Scenario, scheme, regwin::Schedule::Fifo)).expect("the image is built");
+        let label = |at: u32| {
+            let below = code.symbols.iter().filter(|(_, (address, _))| *address <= at);
+            below.max_by_key(|(_, (address, _))| *address).map_or(String::new(), |it| it.0.clone())
+        };
+        for range in [&code.traps, &code.switches] {
+            let decode = |at: u32| {
+                let word = code.words[((at - code.base) / 4) as usize];
+                audit::isa::Isa::Sparc.decode(u64::from(at), &word.to_be_bytes()).unwrap_or_else(|error| panic!("{at:#x}: {error}"))
+            };
+            let instructions: Vec<_> = range.clone().step_by(4).map(decode).collect();
+            let found = audit::lint::lint(&instructions);
+            let named: Vec<String> =
+                found.iter().map(|it| format!("{}: {}: {}", label(instructions[it.idx].address as u32), it.who, it.why)).collect();
+            let in_one_of = |it: &str, labels: &[&str]| labels.iter().any(|label| it.starts_with(&format!("{label}:")));
+            let is_known = |it: &&String| {
+                // Nothing here ever leaves supervisor mode.
+                it.contains("for supervisors only")
+                    || it.contains("write to %wim") && in_one_of(it, &either_will_do)
+                    || it.contains("write to %psr") && in_one_of(it, &same_window)
+            };
+            let wrong: Vec<&String> = named.iter().filter(|it| !is_known(it)).collect();
+            assert!(wrong.is_empty(), "{scheme:?}: {wrong:#?}");
+        }
+    }
 }

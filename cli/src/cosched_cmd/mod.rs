@@ -1,12 +1,15 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
 mod bench;
+mod daemon;
 mod figures;
+mod ground;
 mod probe;
 mod run;
 mod sensitivity;
 mod sim;
 mod sweep;
+mod top;
 
 use crate::output::{Failure, Output};
 
@@ -29,7 +32,17 @@ enum Command {
     Bench(bench::Args),
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
-    Supervise(run::SuperviseArgs),
+    Supervise(ground::SuperviseArgs),
+    /// Manage programs that are submitted, until `stop`.
+    Daemon(daemon::Args),
+    /// Give a program to the daemon, or a process that runs already.
+    Submit(daemon::SubmitArgs),
+    /// Show what the daemon manages.
+    Status(daemon::AskArgs),
+    /// Thaw all programs, let them run on, and end the daemon.
+    Stop(daemon::AskArgs),
+    /// Watch the daemon's programs.
+    Top(top::Args),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
     /// Show how programs slow down beside microbenchmarks that use cache and bus, in the simulator.
@@ -49,7 +62,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
-        Command::Supervise(args) => run::supervise(&args),
+        Command::Supervise(args) => ground::supervise(&args),
+        Command::Daemon(args) => daemon::run(&args, out),
+        Command::Submit(args) => daemon::submit(&args, out),
+        Command::Status(args) => daemon::status(&args, out),
+        Command::Stop(args) => daemon::stop(&args, out),
+        Command::Top(args) => top::run(&args, out),
         Command::Sim(args) => sim::run(*args, out),
         Command::Sensitivity(args) => sensitivity::run(&args, out),
         Command::Sweep(args) => sweep::run(args, out),

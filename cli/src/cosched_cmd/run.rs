@@ -1,24 +1,19 @@
-//! Door: `meanwhile cosched run`: real programs under a policy, in the foreground.
+//! `meanwhile cosched run`: real programs under a policy, in the foreground.
 
-use std::cell::RefCell;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 
-use cosched::manager::canary::{Calibration, Canary};
-use cosched::manager::group::{Freezer, Hierarchy};
-pub use cosched::manager::real::Task;
-use cosched::manager::real::{self, Ground, Report};
-use cosched::manager::supervisor;
-use cosched::manager::team;
-use cosched::policies::{Name, Settings};
+use cosched::manager::kernels;
+use cosched::manager::run::{Planned, Report};
+use cosched::manager::turns::{Ended, Task};
+use cosched::policies::Name;
+use cosched::workload::{Purpose, Start, Workload};
 use measure::stats;
 use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use super::probe;
+use super::ground::{GroundArgs, Manager, failed};
+use super::sim::load;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched run`.
@@ -36,23 +31,17 @@ pub struct Args {
     /// Threads of each program, in their order, with commas between; 1 unless said.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     threads: Vec<u32>,
+    #[command(flatten)]
+    ground: GroundArgs,
+    /// Kernels of a workload on small problems, for a trial.
+    #[arg(long)]
+    small: bool,
+    /// A workload file with commands, or one of the paper's (a1 to c3), whose programs are kernels of our own.
+    #[arg(value_name = "WORKLOAD", required_unless_present = "commands", conflicts_with_all = ["commands", "threads"])]
+    workload: Option<String>,
     /// Programs with their arguments, with ::: between.
-    #[arg(last = true, required = true, value_name = "CMD ARGS ::: CMD ARGS")]
+    #[arg(last = true, value_name = "CMD ARGS ::: CMD ARGS")]
     commands: Vec<String>,
-}
-
-/// Arguments of the supervisor, which `run` starts by itself.
-#[derive(Debug, clap::Args)]
-pub struct SuperviseArgs {
-    freezer: String,
-    path: PathBuf,
-}
-
-/// Waits for the manager's death.
-pub fn supervise(args: &SuperviseArgs) -> Result<(), Failure> {
-    let freezer = if args.freezer == "v1" { Freezer::V1 } else { Freezer::V2 };
-    let hierarchy = Hierarchy { freezer, path: args.path.clone() };
-    supervisor::watch(&hierarchy, std::io::stdin()).map_err(|error| Failure::environment("watch the manager", error))
 }
 
 fn tasks(args: &Args) -> Result<Vec<Task>, Failure> {
@@ -69,12 +58,48 @@ fn tasks(args: &Args) -> Result<Vec<Task>, Failure> {
             return Err(Failure::user(format!("{n_threads} threads for `{program}`"), Some("choose 1 to 1024")));
         }
         let name = std::path::Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
-        tasks.push(Task { name: format!("{} {name}", idx + 1), command: command.to_vec(), n_threads: n_threads as usize });
+        tasks.push(Task {
+            name: format!("{} {name}", idx + 1),
+            command: command.to_vec(),
+            n_threads: n_threads as usize,
+            place: None,
+            output: None,
+        });
     }
     if args.threads.len() > tasks.len() {
         return Err(Failure::user(format!("--threads names {} programs, there are {}", args.threads.len(), tasks.len()), None));
     }
     Ok(tasks)
+}
+
+/// What a workload starts for real; kernels are compiled in `folder`.
+pub fn planned(workload: &Workload, folder: &Path, is_small: bool) -> Result<Vec<Planned>, Failure> {
+    let mut plan = Vec::new();
+    for (idx, it) in workload.programs.iter().enumerate() {
+        if it.n_threads > 1024 {
+            return Err(Failure::user(format!("{} threads for `{}`", it.n_threads, it.name), Some("choose 1 to 1024")));
+        }
+        let command: Vec<String> = match &it.start {
+            Start::Command(words) => words.iter().map(|word| word.replace("{threads}", &it.n_threads.to_string())).collect(),
+            Start::Kernel(name, rounds) => {
+                let program = kernels::compile(name, folder, true).map_err(Failure::tool)?;
+                vec![program.display().to_string(), if is_small { "small" } else { "large" }.to_owned(), rounds.to_string()]
+            }
+            Start::Not => panic!("a workload that was read for real runs has commands"),
+        };
+        if tool::find(&command[0]).is_none() {
+            return Err(Failure::user(format!("there is no program `{}`", command[0]), Some("give its path, or install it")));
+        }
+        let task = Task {
+            name: format!("{} {}({})", idx + 1, it.name, it.n_threads),
+            command,
+            n_threads: it.n_threads,
+            place: None,
+            output: None,
+        };
+        plan.push(Planned { task, arrival_s: it.arrival_s, after: it.after, is_background: it.is_background });
+    }
+    Ok(plan)
 }
 
 /// One run of one policy: what came of each program.
@@ -83,95 +108,23 @@ struct Run {
     report: Report,
 }
 
-/// All that runs of real programs need, with the supervisor that outlives it.
-pub struct Manager {
-    hierarchy: Hierarchy,
-    watcher: Child,
-    cpus: Vec<usize>,
-    calibration: Option<Calibration>,
-    canary: RefCell<Canary>,
-    library: Option<PathBuf>,
-    folder: TempDir,
-}
-
-fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
-    let what = what.to_owned();
-    move |error| Failure::environment(what.clone(), error)
-}
-
-impl Manager {
-    /// Makes the control groups, starts the supervisor, and measures what the processors share.
-    pub fn start(out: &mut Output) -> Result<Manager, Failure> {
-        let cpus = probe::cpus();
-        let hierarchy = Hierarchy::create(&format!("meanwhile-{}", std::process::id()))
-            .map_err(|said| Failure::environment("make a control group", said))?;
-        // It must outlive a Ctrl-C that ends us: a process group of its own.
-        let own = std::env::current_exe().map_err(failed("find this program"))?;
-        let freezer = if hierarchy.freezer == Freezer::V1 { "v1" } else { "v2" };
-        let watcher = Command::new(own)
-            .args(["cosched", "supervise", freezer])
-            .arg(&hierarchy.path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(failed("start the supervisor"))?;
-        if !real_time() {
-            out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
-        }
-        let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
-        // Without a C compiler programs keep the threads that they start with.
-        let library = team::library(folder.path());
-        if let Err(error) = &library {
-            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
-        }
-        let mut canary = Canary::new();
-        let found = probe::links(&cpus, &mut canary)?;
-        let calibration = found.pairs.iter().map(|it| it.2).max_by(|a, b| a.slowdown().total_cmp(&b.slowdown()));
-        Ok(Manager { hierarchy, watcher, cpus, calibration, canary: RefCell::new(canary), library: library.ok(), folder })
-    }
-
-    /// The processors of each link, as they are now.
-    pub fn links(&self) -> Result<Vec<Vec<usize>>, Failure> {
-        Ok(probe::links(&self.cpus, &mut self.canary.borrow_mut())?.links)
-    }
-
-    /// Runs programs to their ends.
-    pub fn run(&self, tasks: &[Task], policy: Name) -> Result<Report, Failure> {
-        let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
-        let ground = Ground {
-            hierarchy: &self.hierarchy,
-            cpus: &self.cpus,
-            calibration: self.calibration.unwrap_or(nothing),
-            is_estimating: self.calibration.is_some(),
-            team: self.library.as_deref().map(|it| (it, self.folder.path())),
-        };
-        let chooser = (policy != Name::Linux).then(|| policy.policy(Settings::default()));
-        real::run(tasks, &ground, chooser, &mut self.canary.borrow_mut()).map_err(failed("run the programs"))
-    }
-
-    /// Ends the supervisor and takes the groups away.
-    pub fn end(mut self) {
-        drop(self.watcher.stdin.take());
-        let _ = self.watcher.wait();
-        let _ = self.hierarchy.remove();
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.policy == Name::LinuxNow {
         return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
     }
-    let tasks = tasks(args)?;
-    let manager = Manager::start(out)?;
-    let ended = managed(args, &tasks, &manager, out);
+    let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
+    let plan = match &args.workload {
+        Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
+        None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),
+    };
+    let manager = Manager::start(&args.ground, out)?;
+    let ended = managed(args, &plan, &manager, out);
     manager.end();
     ended
 }
 
-fn managed(args: &Args, tasks: &[Task], manager: &Manager, out: &mut Output) -> Result<(), Failure> {
+fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -> Result<(), Failure> {
     let before = manager.links()?;
     let mut policies = vec![args.policy];
     if args.compare {
@@ -182,46 +135,48 @@ fn managed(args: &Args, tasks: &[Task], manager: &Manager, out: &mut Output) -> 
     for _ in 0..args.runs {
         for policy in &policies {
             bar.set_message(policy.text());
-            runs.push(Run { policy: *policy, report: manager.run(tasks, *policy)? });
+            runs.push(Run { policy: *policy, report: manager.run(plan, *policy)? });
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
     let after = manager.links()?;
-    show(tasks, &policies, &runs, (&before, &after), out)
+    show(plan, &policies, &runs, (&before, &after), out)
 }
 
-/// Asks for SCHED_FIFO for this process; what it starts is ordinary.
-fn real_time() -> bool {
-    let mut command = Command::new("chrt");
-    command.args(["--fifo", "--reset-on-fork", "--pid", "10", &std::process::id().to_string()]);
-    tool::run(&mut command, b"", std::time::Duration::from_secs(5)).and_then(tool::Ran::ok).is_ok()
-}
-
-fn show(tasks: &[Task], policies: &[Name], runs: &[Run], links: (&[Vec<usize>], &[Vec<usize>]), out: &mut Output) -> Result<(), Failure> {
-    let note = "seconds from the start of all to the program's end, median and 95 % interval; ratio: linux over the policy, of medians";
-    let mut table = Table::new("Programs under policies", &["policy", "program", "turnaround s", "from", "to", "ratio to linux"])
-        .kind(Kind::Measured)
-        .note(note);
-    let samples = |policy: Name, idx: usize| -> Vec<f64> {
-        runs.iter().filter(|it| it.policy == policy).map(|it| it.report.ended[idx].turnaround_s).collect()
+fn show(plan: &[Planned], policies: &[Name], runs: &[Run], links: (&[Vec<usize>], &[Vec<usize>]), out: &mut Output) -> Result<(), Failure> {
+    let note = "seconds from a program's start to its end, median and 95 % interval; ratio: linux over the policy, of medians; longest wait: \
+                quanta in a row without a processor, the most in any run";
+    let columns = ["policy", "program", "turnaround s", "from", "to", "ratio to linux", "quanta", "longest wait"];
+    let mut table = Table::new("Programs under policies", &columns).kind(Kind::Measured).note(note);
+    let ended = |policy: Name, idx: usize| -> Vec<&Ended> {
+        runs.iter().filter(|it| it.policy == policy).filter_map(|it| it.report.ended[idx].as_ref()).collect()
     };
+    let seconds = |policy: Name, idx: usize| -> Vec<f64> { ended(policy, idx).iter().map(|it| it.turnaround_s).collect() };
     let mut rows: Vec<Value> = Vec::new();
     for &policy in policies {
-        for (idx, task) in tasks.iter().enumerate() {
-            let it = stats::median_interval(&samples(policy, idx), 0.95);
-            let linux = samples(Name::Linux, idx);
+        for (idx, planned) in plan.iter().enumerate().filter(|it| !it.1.is_background) {
+            let it = stats::median_interval(&seconds(policy, idx), 0.95);
+            let linux = seconds(Name::Linux, idx);
             let ratio = (!linux.is_empty()).then(|| stats::median(&linux) / it.value);
+            let n_turns: Vec<f64> = ended(policy, idx).iter().map(|it| it.n_turns as f64).collect();
+            let n_turns = stats::median(&n_turns);
+            let wait = ended(policy, idx).iter().map(|it| it.longest_wait_quanta).max();
+            let is_managed = policy != Name::Linux;
             table.push(vec![
                 Cell::words(policy.text()),
-                Cell::words(&task.name),
+                Cell::words(&planned.task.name),
                 Cell::number(format!("{:.2}", it.value)),
                 Cell::number(format!("{:.2}", it.low)),
                 Cell::number(format!("{:.2}", it.high)),
                 Cell::number(ratio.map_or(String::new(), |it| format!("{it:.2}"))),
+                Cell::number(if is_managed { n_turns.to_string() } else { String::new() }),
+                Cell::number(if is_managed { wait.map_or(String::new(), |it| it.to_string()) } else { String::new() }),
             ]);
             rows.push(json!({
-                "policy": policy.text(), "program": task.name, "turnaround_s": it.value, "ratio_to_linux": ratio, "interval": [it.low, it.high],
+                "policy": policy.text(), "program": planned.task.name, "turnaround_s": it.value, "ratio_to_linux": ratio,
+                "interval": [it.low, it.high], "quanta": is_managed.then_some(n_turns),
+                "longest_wait_quanta": is_managed.then_some(wait).flatten(),
             }));
         }
     }
@@ -230,26 +185,29 @@ fn show(tasks: &[Task], policies: &[Name], runs: &[Run], links: (&[Vec<usize>], 
     let switches: Vec<f64> = managed().flat_map(|it| it.switch_us.iter().copied()).collect();
     let p95 = (!switches.is_empty()).then(|| stats::quantile(&switches, 0.95));
     let canary_s: f64 = managed().map(|it| it.canary_s).sum();
+    let own_cpu_pct = 100.0 * managed().map(|it| it.own_cpu_s).sum::<f64>() / managed().map(|it| it.wall_s).sum::<f64>().max(1e-9);
     if let Some(p95) = p95 {
         out.line(&format!(
-            "changing programs took {p95:.0} us at the 95th percentile of {} quanta; the canary {canary_s:.2} s in all",
+            "changing programs took {p95:.0} us at the 95th percentile of {} changes; the manager {own_cpu_pct:.2} % of one processor, \
+             of that the canary {canary_s:.2} s",
             switches.len()
         ));
     }
-    let discarded = links.0 != links.1;
+    let discarded = links.0 != links.1 || runs.iter().any(|it| it.report.n_moves > 0);
     if discarded {
         out.warning("the processors' links changed while this ran: the figures do not compare like with like");
     }
     out.object(&json!({
         "ok": true, "kind": "measured", "links_before": links.0, "links_after": links.1, "discarded": discarded,
-        "switch_us_p95": p95, "canary_s": canary_s, "rows": rows,
+        "switch_us_p95": p95, "canary_s": canary_s, "own_cpu_pct": own_cpu_pct, "rows": rows,
     }));
-    let bad = runs.iter().flat_map(|run| run.report.ended.iter().zip(tasks)).find(|it| it.0.status != Some(0));
+    let all = runs.iter().flat_map(|run| run.report.ended.iter().zip(plan));
+    let bad = all.filter_map(|(ended, planned)| Some((ended.as_ref()?, planned))).find(|it| it.0.status != Some(0));
     match bad {
         None => Ok(()),
-        Some((ended, task)) => {
+        Some((ended, planned)) => {
             let how = ended.status.map_or("ended by a signal".to_owned(), |it| format!("ended with {it}"));
-            out.warning(&format!("`{}` {how}", task.command.join(" ")));
+            out.warning(&format!("`{}` {how}", planned.task.command.join(" ")));
             Err(Failure::Reported)
         }
     }

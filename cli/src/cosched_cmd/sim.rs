@@ -7,7 +7,7 @@ use cosched::machine::{Capacity, Machine, PAPER_MBPS};
 use cosched::policies::{Name, Settings, ShareOf};
 use cosched::sim::{self, Outcome};
 use cosched::timeline;
-use cosched::workload::{self, Workload};
+use cosched::workload::{self, Purpose, Workload};
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let workloads = if args.workloads.is_empty() {
         workload::table_1().into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
     } else {
-        args.workloads.iter().map(|it| load(it)).collect::<Result<Vec<_>, _>>()?
+        args.workloads.iter().map(|it| load(it, Purpose::Sim)).collect::<Result<Vec<_>, _>>()?
     };
     let names = &args.policy.0;
     let bar = out.progress(workloads.len() as u64);
@@ -164,8 +164,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn load(name: &str) -> Result<(String, Workload), Failure> {
-    if let Some((known, text)) = workload::table_1().into_iter().find(|it| it.0 == name) {
+/// A workload of Table 1 by its name, or one from a file.
+pub fn load(name: &str, purpose: Purpose) -> Result<(String, Workload), Failure> {
+    if let Some((known, text)) = workload::table_1_for(purpose).into_iter().find(|it| it.0 == name) {
         return Ok((known.to_owned(), text));
     }
     let path = Path::new(name);
@@ -175,7 +176,7 @@ fn load(name: &str) -> Result<(String, Workload), Failure> {
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let open = |other: &str| std::fs::read_to_string(folder.join(other)).map_err(|error| error.to_string());
-    let workload = Workload::parse(name, &text, open).map_err(|fault| Failure::User(vec![fault]))?;
+    let workload = Workload::parse_for(purpose, name, &text, open).map_err(|fault| Failure::User(vec![fault]))?;
     let short = path.file_stem().map_or(name.to_owned(), |it| it.to_string_lossy().into_owned());
     Ok((short, workload))
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use measure::machine::{self, Machine};
 use overlap::Mpi;
-use overlap::bench::{self, Case, Program, Row};
+use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
+use report::page::Block;
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -17,48 +18,171 @@ pub struct Args {
     /// Only this library.
     #[arg(long, value_parser = options::mpi)]
     mpi: Option<Mpi>,
-    /// Payloads in bytes.
-    #[arg(long, value_delimiter = ',', default_values_t = [8, 65536, 1 << 20, 4 << 20, 16 << 20])]
+    /// Payloads in bytes; five from 8 B to 16 MB if not given.
+    #[arg(long, value_delimiter = ',')]
     bytes: Vec<u64>,
-    /// Numbers of processes.
-    #[arg(long, value_delimiter = ',', default_values_t = [2, 4])]
+    /// Numbers of processes; 2 and 4 if not given.
+    #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
-    /// Rounds of the three programs.
-    #[arg(long, default_value_t = 15)]
-    pairs: usize,
-    /// Write the results as evidence.
+    /// Rounds of the three programs; 15 if not given.
+    #[arg(long)]
+    pairs: Option<usize>,
+    /// A small run: 8 B and 1 MB, 2 ranks, 5 pairs.
+    #[arg(long)]
+    quick: bool,
+    /// Write the results as evidence after each row. Rows that the file has are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
+/// What is measured.
+struct Plan {
+    bytes: Vec<u64>,
+    ranks: Vec<u32>,
+    pairs: usize,
+}
+
+impl Plan {
+    fn new(args: &Args) -> Plan {
+        let or = |given: &[u64], quick: &[u64], full: &[u64]| match (given, args.quick) {
+            ([], true) => quick.to_vec(),
+            ([], false) => full.to_vec(),
+            _ => given.to_vec(),
+        };
+        Plan {
+            bytes: or(&args.bytes, &[8, 1 << 20], &[8, 65536, 1 << 20, 4 << 20, 16 << 20]),
+            ranks: match (args.ranks.as_slice(), args.quick) {
+                ([], true) => vec![2],
+                ([], false) => vec![2, 4],
+                (given, _) => given.to_vec(),
+            },
+            pairs: args.pairs.unwrap_or(if args.quick { 5 } else { 15 }),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    if args.pairs == 0 || args.ranks.contains(&0) || args.ranks.contains(&1) {
+    let plan = Plan::new(args);
+    if plan.pairs == 0 || plan.ranks.contains(&0) || plan.ranks.contains(&1) {
         return Err(Failure::user("a benchmark needs a pair, and two ranks or more", None));
     }
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
-    let n_rows = libraries.len() * Program::ALL.len() * args.ranks.len() * args.bytes.len();
-    let progress = out.progress((n_rows * args.pairs) as u64);
-    let mut rows = Vec::new();
+    // The file keeps every row that it has, also those of other libraries, ranks and payloads.
+    let mut known = args.out.as_deref().map(|path| earlier(path, plan.pairs)).transpose()?.unwrap_or_default();
+    let mut evidence = evidence(&plan);
+    let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
+    let progress = out.progress((n_rows * plan.pairs) as u64);
+    let (mut rows, mut n_kept) = (Vec::new(), 0);
     for mpi in libraries {
         for program in Program::ALL {
-            let built = bench::build(program, mpi).map_err(Failure::tool)?;
-            for &ranks in &args.ranks {
-                for &bytes in &args.bytes {
+            let mut built = None;
+            for &ranks in &plan.ranks {
+                for &bytes in &plan.bytes {
                     progress.set_message(format!("{} {} {ranks} ranks {bytes} B", mpi.name(), program.name()));
                     let case = Case { program, mpi, ranks, bytes };
-                    rows.push(bench::measure(&built, case, args.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?);
+                    if let Some(row) = known.iter().find(|row| row.case == case) {
+                        rows.push(row.clone());
+                        n_kept += 1;
+                        progress.inc(plan.pairs as u64);
+                        continue;
+                    }
+                    if built.is_none() {
+                        built = Some(bench::build(program, mpi).map_err(Failure::tool)?);
+                    }
+                    let programs = built.as_ref().expect("they were built above");
+                    let row = bench::measure(programs, case, plan.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
+                    rows.push(row.clone());
+                    known.push(row);
                     if let Some(path) = &args.out {
-                        store(args, &rows, path)?;
+                        evidence.rows = known.iter().map(object).collect();
+                        evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))?;
                     }
                 }
             }
         }
     }
     progress.finish_and_clear();
+    let seconds: f64 = rows.iter().map(|it| it.seconds).sum();
     out.line(&table(&rows).terminal(None));
-    out.object(&json!({"ok": true, "mpi": args.mpi.map(Mpi::name), "rows": rows.iter().map(object).collect::<Vec<_>>()}));
+    out.line(&rules(&rows).terminal(None));
+    out.line(&format!("{} rows in {seconds:.0} s, {n_kept} of them kept from before", rows.len()));
+    let asked = Rule::ALL.map(|rule| (rule.name().to_owned(), counts(rule, &rows)));
+    out.object(&json!({
+        "ok": true,
+        "mpi": args.mpi.map(Mpi::name),
+        "rows": rows.iter().map(object).collect::<Vec<_>>(),
+        "rules": Map::from_iter(asked),
+        "seconds": rounded(seconds),
+        "kept": n_kept,
+    }));
     Ok(())
+}
+
+/// How many rows a rule asks something of, and what came out.
+fn counts(rule: Rule, rows: &[Row]) -> Value {
+    let verdicts: Vec<Verdict> = rows.iter().filter_map(|row| rule.verdict(row)).collect();
+    let of = |verdict: Verdict| verdicts.iter().filter(|it| **it == verdict).count();
+    json!({"asked": verdicts.len(), "met": of(Verdict::Met), "open": of(Verdict::Open), "missed": of(Verdict::Missed)})
+}
+
+/// What the rows come to, rule by rule.
+fn rules(rows: &[Row]) -> Table {
+    let mut table = Table::new("rules", &["rule", "rows", "met", "open", "missed"])
+        .kind(Kind::Measured)
+        .note("open: the 95 % interval holds the bound, so more pairs would tell");
+    for rule in Rule::ALL {
+        let counts = counts(rule, rows);
+        let mut row = vec![Cell::words(rule.sentence())];
+        row.extend(["asked", "met", "open", "missed"].map(|key| Cell::number(&counts[key])));
+        table.push(row);
+    }
+    table
+}
+
+/// The rows of an earlier run that was ended, or none.
+fn earlier(path: &std::path::Path, pairs: usize) -> Result<Vec<Row>, Failure> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let wrong = |said: &str| {
+        let help = "name another file, or remove this one";
+        Failure::user(format!("cannot go on with `{}`: {said}", path.display()), Some(help))
+    };
+    let evidence = Evidence::load(path).map_err(|error| wrong(&error.said))?;
+    if evidence.machine.cpu != Machine::here().cpu {
+        return Err(wrong("it was measured on another machine"));
+    }
+    let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
+    let rows = rows.ok_or_else(|| wrong("its rows are not of this benchmark"))?;
+    if rows.iter().any(|row| row.pairs != pairs) {
+        return Err(wrong(&format!("its rows have other numbers of pairs than {pairs}")));
+    }
+    Ok(rows)
+}
+
+/// A row as `object` writes it.
+fn parse(map: &Map<String, Value>) -> Option<Row> {
+    let number = |key: &str| map.get(key)?.as_f64();
+    let count = |key: &str| map.get(key)?.as_u64();
+    let pair = |key: &str| Some((map.get(key)?.get(0)?.as_f64()?, map.get(key)?.get(1)?.as_f64()?));
+    let program = Program::ALL.into_iter().find(|it| map.get("program").and_then(Value::as_str) == Some(it.name()))?;
+    let mpi = Mpi::named(map.get("mpi")?.as_str()?)?;
+    Some(Row {
+        case: Case { program, mpi, ranks: u32::try_from(count("ranks")?).ok()?, bytes: count("bytes")? },
+        blocking_ms: number("blocking_ms")?,
+        overlapped_ms: number("overlapped_ms")?,
+        by_hand_ms: number("by_hand_ms")?,
+        ratio: number("ratio")?,
+        interval: pair("interval")?,
+        by_hand_ratio: number("by_hand_ratio")?,
+        of_hand: number("by_hand_over_overlapped")?,
+        of_hand_interval: pair("by_hand_over_overlapped_interval")?,
+        work: number("work_over_transfer")?,
+        pairs: usize::try_from(count("pairs")?).ok()?,
+        load: number("load"),
+        seconds: number("seconds")?,
+    })
 }
 
 fn object(row: &Row) -> Map<String, Value> {
@@ -78,6 +202,9 @@ fn object(row: &Row) -> Map<String, Value> {
         "work_over_transfer": rounded(row.work),
         "pairs": row.pairs,
         "load": row.load,
+        "seconds": rounded(row.seconds),
+        "same_calls": row.same_calls(),
+        "verdicts": Map::from_iter(Rule::ALL.map(|rule| (rule.name().to_owned(), json!(rule.verdict(row).map(Verdict::name))))),
     });
     match value {
         Value::Object(map) => map,
@@ -89,33 +216,64 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-fn store(args: &Args, rows: &[Row], path: &std::path::Path) -> Result<(), Failure> {
+/// Evidence without rows.
+fn evidence(plan: &Plan) -> Evidence {
     let here = Machine::here();
-    let version = |program: &str| machine::version(program, &["--version"]).ok();
+    let version = |(program, flag): (&str, &str)| machine::version(program, &[flag]).ok();
     let join = |words: Vec<String>| words.join(",");
-    let evidence = Evidence {
+    Evidence {
         kind: Kind::Measured,
         machine: report::evidence::Machine { cpu: here.cpu, cores: here.n_cores, os: here.kernel, virtualised: here.virtualised },
         date: machine::today(),
-        compilers: ["clang-19", "mpirun.openmpi", "mpirun.mpich"].into_iter().filter_map(version).collect(),
+        compilers: [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")]
+            .into_iter()
+            .filter_map(version)
+            .collect(),
         command: format!(
             "meanwhile overlap bench --pairs {} --ranks {} --bytes {} --out FILE",
-            args.pairs,
-            join(args.ranks.iter().map(u32::to_string).collect()),
-            join(args.bytes.iter().map(u64::to_string).collect()),
+            plan.pairs,
+            join(plan.ranks.iter().map(u32::to_string).collect()),
+            join(plan.bytes.iter().map(u64::to_string).collect()),
         ),
-        rows: rows.iter().map(object).collect(),
-    };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+        rows: Vec::new(),
+    }
+}
+
+/// The committed tables; nothing for rows of an earlier benchmark.
+pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
+    let rows: Vec<Row> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
+    Some(vec![Block::Text(evidence.origin()), Block::Table(table(&rows)), Block::Table(rules(&rows))])
+}
+
+/// A verdict as a cell.
+fn verdict(rule: Rule, row: &Row) -> Cell {
+    let same = if row.same_calls() { " =" } else { "" };
+    Cell::words(rule.verdict(row).map_or_else(|| "-".to_owned(), |it| format!("{}{same}", it.name())))
 }
 
 /// The rows as a table.
 fn table(rows: &[Row]) -> Table {
-    let columns =
-        ["MPI", "program", "ranks", "bytes", "blocking [ms]", "overlapped [ms]", "by hand [ms]", "ratio", "95 %", "by hand", "work"];
+    let columns = [
+        "MPI",
+        "program",
+        "ranks",
+        "bytes",
+        "blocking [ms]",
+        "overlapped [ms]",
+        "by hand [ms]",
+        "ratio",
+        "95 %",
+        "by hand",
+        "over hand",
+        "95 %",
+        "work",
+        "0.95 of hand",
+        "1.5",
+        "0.98",
+    ];
     let mut table = Table::new("blocking over overlapped, 2 Gbit/s", &columns)
         .kind(Kind::Measured)
-        .note("work: of the window over the blocking transfer; by hand: blocking over overlapped by hand");
+        .note("work: of the window over the blocking transfer; by hand: blocking over overlapped by hand; over hand: overlapped by hand over overlapped; =: the payload is small, and both make the same blocking calls");
     for row in rows {
         table.push(vec![
             Cell::words(row.case.mpi.name()),
@@ -128,7 +286,12 @@ fn table(rows: &[Row]) -> Table {
             Cell::number(format!("{:.3}", row.ratio)),
             Cell::words(format!("{:.3} to {:.3}", row.interval.0, row.interval.1)),
             Cell::number(format!("{:.3}", row.by_hand_ratio)),
+            Cell::number(format!("{:.3}", row.of_hand)),
+            Cell::words(format!("{:.3} to {:.3}", row.of_hand_interval.0, row.of_hand_interval.1)),
             Cell::number(format!("{:.2}", row.work)),
+            verdict(Rule::ByHand, row),
+            verdict(Rule::Gain, row),
+            verdict(Rule::Floor, row),
         ]);
     }
     table

@@ -47,6 +47,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         compiler: args.compiler.as_deref(),
         plugin: args.plugin.as_deref(),
         arguments: &args.arguments,
+        folder: None,
     })
     .map_err(Failure::tool)?;
     for why in &ended.switched_off {

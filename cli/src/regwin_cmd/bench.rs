@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use measure::machine;
 use regwin::image::{Program, Recipe};
 use regwin::work::{self, MACHINES};
-use regwin::{Behaviour, Cc, Counts, Schedule, Scheme, sim, spell};
+use regwin::{Behaviour, Counts, Schedule, Scheme, sim, spell};
+use report::page::Block;
 use report::{Cell, Evidence, Kind, Table, Tone};
 use serde_json::{Map, Value, json};
 
 use super::failure;
+use crate::evidence;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile regwin bench`.
@@ -24,7 +25,7 @@ pub struct Args {
 }
 
 /// Adaptive may cost this much more than the best of the others, in percent.
-pub const LIMIT_PERCENT: f64 = 1.0;
+const LIMIT_PERCENT: f64 = 1.0;
 
 /// What is compared: ns has one schedule, as it never leaves a window.
 const RUNS: [(Scheme, Schedule); 7] = [
@@ -65,18 +66,15 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the rows were counted with: changes with every byte of an image.
+/// What the rows were counted with: changes with every word of code, but not with a comment.
 fn runtime() -> Result<String, Failure> {
-    let mut names = Vec::new();
-    for (scheme, schedule) in RUNS {
-        let (path, _) = work::image(&recipe(scheme, schedule)).map_err(Failure::tool)?;
-        names.push(path.file_stem().map_or(String::new(), |it| it.to_string_lossy().chars().take(6).collect()));
-    }
+    let code = |(scheme, schedule)| work::image(&recipe(scheme, schedule)).map(|(_, code)| code.fingerprint());
+    let names: Vec<String> = RUNS.into_iter().map(code).collect::<Result<_, _>>().map_err(Failure::tool)?;
     Ok(names.join("-"))
 }
 
 fn recipe(scheme: Scheme, schedule: Schedule) -> Recipe {
-    Recipe { program: Program::Spell, scheme, schedule, cc: Cc::Gcc }
+    Recipe::new(Program::Spell, scheme, schedule)
 }
 
 /// The rows of the evidence file that are still true.
@@ -123,17 +121,8 @@ fn cell(behaviour: Behaviour, windows: u32, runtime: &str) -> Result<Row, Failur
 
 fn store(args: &Args, rows: &[Row]) -> Result<(), Failure> {
     let Some(path) = &args.out else { return Ok(()) };
-    let here = machine::Machine::here();
-    let os = format!("{}, {}", here.distribution, here.kernel);
-    let evidence = Evidence {
-        kind: Kind::Model,
-        machine: report::evidence::Machine { cpu: here.cpu, cores: here.n_cores, os, virtualised: here.virtualised },
-        date: machine::today(),
-        compilers: vec![machine::version("sparc64-linux-gnu-gcc", &["--version"]).map_err(Failure::tool)?],
-        command: "meanwhile regwin bench --out FILE".to_owned(),
-        rows: rows.to_vec(),
-    };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    let rows = rows.to_vec();
+    evidence::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile regwin bench --out FILE", rows)
 }
 
 fn cycles(row: &Row, machine: usize, key: &str) -> f64 {
@@ -146,7 +135,7 @@ fn percent(row: &Row, machine: usize) -> f64 {
 }
 
 /// A row for each window count, a column for each behaviour: percent, and who is best.
-pub fn table(rows: &[Row], machine: usize) -> Table {
+fn table(rows: &[Row], machine: usize) -> Table {
     let names: Vec<&str> = Behaviour::ALL.iter().map(|it| it.name()).collect();
     let head: Vec<&str> = std::iter::once("windows").chain(names).collect();
     let title = format!("adaptive against the best of ns, snp and sp: percent of cycles, {}", MACHINES[machine]);
@@ -168,4 +157,10 @@ pub fn table(rows: &[Row], machine: usize) -> Table {
         table.push(std::iter::once(Cell::number(n)).chain(Behaviour::ALL.iter().map(of)).collect());
     }
     table
+}
+
+/// The committed tables.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let tables = (0..MACHINES.len()).map(|machine| Block::Table(table(&evidence.rows, machine)));
+    std::iter::once(Block::Text(evidence.origin())).chain(tables).collect()
 }

@@ -1,14 +1,16 @@
 //! The section of `meanwhile report`: the paper's tables and figures from the runtime and the simulator.
 
+use measure::tool::ToolError;
 use regwin::image::{Program, Recipe};
+use regwin::scenario::Scenario;
 use regwin::sweep::Cell as Run;
-use regwin::{Behaviour, Cc, Schedule, Scheme, spell, work};
+use regwin::{Allocate, Behaviour, Schedule, Scheme, spell, sweep as sweep_of, work};
 use report::page::{Block, Section};
 use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::json;
 
-use super::{failure, sweep};
+use super::{behaviour, failure, sweep};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -42,6 +44,8 @@ const PAPER_CYCLES: [(Scheme, u32, u32, u32, u32); 14] = [
     (Scheme::Sp, 2, 1, 220, 237),
 ];
 
+const PING_PONG: &str = include_str!("../../../systems/regwin/scenarios/ping-pong.txt");
+
 /// What the system has to show.
 pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
     let windows: Vec<u32> = if quick { sweep::QUICK.to_vec() } else { (4..=32).collect() };
@@ -49,6 +53,9 @@ pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
     let checked = checked(&runs)?;
     let summary = summary(&runs);
     let mut blocks = vec![Block::Text(checked), Block::Table(switches(&runs)), Block::Table(cycles(&runs))];
+    blocks.push(Block::Table(worst().map_err(Failure::tool)?));
+    blocks.push(Block::Table(behaviour::table(&behaviour::phases(behaviour::PERIOD)?, behaviour::PERIOD)));
+    blocks.push(Block::Table(fragments()?));
     blocks.extend(charts(&runs));
     for behaviour in Behaviour::ALL {
         blocks.push(Block::Details(behaviour.name().to_owned(), vec![Block::Table(sweep::table(behaviour, &runs, 0))]));
@@ -63,7 +70,7 @@ pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
 
 /// Runs one configuration under QEMU and compares it with the simulator.
 fn checked(runs: &[Run]) -> Result<String, Failure> {
-    let recipe = Recipe { program: Program::Spell, scheme: Scheme::Sp, schedule: Schedule::WorkingSet, cc: Cc::Gcc };
+    let recipe = Recipe::new(Program::Spell, Scheme::Sp, Schedule::WorkingSet);
     let threads = spell::THREADS.map(str::to_owned);
     let real = work::run(&recipe, 8, &spell::blobs(Behaviour::HighFine), &threads).map_err(failure)?;
     let sim = find(runs, Scheme::Sp, Schedule::WorkingSet, Behaviour::HighFine, 8).expect("every sweep has 8 windows");
@@ -153,6 +160,54 @@ fn cycles(runs: &[Run]) -> Table {
         ]);
     }
     table
+}
+
+/// The paper's remark on hard real time, as numbers.
+fn worst() -> Result<Table, ToolError> {
+    let windows = [4, 5, 6, 8, 12, 16, 31, 32];
+    let names = windows.map(|it| it.to_string());
+    let head: Vec<&str> = std::iter::once("windows:").chain(names.iter().map(String::as_str)).collect();
+    let mut table = Table::new("The longest context switch: cycles, erc32", &head).kind(Kind::Model);
+    table =
+        table.note("from the code; `+`: later underflows that load what the switch has stored of its own thread; no run exceeds it (test)");
+    for scheme in Scheme::ALL {
+        let mut row = vec![Cell::words(scheme.name())];
+        for n in windows {
+            let [(switch, later), _] = sweep_of::worst(scheme, n)?;
+            row.push(Cell::number(if later == 0 { switch.to_string() } else { format!("{switch} + {later}") }));
+        }
+        table.push(row);
+    }
+    Ok(table)
+}
+
+/// Section 4.2: two threads that take turns, and external fragmentation.
+fn fragments() -> Result<Table, Failure> {
+    let head = ["threads", "scheme", "allocation", "windows", "switches", "stored for others", "while enough were free"];
+    let mut table = Table::new("Section 4.2: windows stored although others were free", &head).kind(Kind::Sim);
+    table = table.note("fifo; the ping-pong of A and B is the scenario ping-pong.txt");
+    let ping_pong = Scenario::parse("ping-pong.txt", PING_PONG).expect("the bundled scenario is right");
+    let ping_pong = sweep_of::scenario_trace(&ping_pong).map_err(failure)?;
+    let spell = sweep_of::trace(Behaviour::HighFine).map_err(failure)?;
+    for (name, trace, windows) in
+        [("A and B", &ping_pong, 8), ("spell checker, high-fine", &spell, 8), ("spell checker, high-fine", &spell, 12)]
+    {
+        for scheme in [Scheme::Snp, Scheme::Sp] {
+            for allocate in Allocate::ALL {
+                let it = trace.fragments(scheme, allocate, windows);
+                table.push(vec![
+                    Cell::words(name),
+                    Cell::words(scheme.name()),
+                    Cell::words(allocate.name()),
+                    Cell::number(windows),
+                    Cell::number(trace.counts.n_switches()),
+                    Cell::number(it.stored),
+                    Cell::number(it.while_free),
+                ]);
+            }
+        }
+    }
+    Ok(table)
 }
 
 /// Figures 11 to 15.

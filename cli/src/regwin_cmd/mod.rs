@@ -7,7 +7,9 @@ mod options;
 mod record;
 mod run;
 mod scenario;
+mod speed;
 mod sweep;
+mod variants;
 
 use regwin::work::Fault;
 
@@ -30,6 +32,10 @@ enum Command {
     Sweep(sweep::Args),
     /// Compare adaptive with the best of the paper's schemes, every cell counted under QEMU.
     Bench(bench::Args),
+    /// Compare what the paper leaves open: copied registers, emulated restores, windows a trap, allocation.
+    Variants(variants::Args),
+    /// Measure how fast the simulator, QEMU and the counting plugin are here.
+    Speed(speed::Args),
     /// Show how the spell checker uses windows if there are enough of them.
     Behaviour(behaviour::Args),
     /// Record the events of a run.
@@ -40,12 +46,24 @@ enum Command {
     Scenario(scenario::Args),
 }
 
+/// How committed results of this system are shown; nothing for those of others.
+pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
+    match (experiment, file) {
+        ("regwin-adaptive", "adaptive") => Some(bench::committed(evidence)),
+        ("regwin-variants", "variants") => Some(variants::committed(evidence)),
+        ("regwin-speed", "speed") => Some(speed::committed(evidence)),
+        _ => None,
+    }
+}
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Run(args) => run::run(args, out),
         Command::Sweep(args) => sweep::run(args, out),
         Command::Bench(args) => bench::run(args, out),
+        Command::Variants(args) => variants::run(&args, out),
+        Command::Speed(args) => speed::run(&args, out),
         Command::Behaviour(args) => behaviour::run(args, out),
         Command::Record(args) => record::record(args, out),
         Command::Replay(args) => record::replay(args, out),

@@ -1,7 +1,9 @@
 //! Names on the command line, and what is said about wrong ones.
 
-use regwin::{Behaviour, Cc, Schedule, Scheme};
+use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme};
 use report::did_you_mean;
+
+use crate::output::Failure;
 
 /// Window counts that the runtime runs with.
 pub const WINDOWS: std::ops::RangeInclusive<i64> = 4..=32;
@@ -21,6 +23,20 @@ pub fn scheme(name: &str) -> Result<Scheme, String> {
 /// A schedule by name.
 pub fn schedule(name: &str) -> Result<Schedule, String> {
     named("schedule", name, Schedule::named(name), &Schedule::ALL.map(Schedule::name))
+}
+
+/// An allocation by name.
+pub fn allocate(name: &str) -> Result<Allocate, String> {
+    named("allocation", name, Allocate::named(name), &Allocate::ALL.map(Allocate::name))
+}
+
+/// Refuses an allocation that a scheme has no use for.
+pub fn fits(allocate: Allocate, scheme: Scheme) -> Result<(), Failure> {
+    if allocate.fits(scheme) {
+        return Ok(());
+    }
+    let message = format!("`--allocate {}` says nothing to the scheme {}", allocate.name(), scheme.name());
+    Err(Failure::user(message, Some("snp and sp look for a place; ns and flat have none to look for, adaptive decides itself")))
 }
 
 /// A behaviour by name.

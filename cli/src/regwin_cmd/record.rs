@@ -1,6 +1,6 @@
 //! Door: `meanwhile regwin record` and `replay`: the events of a run in a file, and with other windows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use regwin::sim::trace::Trace;
 use regwin::work::MACHINES;
@@ -49,14 +49,20 @@ pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A trace from a file.
+pub fn read(path: &Path) -> Result<Trace, Failure> {
+    let name = path.display();
+    let bytes = std::fs::read(path).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
+    Trace::from_bytes(&bytes).map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))
+}
+
 /// Runs `replay`.
 pub fn replay(args: ReplayArgs, out: &mut Output) -> Result<(), Failure> {
     let name = args.trace.display().to_string();
     if args.scheme == Scheme::Flat {
         return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose ns, snp, sp or adaptive")));
     }
-    let bytes = std::fs::read(&args.trace).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
-    let trace = Trace::from_bytes(&bytes).map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))?;
+    let trace = read(&args.trace)?;
     let counts = sweep::replay(&trace, args.scheme, args.windows).map_err(failure)?;
     let title = format!("{name}: {}, {} windows, {}", args.scheme.name(), args.windows, MACHINES[args.machine]);
     out.text(&counts_table(title, args.machine, &counts).terminal(None));

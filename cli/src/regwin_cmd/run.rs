@@ -2,7 +2,7 @@
 
 use regwin::image::{Program, Recipe};
 use regwin::work::{self, MACHINES};
-use regwin::{Behaviour, Cc, Counts, Schedule, Scheme, sim, spell};
+use regwin::{Allocate, Behaviour, Cc, Counts, Schedule, Scheme, sim, spell};
 use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,9 @@ pub struct Args {
     /// Who runs next: fifo or working-set.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
     schedule: Schedule,
+    /// Where snp and sp put a thread without windows: simple, search or lru.
+    #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate)]
+    allocate: Allocate,
     /// Where it runs: qemu or sim.
     #[arg(long, value_name = "WORLD", default_value = "qemu", value_parser = options::on)]
     on: On,
@@ -40,7 +43,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.scheme == Scheme::Flat && args.cc == Cc::Clang {
         return Err(Failure::user("clang cannot compile without windows", Some("use --cc gcc for the scheme flat")));
     }
-    let recipe = Recipe { program: Program::Spell, scheme: args.scheme, schedule: args.schedule, cc: args.cc };
+    options::fits(args.allocate, args.scheme)?;
+    let recipe = Recipe { cc: args.cc, allocate: args.allocate, ..Recipe::new(Program::Spell, args.scheme, args.schedule) };
     let threads = spell::THREADS.map(str::to_owned);
     let run = if args.on == On::Qemu { work::run } else { sim::run };
     let done = run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
@@ -53,6 +57,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "windows": args.windows,
         "behaviour": args.behaviour.name(),
         "schedule": args.schedule.name(),
+        "allocate": args.allocate.name(),
         "machine": MACHINES[args.machine],
         "on": args.on.name(),
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::work::{self, Done, MACHINES};
-use regwin::{Cc, Schedule, Scheme, sim};
+use regwin::{Allocate, Schedule, Scheme, sim};
 use report::Diagnostic;
 use serde_json::json;
 
@@ -31,6 +31,9 @@ pub struct Args {
     /// Who runs next: fifo or working-set.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
     schedule: Schedule,
+    /// Where snp and sp put a thread without windows: simple, search or lru.
+    #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate)]
+    allocate: Allocate,
     /// Which machine is charged: erc32 or leon3.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
     machine: usize,
@@ -52,7 +55,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
-    let recipe = Recipe { program: Program::Scenario, scheme: args.scheme, schedule: args.schedule, cc: Cc::Gcc };
+    options::fits(args.allocate, args.scheme)?;
+    let recipe = Recipe { allocate: args.allocate, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
     let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);
     let mut results: Vec<(On, Done)> = Vec::new();
     for world in worlds {
@@ -75,6 +79,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "windows": args.windows,
         "scenario": name,
         "schedule": args.schedule.name(),
+        "allocate": args.allocate.name(),
         "machine": MACHINES[args.machine],
         "on": results.iter().map(|it| it.0.name()).collect::<Vec<_>>(),
     });

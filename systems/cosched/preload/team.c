@@ -2,8 +2,8 @@
  *
  * Preloaded into a program of gcc's libgomp or LLVM's libomp. The manager and the program share a page (the file
  * named by MEANWHILE_TEAM): the manager writes a number of threads, and the next parallel region has a team of that
- * many; the library counts the regions that began. Programs without OpenMP can count their own progress with the two
- * functions at the end.
+ * many; the library counts the regions that began. Programs without OpenMP can count their own progress with the functions
+ * at the end.
  *
  * libgomp: the functions that compilers call for a parallel region are wrapped. libomp: an OMPT tool. A change takes
  * effect at the next region with libgomp, at the one after with libomp.
@@ -22,6 +22,7 @@ struct page {
     _Atomic uint32_t team;     /* threads of the next region; 0: as the program wants */
     _Atomic uint32_t attached; /* 1: this library is in the program, 2: and its runtime asks it */
     _Atomic uint64_t progress; /* regions begun, or what the program counts */
+    _Atomic uint64_t turns;    /* quanta that the program had */
 };
 
 static struct page *page;
@@ -145,6 +146,11 @@ struct start_result *ompt_start_tool(unsigned version, const char *runtime)
 unsigned meanwhile_team(void)
 {
     return page ? atomic_load(&page->team) : 0;
+}
+
+uint64_t meanwhile_turns(void)
+{
+    return page ? atomic_load(&page->turns) : 0;
 }
 
 void meanwhile_progress(uint64_t n)

@@ -15,6 +15,7 @@
 //! write_mbps = 100
 //! sensitivity = 0.2                # share of its time in which it waits for single answers
 //! source = "where the numbers come from"
+//! command = ["./bt", "{threads}"]  # for real runs, which look at nothing else here
 //! ```
 
 use std::collections::BTreeMap;
@@ -62,6 +63,31 @@ pub struct Program {
     pub after: Option<usize>,
     /// In order; the last ends at 1.
     pub phases: Vec<Phase>,
+    /// How it is started for real.
+    pub start: Start,
+}
+
+/// How a program is started for real.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// It is not.
+    Not,
+    /// The program and its arguments.
+    Command(Vec<String>),
+    /// One of [`KERNELS`], and how many rounds of its work.
+    Kernel(&'static str, u32),
+}
+
+/// Programs of our own with the access patterns of the paper's.
+pub const KERNELS: [&str; 8] = ["BT", "SP", "CG", "MG", "FT", "FLUSH", "BBMA", "nBBMA"];
+
+/// What a workload is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The simulator: with demands, and nothing is started.
+    Sim,
+    /// Real runs: with commands. Work and demands are not even looked at: the manager must not know them.
+    Real,
 }
 
 /// A workload.
@@ -93,14 +119,14 @@ struct Kinds {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kind {
-    work_s: Spanned<f64>,
+    work_s: Option<Spanned<f64>>,
     #[serde(default = "region")]
     region_ms: Spanned<f64>,
     #[serde(default = "yes")]
     malleable: bool,
     #[serde(default)]
     background: bool,
-    read_mbps: Spanned<f64>,
+    read_mbps: Option<Spanned<f64>>,
     #[serde(default = "none")]
     write_mbps: Spanned<f64>,
     #[serde(default = "none")]
@@ -112,6 +138,9 @@ struct Kind {
     #[serde(default)]
     phase: Vec<Spanned<PhaseRow>>,
     source: Option<String>,
+    command: Option<Spanned<Vec<String>>>,
+    kernel: Option<Spanned<String>>,
+    rounds: Option<Spanned<u32>>,
 }
 
 /// What differs in a phase from its program.
@@ -152,14 +181,27 @@ fn region() -> Spanned<f64> {
 }
 
 impl Workload {
-    /// Reads a workload; `open` gives the text of a file that it names.
+    /// Reads a workload for the simulator; `open` gives the text of a file that it names.
     ///
     /// # Errors
     /// What is wrong, with file, line and what to do.
     pub fn parse(name: &str, text: &str, open: impl Fn(&str) -> Result<String, String>) -> Result<Workload, Diagnostic> {
+        Workload::parse_for(Purpose::Sim, name, text, open)
+    }
+
+    /// Reads a workload.
+    ///
+    /// # Errors
+    /// What is wrong, with file, line and what to do.
+    pub fn parse_for(
+        purpose: Purpose,
+        name: &str,
+        text: &str,
+        open: impl Fn(&str) -> Result<String, String>,
+    ) -> Result<Workload, Diagnostic> {
         let reader = Reader(SourceFile::new(name, text));
         let file: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
-        let mut kinds: BTreeMap<String, Vec<Phase>> = BTreeMap::new();
+        let mut kinds: BTreeMap<String, (Vec<Phase>, Start)> = BTreeMap::new();
         let mut rows: BTreeMap<String, Kind> = BTreeMap::new();
         if let Some(path) = &file.programs {
             let text =
@@ -167,12 +209,12 @@ impl Workload {
             let other = Reader(SourceFile::new(path.get_ref().as_str(), text.as_str()));
             let found: Kinds = toml::from_str(&text).map_err(|error| other.syntax(&error))?;
             for (name, kind) in found.program {
-                kinds.insert(name.clone(), other.phases(&kind)?);
+                kinds.insert(name.clone(), other.kind(purpose, &kind)?);
                 rows.insert(name, kind.into_inner());
             }
         }
         for (name, kind) in file.program {
-            kinds.insert(name.clone(), reader.phases(&kind)?);
+            kinds.insert(name.clone(), reader.kind(purpose, &kind)?);
             rows.insert(name, kind.into_inner());
         }
         let mut programs: Vec<Program> = Vec::new();
@@ -190,7 +232,7 @@ impl Workload {
                 let mut after = None;
                 for item in row.sequence.get_ref() {
                     let (name, n_threads) = reader.item(item)?;
-                    let (Some(kind), Some(phases)) = (rows.get(name), kinds.get(name)) else {
+                    let (Some(kind), Some((phases, start))) = (rows.get(name), kinds.get(name)) else {
                         let fault = reader.fault(format!("there is no program `{name}`"), item.span(), "no [program] table of this name");
                         let meant = did_you_mean(name, rows.keys().map(String::as_str)).map(|it| format!("did you mean `{it}`?"));
                         return Err(meant.into_iter().fold(fault, Diagnostic::with_help));
@@ -198,13 +240,14 @@ impl Workload {
                     programs.push(Program {
                         name: name.to_owned(),
                         n_threads,
-                        work_s: *kind.work_s.get_ref(),
+                        work_s: if purpose == Purpose::Sim { kind.work_s.as_ref().map_or(0.0, |it| *it.get_ref()) } else { 0.0 },
                         region_s: kind.region_ms.get_ref() / 1000.0,
                         is_malleable: kind.malleable,
                         is_background: kind.background,
                         arrival_s,
                         after: after.replace(programs.len()),
                         phases: phases.clone(),
+                        start: start.clone(),
                     });
                 }
                 let n_threads: usize = programs.iter().map(|it| it.n_threads).sum();
@@ -282,16 +325,55 @@ impl Reader {
         }
     }
 
+    /// What the purpose needs of a program, and nothing else.
+    fn kind(&self, purpose: Purpose, kind: &Spanned<Kind>) -> Result<(Vec<Phase>, Start), Diagnostic> {
+        match purpose {
+            Purpose::Sim => Ok((self.phases(kind)?, Start::Not)),
+            Purpose::Real => Ok((Vec::new(), self.start(kind)?)),
+        }
+    }
+
+    /// That something is missing in a table.
+    fn missing(&self, key: &str, kind: &Spanned<Kind>) -> Diagnostic {
+        let range = kind.span();
+        let first_line = self.0.text.get(range.clone()).and_then(|it| it.find('\n')).map_or(range.end, |n| range.start + n);
+        self.fault(format!("`{key}` is missing"), range.start..first_line, "in this table")
+    }
+
+    fn start(&self, kind: &Spanned<Kind>) -> Result<Start, Diagnostic> {
+        let row = kind.get_ref();
+        match (&row.command, &row.kernel) {
+            (Some(command), Some(_)) => Err(self.fault("a command and a kernel", command.span(), "keep one of them")),
+            (Some(command), None) if command.get_ref().iter().next().is_none_or(String::is_empty) => {
+                Err(self.fault("a command without a program", command.span(), "here"))
+            }
+            (Some(command), None) => Ok(Start::Command(command.get_ref().clone())),
+            (None, Some(kernel)) => {
+                let Some(name) = KERNELS.into_iter().find(|it| it == kernel.get_ref()) else {
+                    let fault = self.fault(format!("there is no kernel `{}`", kernel.get_ref()), kernel.span(), "here");
+                    return Err(fault.with_help(format!("there are {}", KERNELS.join(", "))));
+                };
+                Ok(Start::Kernel(name, row.rounds.as_ref().map_or(1, |it| *it.get_ref())))
+            }
+            (None, None) => {
+                Err(self.missing("command", kind).with_help("a real run needs `command = [\"PROGRAM\", \"ARGUMENT\"]`, or a `kernel`"))
+            }
+        }
+    }
+
     fn phases(&self, kind: &Spanned<Kind>) -> Result<Vec<Phase>, Diagnostic> {
         const MBPS_MAX: f64 = 1e7;
         let row = kind.get_ref();
         if row.source.as_deref().is_some_and(|it| it.trim().is_empty()) {
             return Err(self.fault("`source` is empty", kind.span().start..kind.span().start, "say where the numbers come from"));
         }
-        self.number(&row.work_s, 1e-3, WORK_MAX_S)?;
+        let (Some(work_s), Some(read_mbps)) = (&row.work_s, &row.read_mbps) else {
+            return Err(self.missing(if row.work_s.is_none() { "work_s" } else { "read_mbps" }, kind));
+        };
+        self.number(work_s, 1e-3, WORK_MAX_S)?;
         self.number(&row.region_ms, 0.1, 1000.0 * WORK_MAX_S)?;
         let whole = Demand {
-            read_mbps: self.number(&row.read_mbps, 0.0, MBPS_MAX)?,
+            read_mbps: self.number(read_mbps, 0.0, MBPS_MAX)?,
             write_mbps: self.number(&row.write_mbps, 0.0, MBPS_MAX)?,
             sensitivity: self.number(&row.sensitivity, 0.0, 1.0)?,
             footprint_mb: self.number(&row.footprint_mb, 0.0, 1e9)?,
@@ -342,23 +424,76 @@ pub const TABLE_1: [(&str, &str); 9] = [
 /// The programs that they name.
 const TABLE_1_PROGRAMS: &str = include_str!("../workloads/table1/programs.toml");
 
-/// A program of Table 1 beside instances of a microbenchmark of the paper's section 3, or none of them.
-pub fn beside(program: &str, n_threads: usize, other: &str, instances: usize) -> Workload {
-    let mut text = format!(
-        "title = \"{program} beside {instances} {other}\"\nprograms = \"programs.toml\"\n[[run]]\nsequence = [\"{program}({n_threads})\"]\n"
-    );
+/// A program of Table 1, for this purpose, beside instances of a microbenchmark of the paper's section 3, or none of them.
+///
+/// One instance starts before the program and the others after it. With all on one side, four threads and four or eight
+/// instances would fall into quanta of their own on four processors and never meet on the bus.
+pub fn beside(purpose: Purpose, program: &str, n_threads: usize, other: &str, instances: usize) -> Workload {
+    let mut text = format!("title = \"{program} beside {instances} {other}\"\nprograms = \"programs.toml\"\n");
+    let mut run = |name: &str, n: usize| text.push_str(&format!("[[run]]\nsequence = [\"{name}\"]\ninstances = {n}\n"));
     if instances > 0 {
-        text.push_str(&format!("[[run]]\nsequence = [\"{other}\"]\ninstances = {instances}\n"));
+        run(other, 1);
     }
-    Workload::parse("beside", &text, bundled).expect("names of bundled programs")
+    run(&format!("{program}({n_threads})"), 1);
+    if instances > 1 {
+        run(other, instances - 1);
+    }
+    Workload::parse_for(purpose, "beside", &text, bundled).expect("names of bundled programs")
 }
 
 fn bundled(path: &str) -> Result<String, String> {
     if path == "programs.toml" { Ok(TABLE_1_PROGRAMS.to_owned()) } else { Err("not bundled".to_owned()) }
 }
 
-/// Table 1 as it is bundled.
+/// Table 1 as it is bundled, for the simulator.
 pub fn table_1() -> Vec<(&'static str, Workload)> {
-    let parse = |(name, text): (&'static str, &str)| (name, Workload::parse(name, text, bundled).expect("the bundled workloads are right"));
+    table_1_for(Purpose::Sim)
+}
+
+/// Table 1 as it is bundled.
+pub fn table_1_for(purpose: Purpose) -> Vec<(&'static str, Workload)> {
+    let parse = |(name, text): (&'static str, &str)| {
+        (name, Workload::parse_for(purpose, name, text, bundled).expect("the bundled workloads are right"))
+    };
     TABLE_1.map(parse).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(purpose: Purpose, program: &str) -> Result<Workload, String> {
+        let text = format!("title = \"t\"\n[[run]]\nsequence = [\"a(2)\"]\n[program.a]\n{program}");
+        Workload::parse_for(purpose, "t.toml", &text, |_| Err(String::new())).map_err(|it| it.message)
+    }
+
+    #[test]
+    fn a_real_run_does_not_know_the_demand() {
+        let command = "command = [\"./solver\", \"{threads}\"]\n";
+        let plain = parse(Purpose::Real, command).expect("a command is all it needs");
+        for demand in [
+            "work_s = 9.0\nread_mbps = 900\nwrite_mbps = 400\nsensitivity = 0.5\n",
+            "work_s = -1.0\nread_mbps = -900\n[[program.a.phase]]\nuntil = 7.0\n",
+        ] {
+            let other = parse(Purpose::Real, &format!("{command}{demand}")).expect("it is not looked at");
+            assert_eq!(other, plain);
+        }
+        assert_eq!(parse(Purpose::Sim, command), Err("`work_s` is missing".into()));
+        assert!(parse(Purpose::Sim, "work_s = 1.0\nread_mbps = -900\n").is_err());
+    }
+
+    #[test]
+    fn what_a_real_run_lacks_is_said() {
+        assert_eq!(parse(Purpose::Real, "work_s = 1.0\nread_mbps = 9\n"), Err("`command` is missing".into()));
+        assert_eq!(parse(Purpose::Real, "command = []\n"), Err("a command without a program".into()));
+        assert_eq!(parse(Purpose::Real, "command = [\"a\"]\nkernel = \"CG\"\n"), Err("a command and a kernel".into()));
+        assert_eq!(parse(Purpose::Real, "kernel = \"LU\"\n"), Err("there is no kernel `LU`".into()));
+    }
+
+    #[test]
+    fn table_1_can_be_run() {
+        for (name, it) in table_1_for(Purpose::Real) {
+            assert!(it.programs.iter().all(|it| matches!(it.start, Start::Kernel(_, 1..))), "{name}");
+        }
+    }
 }

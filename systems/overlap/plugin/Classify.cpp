@@ -1,4 +1,5 @@
 #include "Classify.h"
+#include "Derived.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -35,14 +36,14 @@ static const StringMap<CallInfo> &table() {
   static const StringMap<CallInfo> Table = [] {
     StringMap<CallInfo> T;
 #define CALL(Name, Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT)                     \
-  T[#Name] = CallInfo{#Name, CallKind::Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT, {-1, -1, -1, -1}};
-#define ARRAYS(Name, A, B, C, D)                                                                   \
+  T[#Name] = CallInfo{#Name, CallKind::Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT, {-1, -1, -1, -1, -1, -1}};
+#define ARRAYS(Name, ...)                                                                          \
   {                                                                                                \
-    int Positions[4] = {A, B, C, D};                                                               \
-    std::copy(Positions, Positions + 4, T[#Name].Arrays);                                          \
+    std::initializer_list<int> Positions = {__VA_ARGS__};                                          \
+    std::copy(Positions.begin(), Positions.end(), T[#Name].Arrays);                                \
   }
 #define STAYS(Name)                                                                                \
-  T[#Name] = CallInfo{#Name, CallKind::Stays, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
+  T[#Name] = CallInfo{#Name, CallKind::Stays, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}};
 #include "MpiCalls.def"
     return T;
   }();
@@ -178,7 +179,7 @@ std::optional<uint64_t> datatypeSize(const Binding &B, Value *Type) {
   return std::nullopt;
 }
 
-static bool isBuiltInOperation(const Binding &B, Value *Op) {
+bool isBuiltInOperation(const Binding &B, Value *Op) {
   Value *V = byReference(B, Op);
   if (!V)
     return false;
@@ -271,8 +272,7 @@ static bool isBottom(const Binding &B, Value *Buf) {
   return G->getName() == "mpi_fortran_bottom_" || (G->getName().starts_with("mpipriv") && Buf == G);
 }
 
-/// Fills in what the call touches, or says why that is not known.
-static std::optional<Refusal> findAccesses(Site &S) {
+std::optional<Refusal> findAccesses(Site &S) {
   const CallInfo &Info = *S.Info;
   CallBase &Call = *S.Call;
   auto Add = [&](int BufAt, int CountAt, int TypeAt, bool Write) -> std::optional<Refusal> {
@@ -283,21 +283,29 @@ static std::optional<Refusal> findAccesses(Site &S) {
       return std::nullopt;
     if (isBottom(S.Bind, Buf))
       return Refusal::MpiBottom;
-    std::optional<uint64_t> Size = datatypeSize(S.Bind, Call.getArgOperand(TypeAt));
-    if (!Size)
-      return Refusal::DerivedDatatype;
+    // With an array of datatypes, the array is looked at as a whole.
+    std::optional<uint64_t> Size = TypeAt >= 0 ? datatypeSize(S.Bind, Call.getArgOperand(TypeAt)) : std::nullopt;
+    if (TypeAt >= 0 && !Size) {
+      if (!staysInBuffer(S.Bind, Call.getArgOperand(TypeAt)))
+        return Refusal::DerivedDatatype;
+      S.Derived = true;
+    }
     // Counts and displacements in an array may be negative or reach anywhere in the buffer.
     LocationSize Extent = LocationSize::beforeOrAfterPointer();
-    if (Info.Arrays[0] < 0) {
+    Value *Elements = nullptr;
+    if (Info.Arrays[0] < 0 && Size) {
       Extent = LocationSize::afterPointer();
       Value *Count = CountAt >= 0 ? byReference(S.Bind, Call.getArgOperand(CountAt)) : nullptr;
       auto *Known = dyn_cast_or_null<ConstantInt>(Count);
       bool OneBlock = Info.Kind != CallKind::Collective || Info.SizeType == Info.RecvType;
       bool PerRank = StringRef(Info.Name).starts_with("All") && !StringRef(Info.Name).starts_with("Allreduce");
-      if (Known && !Known->isNegative() && OneBlock && !PerRank && StringRef(Info.Name) != "Reduce_scatter_block")
+      bool Counted = OneBlock && !PerRank && StringRef(Info.Name) != "Reduce_scatter_block";
+      if (Counted && CountAt >= 0)
+        Elements = Known ? Known : Call.getArgOperand(CountAt);
+      if (Known && !Known->isNegative() && Counted)
         Extent = LocationSize::precise(Known->getZExtValue() * *Size);
     }
-    S.Accesses.push_back({Buf, Extent, Write});
+    S.Accesses.push_back({Buf, Extent, Write, Elements, Size.value_or(0)});
     return std::nullopt;
   };
   if (auto Why = Add(Info.SendBuf, Info.SendCount, Info.SendType, false))
@@ -312,8 +320,13 @@ static std::optional<Refusal> findAccesses(Site &S) {
     for (unsigned At = 0; At < Info.NumArgs; ++At)
       if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
           static_cast<int>(At) != Info.Status && !byReference(S.Bind, Call.getArgOperand(At)))
-        S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false});
-  // MPI_STATUS_IGNORE is a number in C, not a place.
+        S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false, nullptr, 0, true});
+  // MPI_STATUS_IGNORE is a number in C, and in Fortran a place that nobody writes.
+  if (Info.Status >= 0 && S.Bind.Fortran) {
+    auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)));
+    if (G && (G->getName().starts_with("mpi_fortran_status_ignore") || G->getName().starts_with("mpipriv")))
+      return std::nullopt;
+  }
   if (Info.Status >= 0 && (S.Bind.Fortran || !isa<Constant>(Call.getArgOperand(Info.Status)) ||
                            isa<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)))))
     S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
@@ -346,10 +359,6 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   StringRef Name = S.Info->Name;
   if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() || S.Caller->hasFnAttribute(Attribute::Naked))
     return Refusal::NotOptimised;
-  if (Name == "Sendrecv_replace")
-    return Refusal::ReplacesBuffer;
-  if (Name == "Alltoallw")
-    return Refusal::DatatypeArray;
   if (S.Info->Kind == CallKind::Stays)
     return Refusal::StaysBlocking;
   if (S.Caller->callsFunctionThatReturnsTwice())
@@ -360,8 +369,13 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::ReturnCodeUsed;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;
+  if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) && allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))
+    return Refusal::DatatypeArray;
   if (auto Why = findAccesses(S))
     return Why;
+  // The copy of what is sent has the length of what is received.
+  if (Name == "Sendrecv_replace" && S.Derived)
+    return Refusal::ReplacesBuffer;
   if (S.Info->Kind == CallKind::Collective && O.Convert == Collectives::Off)
     return Refusal::CollectivesOff;
   if (S.Info->SizeCount >= 0) {

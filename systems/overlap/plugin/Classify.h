@@ -32,7 +32,7 @@ struct CallInfo {
   CallKind Kind;
   unsigned NumArgs;
   int SendBuf, SendCount, SendType, RecvBuf, RecvCount, RecvType, Op, Root, Comm, Status, SizeCount, SizeType;
-  int Arrays[4];
+  int Arrays[6];
 };
 
 enum class Library { OpenMpi, Mpich };
@@ -52,9 +52,12 @@ struct Binding {
 
 /// Memory that the pending call reads or writes.
 struct Access {
-  llvm::Value *Ptr;
-  llvm::LocationSize Size;
-  bool Write;
+  llvm::Value *Ptr = nullptr;
+  llvm::LocationSize Size = llvm::LocationSize::beforeOrAfterPointer();
+  bool Write = false;
+  llvm::Value *Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
+  uint64_t ElementBytes = 0;
+  bool AtStart = false; ///< Read by the start alone, as counts and handles of Fortran are.
 
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
 };
@@ -76,9 +79,15 @@ struct Site {
   llvm::SmallVector<llvm::CallInst *, 2> Waits;
   llvm::AllocaInst *State = nullptr;
   bool Existing = false; ///< The program's own nonblocking call.
+  std::string Through;   ///< The function that starts it, if `InCallee`.
+  bool InCallee = false; ///< `Init` calls a function that leaves the message pending.
+  bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
   uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.
   unsigned Polls = 0;
+  std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
+  unsigned LoopLine = 0;
+  unsigned LoopsSplit = 0;
 
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }
   bool converted() const { return Init && !Refused; }
@@ -96,6 +105,12 @@ std::optional<Library> fortranLibrary(const llvm::Module &M);
 /// All blocking calls of the module, in order. Calls that can be refused without knowing the
 /// program around them are refused.
 std::vector<Site> classify(llvm::Module &M, const Options &O);
+
+/// Fills in what the call of `S` touches, or says why that is not known.
+std::optional<Refusal> findAccesses(Site &S);
+
+/// True for a constant operation of MPI.
+bool isBuiltInOperation(const Binding &B, llvm::Value *Op);
 
 /// Bytes of one element of a constant datatype; none if it is no constant of MPI.
 std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);

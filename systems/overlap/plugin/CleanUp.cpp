@@ -9,8 +9,8 @@ void undo(Site &S) {
   Module &M = *S.Caller->getParent();
   IRBuilder<> B(S.Init);
   SmallVector<Value *, 16> Args(S.Init->args());
-  auto *SiteName = cast<GlobalVariable>(Args[Args.size() - 2]);
-  Args.truncate(Args.size() - 3); // The state, the site's name, the size of an element.
+  auto *SiteName = cast<GlobalVariable>(Args[Args.size() - 4]);
+  Args.truncate(Args.size() - 5); // The state, the site's name, the sizes of elements.
   SmallVector<Type *, 16> Types;
   for (Value *Arg : Args)
     Types.push_back(Arg->getType());
@@ -22,9 +22,15 @@ void undo(Site &S) {
   S.Waits.clear();
   S.Init->eraseFromParent();
   S.Init = nullptr;
-  SiteName->eraseFromParent();
-  for (User *U : make_early_inc_range(S.State->users()))
+  // A twin of the function may still name it.
+  if (SiteName->use_empty())
+    SiteName->eraseFromParent();
+  for (User *U : make_early_inc_range(S.State->users())) {
+    // Whoever asks whether something is pending hears that nothing is.
+    if (U->getType()->isIntegerTy(1))
+      U->replaceAllUsesWith(B.getFalse());
     cast<Instruction>(U)->eraseFromParent();
+  }
   S.State->eraseFromParent();
   S.State = nullptr;
 }

@@ -65,21 +65,18 @@ uint64_t Cost::weightInLoops(Instruction &I, const Loop *Outside) {
   return Weight;
 }
 
-uint64_t Cost::window(const Site &S) {
+void forEachInWindow(const Site &S, function_ref<void(Instruction &)> Visit) {
   SmallPtrSet<const Instruction *, 4> Ends(S.Waits.begin(), S.Waits.end());
   SmallPtrSet<BasicBlock *, 16> Seen;
   SmallVector<std::pair<BasicBlock *, BasicBlock::iterator>, 16> Work;
-  auto &LI = FAM.getResult<LoopAnalysis>(*S.Caller);
-  Loop *Around = LI.getLoopFor(S.Init->getParent());
   Work.push_back({S.Init->getParent(), std::next(S.Init->getIterator())});
-  uint64_t Sum = 0;
   while (!Work.empty()) {
     auto [Block, From] = Work.pop_back_val();
     bool Ended = false;
     for (auto It = From; It != Block->end() && !Ended; ++It) {
       Ended = Ends.contains(&*It) || &*It == S.Init;
       if (!Ended)
-        Sum = SaturatingAdd(Sum, weightInLoops(*It, Around));
+        Visit(*It);
     }
     if (Ended)
       continue;
@@ -87,6 +84,13 @@ uint64_t Cost::window(const Site &S) {
       if (Seen.insert(Next).second)
         Work.push_back({Next, Next->begin()});
   }
+}
+
+uint64_t Cost::window(const Site &S) {
+  auto &LI = FAM.getResult<LoopAnalysis>(*S.Caller);
+  Loop *Around = LI.getLoopFor(S.Init->getParent());
+  uint64_t Sum = 0;
+  forEachInWindow(S, [&](Instruction &I) { Sum = SaturatingAdd(Sum, weightInLoops(I, Around)); });
   return std::min(Sum, WeightMax);
 }
 

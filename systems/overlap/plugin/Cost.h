@@ -6,6 +6,7 @@
 #define OVERLAP_COST_H
 
 #include "Classify.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/PassManager.h"
@@ -34,6 +35,9 @@ private:
   llvm::FunctionAnalysisManager &FAM;
   llvm::DenseMap<const llvm::Function *, uint64_t> Functions;
 };
+
+/// Every instruction between the start of `S` and its waits.
+void forEachInWindow(const Site &S, llvm::function_ref<void(llvm::Instruction &)> Visit);
 
 } // namespace overlap
 #endif

@@ -143,7 +143,7 @@ bool Effects::reachableByCalls(const Value *Object) {
 
 /// True if the two pointers come from different objects, through whatever phis and selects: LLVM's
 /// analysis gives up where two pointers are swapped in a loop.
-static bool fromDifferentObjects(const Value *A, const Value *B) {
+bool Effects::differentObjects(const Value *A, const Value *B) {
   SmallVector<const Value *, 4> OfA, OfB;
   getUnderlyingObjects(A, OfA, nullptr, 0);
   getUnderlyingObjects(B, OfB, nullptr, 0);
@@ -155,7 +155,7 @@ static bool fromDifferentObjects(const Value *A, const Value *B) {
 }
 
 bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
-  return AA.isNoAlias(A, B) || fromDifferentObjects(A.Ptr, B.Ptr);
+  return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr);
 }
 
 ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
@@ -198,11 +198,15 @@ bool Effects::overlap(const Access &A, const Access &B) {
   return (A.Write || B.Write) && !disjoint(A.location(), B.location());
 }
 
-bool Effects::touches(const Instruction &I, const Site &S) {
+bool Effects::askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B) {
+  return !S.InCallee && !S.Existing && !T.Existing && A.Count && (B.Count || B.AtStart) && overlap(A, B);
+}
+
+bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
   if (Site *Other = siteOf(I)) {
     for (const Access &A : S.Accesses)
       for (const Access &B : Other->Accesses)
-        if (overlap(A, B))
+        if (overlap(A, B) && !askWhenRunning(S, A, *Other, B) && !askWhenRunning(*Other, B, S, A))
           return true;
     return false;
   }
@@ -211,12 +215,18 @@ bool Effects::touches(const Instruction &I, const Site &S) {
   // Nothing is open before this store, and the start comes after it.
   if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getPointerOperand() == S.State)
     return true;
-  for (const Access &A : S.Accesses) {
-    ModRefInfo Known = modRef(I, A.location());
-    if (A.Write ? isModOrRefSet(Known) : isModSet(Known))
-      return true;
-  }
-  return false;
+  return any_of(S.Accesses, [&](const Access &A) { return !(Started && A.AtStart) && mayUse(I, A); });
+}
+
+bool Effects::mayUse(const Instruction &I, const Access &A) {
+  ModRefInfo Known = modRef(I, A.location());
+  return A.Write ? isModOrRefSet(Known) : isModSet(Known);
+}
+
+bool Effects::isMathCall(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+  return Callee && Callee->isDeclaration() && isMath(Callee->getName());
 }
 
 bool Effects::conflict(const Instruction &A, const Instruction &B) {
@@ -232,9 +242,9 @@ bool Effects::conflict(const Instruction &A, const Instruction &B) {
     return touches(A, *siteOf(B));
   }
   if (OfA != Own::None)
-    return touches(B, *siteOf(A));
+    return touches(B, *siteOf(A), OfA == Own::Wait);
   if (OfB != Own::None)
-    return touches(A, *siteOf(B));
+    return touches(A, *siteOf(B), OfB == Own::Wait);
   if (!A.mayReadOrWriteMemory() || !B.mayReadOrWriteMemory())
     return false;
   if (!A.mayWriteToMemory() && !B.mayWriteToMemory())

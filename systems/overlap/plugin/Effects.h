@@ -34,8 +34,20 @@ public:
   /// may throw or not return, atomics, volatile accesses, timers, free, return.
   bool stops(const llvm::Instruction &I) const;
 
-  /// True if `I` may use memory that the pending message of `S` still needs.
-  bool touches(const llvm::Instruction &I, const Site &S);
+  /// True if `I` may use memory that the message of `S` needs: for its start, or from then on.
+  bool touches(const llvm::Instruction &I, const Site &S, bool Started = true);
+
+  /// True if `I` may use `A` in a way that a pending message does not allow.
+  bool mayUse(const llvm::Instruction &I, const Access &A);
+
+  /// True if `A` of `S` and `B` of `T` may share memory, and a comparison while the program runs can tell.
+  bool askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B);
+
+  /// True if `I` calls a function of the mathematical library, which writes nothing but errno.
+  static bool isMathCall(const llvm::Instruction &I);
+
+  /// True if the two pointers come from different objects, so that they differ at any time.
+  static bool differentObjects(const llvm::Value *A, const llvm::Value *B);
 
   /// True if `A` and `B` must keep their order because of memory.
   bool conflict(const llvm::Instruction &A, const llvm::Instruction &B);

@@ -1,4 +1,5 @@
 #include "Existing.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -6,96 +7,203 @@ using namespace llvm;
 
 namespace overlap {
 
-/// What the mixed kinds of a group come to: whoever receives must not pass a send.
-static const CallInfo WaitForSends = {"Wait", CallKind::Send, 2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
-static const CallInfo WaitForAny = {"Wait", CallKind::Recv, 2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
-static const CallInfo WaitallForSends = {"Waitall", CallKind::Send, 3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
-static const CallInfo WaitallForAny = {"Waitall", CallKind::Recv, 3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1}};
+static constexpr CallInfo named(const char *Name, CallKind Kind) {
+  return {Name, Kind, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}};
+}
+
+namespace {
+/// A call that ends requests, and where its arguments stand.
+struct EndInfo {
+  CallInfo ForSends, ForAny; ///< What the mixed kinds of a group come to: whoever receives must not pass a send.
+  unsigned NumArgs, Requests;
+  bool Tests;
+};
+} // namespace
+
+static const EndInfo *endInfo(StringRef Name) {
+#define END(Text, Args, Requests, Tests) {named(Text, CallKind::Send), named(Text, CallKind::Recv), Args, Requests, Tests}
+  static const EndInfo Table[] = {END("Wait", 2, 0, false),     END("Waitall", 3, 1, false), END("Waitany", 4, 1, false),
+                                  END("Waitsome", 5, 1, false), END("Test", 3, 0, true),     END("Testall", 4, 1, true),
+                                  END("Testany", 5, 1, true),   END("Testsome", 5, 1, true)};
+#undef END
+  if (Name.consume_front("MPI_"))
+    for (const EndInfo &E : Table)
+      if (Name == E.ForAny.Name)
+        return &E;
+  return nullptr;
+}
 
 static StringRef calleeName(const CallInst &Call) {
   const Function *F = Call.getCalledFunction();
   return F && F->isDeclaration() ? F->getName() : "";
 }
 
-/// Collects starts and waits on the requests in `Slot`; false if anything else uses them.
-static bool collectUses(AllocaInst *Slot, SmallVectorImpl<CallInst *> &Starts, SmallVectorImpl<CallInst *> &Waits) {
+/// The blocking twin of a nonblocking call, such as `Bcast` for `MPI_Ibcast`.
+static const CallInfo *twin(const CallInst &Start) {
+  StringRef Name = calleeName(Start);
+  if (!Name.consume_front("MPI_I") || Name.empty())
+    return nullptr;
+  bool Fortran = false;
+  const CallInfo *Info = findCall("MPI_" + std::string(1, static_cast<char>(Name[0] - 'a' + 'A')) + Name.drop_front().str(), Fortran);
+  if (!Info || Info->Kind == CallKind::Stays || Info->Kind == CallKind::Sendrecv || StringRef(Info->Name) == "Alltoallw")
+    return nullptr;
+  // The status of a receive makes place for the request.
+  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) ? Info : nullptr;
+}
+
+/// Collects starts and ends of the requests in `Slot`; why not, if anything else uses them.
+static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<CallInst *> &Starts, SmallVectorImpl<CallInst *> &Ends) {
   SmallVector<Value *, 8> Work{Slot};
+  bool Known = true;
   while (!Work.empty()) {
     Value *V = Work.pop_back_val();
     for (Use &U : V->uses()) {
       auto *I = cast<Instruction>(U.getUser());
-      if (isa<GetElementPtrInst>(I) || I->isLifetimeStartOrEnd()) {
+      auto *Call = dyn_cast<CallInst>(I);
+      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I)) {
         if (isa<GetElementPtrInst>(I))
           Work.push_back(I);
+        Known &= isa<GetElementPtrInst>(I);
+      } else if (I->isLifetimeStartOrEnd()) {
         continue;
-      }
-      auto *Call = dyn_cast<CallInst>(I);
-      if (!Call || !Call->isArgOperand(&U))
-        return false;
-      unsigned At = Call->getArgOperandNo(&U);
-      StringRef Name = calleeName(*Call);
-      if ((Name == "MPI_Isend" || Name == "MPI_Irecv") && At == 6 && Call->arg_size() == 7)
+      } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == Call->arg_size() - 1) {
         Starts.push_back(Call);
-      else if ((Name == "MPI_Wait" && At == 0 && Call->arg_size() == 2) ||
-               (Name == "MPI_Waitall" && At == 1 && Call->arg_size() == 3))
-        Waits.push_back(Call);
-      else
-        return false;
+      } else if (const EndInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
+                 End && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) == End->Requests && Call->arg_size() == End->NumArgs) {
+        Ends.push_back(Call);
+      } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
+        continue; // MPI_REQUEST_NULL at first.
+      } else {
+        Known = false;
+      }
     }
   }
-  return !Starts.empty() && Waits.size() == 1;
+  return Known ? std::nullopt : std::optional(Refusal::RequestEscapes);
 }
 
-static bool addStart(Site &S, CallInst &Start) {
-  Type *Comm = Start.getArgOperand(5)->getType();
-  Binding B{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
-  std::optional<uint64_t> Size = datatypeSize(B, Start.getArgOperand(2));
-  if (!Size || isa<ConstantPointerNull>(Start.getArgOperand(0)->stripPointerCasts()) || !Start.use_empty())
-    return false;
-  LocationSize Extent = LocationSize::afterPointer();
-  if (auto *Count = dyn_cast<ConstantInt>(Start.getArgOperand(1)); Count && !Count->isNegative())
-    Extent = LocationSize::precise(Count->getZExtValue() * *Size);
-  S.Accesses.push_back({Start.getArgOperand(0), Extent, calleeName(Start) == "MPI_Irecv"});
-  S.Bind = B;
-  return true;
+/// What a start touches and of which kind it is; false if that is not known.
+static bool describeStart(Site &S, CallInst &Start) {
+  const CallInfo *Info = twin(Start);
+  Type *Comm = Start.getArgOperand(Info->Comm)->getType();
+  S.Bind = Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+  S.Call = &Start;
+  S.Info = Info;
+  S.Comm = Start.getArgOperand(Info->Comm);
+  // The status of the blocking twin has no place here.
+  CallInfo WithoutStatus = *Info;
+  WithoutStatus.Status = -1;
+  S.Info = &WithoutStatus;
+  bool Operation = Info->Op < 0 || isBuiltInOperation(S.Bind, Start.getArgOperand(Info->Op));
+  bool Known = Start.use_empty() && Operation && !findAccesses(S);
+  S.Info = Info;
+  S.Call = nullptr;
+  S.Init = &Start;
+  S.Existing = true;
+  S.Caller = Start.getFunction();
+  return Known;
+}
+
+/// Fills in `E` from the starts and ends of `Slot`; says why an end stays where it is.
+static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends,
+                                    LoopInfo &LI) {
+  Site &S = E.Whole;
+  bool Receives = false;
+  for (CallInst *Start : Starts) {
+    Site Head;
+    if (!describeStart(Head, *Start))
+      return Refusal::UnknownStart;
+    S.AlsoSends |= Head.Info->Kind != CallKind::Recv;
+    Receives |= Head.Info->Kind != CallKind::Send;
+    S.Bind = Head.Bind;
+    S.Accesses.append(Head.Accesses.begin(), Head.Accesses.end());
+    Head.Accesses.push_back(Slot);
+    E.Heads.push_back(std::move(Head));
+  }
+  S.Accesses.push_back(Slot);
+  CallInst *End = Ends.front();
+  const EndInfo &Info = *endInfo(calleeName(*End));
+  S.Info = Receives ? &Info.ForAny : &Info.ForSends;
+  S.Init = Starts.front();
+  for (CallInst *Start : Starts)
+    if (Start->getParent() == End->getParent() && S.Init->getParent() == Start->getParent() && S.Init->comesBefore(Start))
+      S.Init = Start;
+  if (any_of(Ends, [](CallInst *I) { return endInfo(calleeName(*I))->Tests; }))
+    return Refusal::CompletedByTest;
+  if (Ends.size() > 1)
+    return Refusal::SeveralWaits;
+  // In another loop, a start stands for many messages with other buffers.
+  if (any_of(Starts, [&](CallInst *I) { return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent()); }))
+    return Refusal::WaitInOtherLoop;
+  if (!End->use_empty())
+    return Refusal::ReturnCodeUsed;
+  for (unsigned At = 0; At < End->arg_size(); ++At)
+    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isa<Constant>(Place))
+      S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
+  S.Waits.push_back(End);
+  return std::nullopt;
+}
+
+namespace {
+/// Requests that start and end together, and the memory that they lie in.
+struct Group {
+  SmallVector<CallInst *, 4> Starts, Ends;
+  Access Lies;
+};
+} // namespace
+
+/// The requests of an array one by one, if each use names one of them by a constant; else all.
+static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends) {
+  const DataLayout &DL = Slot->getDataLayout();
+  MapVector<int64_t, Group> One, Each;
+  One[0] = {{Starts.begin(), Starts.end()}, {Ends.begin(), Ends.end()}, {Slot, LocationSize::beforeOrAfterPointer(), true}};
+  auto Add = [&](CallInst *Call, unsigned At, bool Start) {
+    Value *Place = Call->getArgOperand(At);
+    APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
+    if (Place->stripAndAccumulateConstantOffsets(DL, Offset, true) != Slot)
+      return false;
+    Group &G = Each[Offset.getSExtValue()];
+    (Start ? G.Starts : G.Ends).push_back(Call);
+    // A handle has 4 bytes or 8; neighbours of 4 never share the first 4.
+    G.Lies = {Place, LocationSize::precise(4), true};
+    return true;
+  };
+  for (CallInst *Start : Starts)
+    if (!Add(Start, Start->arg_size() - 1, true))
+      return One;
+  for (CallInst *End : Ends)
+    if (const EndInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))
+      return One;
+  return Each;
 }
 
 std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
   std::vector<ExistingWait> Found;
   for (Instruction &I : instructions(F)) {
     auto *Slot = dyn_cast<AllocaInst>(&I);
-    SmallVector<CallInst *, 4> Starts, Waits;
-    if (!Slot || !collectUses(Slot, Starts, Waits))
+    if (!Slot)
       continue;
-    CallInst *Wait = Waits.front();
-    ExistingWait E;
-    Site &S = E.Whole;
-    bool Known = Wait->use_empty();
-    bool Receives = false;
-    for (CallInst *Start : Starts) {
-      // In another loop, a start stands for many messages with other buffers.
-      Known = Known && LI.getLoopFor(Start->getParent()) == LI.getLoopFor(Wait->getParent()) && addStart(S, *Start);
-      Receives |= calleeName(*Start) == "MPI_Irecv";
-      S.AlsoSends |= calleeName(*Start) == "MPI_Isend";
+    SmallVector<CallInst *, 4> Starts, Ends;
+    std::optional<Refusal> Why = collectUses(Slot, Starts, Ends);
+    if (Starts.empty() || Ends.empty())
+      continue;
+    for (auto &[Place, Group] : groups(Slot, Starts, Ends)) {
+      if (Group.Starts.empty() || Group.Ends.empty())
+        continue;
+      ExistingWait E;
+      E.Whole.Existing = true;
+      E.Whole.Caller = &F;
+      E.Whole.Loc = Group.Ends.front()->getDebugLoc();
+      E.Whole.Info = &endInfo(calleeName(*Group.Ends.front()))->ForAny;
+      std::optional<Refusal> OfThis = Why;
+      if (!OfThis)
+        OfThis = match(E, Group.Lies, Group.Starts, Group.Ends, LI);
+      if (OfThis == Refusal::RequestEscapes || OfThis == Refusal::UnknownStart) {
+        E.Heads.clear();
+        E.Whole.Init = nullptr;
+      }
+      E.Whole.Refused = OfThis;
+      Found.push_back(std::move(E));
     }
-    if (!Known)
-      continue;
-    bool All = Wait->arg_size() == 3;
-    S.Info = All ? (Receives ? &WaitallForAny : &WaitallForSends) : (Receives ? &WaitForAny : &WaitForSends);
-    S.Caller = &F;
-    S.Loc = Wait->getDebugLoc();
-    S.Existing = true;
-    S.Init = Starts.front();
-    for (CallInst *Start : Starts)
-      if (Start->getParent() == Wait->getParent() && S.Init->getParent() == Start->getParent() && S.Init->comesBefore(Start))
-        S.Init = Start;
-    S.Waits.push_back(Wait);
-    S.Accesses.push_back({Slot, LocationSize::beforeOrAfterPointer(), true});
-    Value *Status = Wait->getArgOperand(All ? 2 : 1);
-    if (!isa<Constant>(Status))
-      S.Accesses.push_back({Status, LocationSize::beforeOrAfterPointer(), true});
-    E.Starts = Starts;
-    Found.push_back(std::move(E));
   }
   return Found;
 }

@@ -1,15 +1,17 @@
 /// \file
-/// The nonblocking calls that the program has: each MPI_Wait and MPI_Waitall is matched with the
-/// starts of its requests, and both ends are widened like ours.
+/// The nonblocking calls that the program has: the starts of the requests in one place are matched
+/// with the call that ends them, and both ends are widened like ours.
 ///
 ///   MPI_Irecv(b, ..., &q);            MPI_Irecv(b, ..., &q);
 ///   MPI_Wait(&q, &status);    --->    work(x);
 ///   work(x);                          MPI_Wait(&q, &status);
 ///
-/// Request and status of the program are reused, and the one wait stays one.
+/// Request and status of the program are reused, and the one wait stays one. MPI_Waitany and
+/// MPI_Waitsome end some of the messages, so what follows is treated as if all were pending. Where
+/// the end cannot be moved, because the program asks with MPI_Test or ends its messages in a loop,
+/// the starts still move up.
 ///
-/// Needs:    requests in a local variable or array that only starts and waits use; starts in the
-///           same loop as the wait.
+/// Needs:    requests in a local variable or array that only starts and ends use.
 /// Keeps:    everything but the place of the starts and of the wait.
 #ifndef OVERLAP_EXISTING_H
 #define OVERLAP_EXISTING_H
@@ -19,13 +21,13 @@
 
 namespace overlap {
 
-/// A wait of the program with all that it may wait for. `Init` is the last start before it.
+/// The requests of one variable with all that starts and ends them.
 struct ExistingWait {
-  Site Whole;
-  llvm::SmallVector<llvm::CallInst *, 4> Starts;
+  Site Whole;              ///< `Init` is the last start, `Waits` the one end; none if that stays.
+  std::vector<Site> Heads; ///< Each start with its own buffer, to be moved up.
 };
 
-/// The waits of `F` whose starts are known.
+/// The requests of `F` that are known; the others have `Refused` and nothing else.
 std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI);
 
 } // namespace overlap

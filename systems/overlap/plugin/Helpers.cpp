@@ -7,11 +7,12 @@ using namespace llvm;
 
 namespace overlap {
 
-enum Field { Open, Status, SiteName, Requests };
+enum Field { Open, Status, SiteName, Requests, SendAt, SendBytes, RecvAt, RecvBytes, Sent };
 
 StructType *stateType(const Binding &B, LLVMContext &C) {
   Type *Ptr = PointerType::getUnqual(C);
-  return StructType::get(C, {Type::getInt32Ty(C), Ptr, Ptr, ArrayType::get(B.handleType(C), 2)});
+  Type *Int = Type::getInt64Ty(C);
+  return StructType::get(C, {Type::getInt32Ty(C), Ptr, Ptr, ArrayType::get(B.handleType(C), 2), Ptr, Int, Ptr, Int, Ptr});
 }
 
 static std::string suffix(const Binding &B) { return B.Fortran ? ".f" : ""; }
@@ -90,13 +91,14 @@ Constant *siteName(Module &M, const Site &S) {
 Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
   const Binding &Bind = S.Bind;
   const CallInfo &Info = *S.Info;
-  std::string Name = "overlap.start." + S.mpiName() + suffix(Bind);
+  std::string Name = "overlap.start." + S.mpiName() + (S.Derived ? ".derived" : "") + suffix(Bind);
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();
   Type *Ptr = PointerType::getUnqual(C);
   SmallVector<Type *, 16> Types(Blocking->params());
-  Types.append({Ptr, Ptr, Type::getInt64Ty(C)});
+  Type *Long = Type::getInt64Ty(C);
+  Types.append({Ptr, Ptr, Long, Long, Long});
   Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), Types, false), Name);
   IRBuilder<> B(&F->getEntryBlock());
   StructType *T = stateType(Bind, C);
@@ -112,13 +114,33 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   B.CreateStore(B.getInt32(1), field(B, T, State, Open));
   B.CreateStore(Status, field(B, T, State, overlap::Status));
   B.CreateStore(Site, field(B, T, State, SiteName));
+  B.CreateStore(ConstantPointerNull::get(B.getPtrTy()), field(B, T, State, Sent));
   for (unsigned Idx : {0u, 1u})
     B.CreateStore(Bind.nullRequest(M), request(B, T, State, Idx));
 
-  // Datatypes are constants of MPI, so a count times a size is the payload.
+  // Where a message lies, if its length is a count of elements.
+  auto Lies = [&](int Buf, int Count, unsigned ElementAt, Field At, Field Bytes) {
+    if (Buf < 0 || Count < 0 || Info.Arrays[0] >= 0)
+      return;
+    B.CreateStore(Arg(Buf), field(B, T, State, At));
+    B.CreateStore(B.CreateMul(Int(Count), F->getArg(Blocking->getNumParams() + ElementAt)), field(B, T, State, Bytes));
+  };
+  Lies(Info.SendBuf, Info.SendCount, 3, SendAt, SendBytes);
+  Lies(Info.RecvBuf, Info.RecvCount, 4, RecvAt, RecvBytes);
+
+  // A count times a size is the payload; MPI knows the size of a type that the program made.
   Value *Bytes = B.getInt64(0);
   if (Info.SizeCount >= 0) {
-    Bytes = B.CreateMul(Int(Info.SizeCount), F->getArg(Blocking->getNumParams() + 2));
+    Value *Size = F->getArg(Blocking->getNumParams() + 2);
+    if (S.Derived) {
+      Value *Place = B.CreateAlloca(B.getInt32Ty());
+      SmallVector<Value *, 3> Args{Arg(Info.SizeType), Place};
+      if (Bind.Fortran)
+        Args.push_back(Arg(Info.NumArgs));
+      B.CreateCall(mpi(M, Bind, "Type_size", {Blocking->getParamType(Info.SizeType), Ptr}), Args);
+      Size = B.CreateSExt(B.CreateLoad(B.getInt32Ty(), Place), B.getInt64Ty());
+    }
+    Bytes = B.CreateMul(Int(Info.SizeCount), Size);
   }
   emitTrace(B, M, 0, Site, Bytes);
 
@@ -131,12 +153,22 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   B.CreateCondBr(Go, Start, Block);
 
   B.SetInsertPoint(Start);
+  Value *Copy = nullptr; // Stands for the buffer where it is sent and received into.
+  if (StringRef(Info.Name) == "Sendrecv_replace") {
+    auto Malloc = M.getOrInsertFunction("malloc", FunctionType::get(Ptr, {B.getInt64Ty()}, false));
+    Copy = B.CreateCall(Malloc, {Bytes});
+    auto *Copied = BasicBlock::Create(C, "copied", F);
+    B.CreateCondBr(B.CreateIsNull(Copy), Block, Copied);
+    B.SetInsertPoint(Copied);
+    B.CreateMemCpy(Copy, MaybeAlign(1), Arg(Info.RecvBuf), MaybeAlign(1), Bytes);
+    B.CreateStore(Copy, field(B, T, State, Sent));
+  }
   auto Begin = [&](StringRef Twin, ArrayRef<int> From, unsigned Idx) {
     SmallVector<Type *, 16> ArgTypes;
     SmallVector<Value *, 16> Args;
     for (int At : From) {
       ArgTypes.push_back(Blocking->getParamType(At));
-      Args.push_back(Arg(At));
+      Args.push_back(At == Info.RecvBuf && Copy && Twin == "Isend" ? Copy : Arg(At));
     }
     ArgTypes.push_back(Ptr);
     Args.push_back(request(B, T, State, Idx));
@@ -144,7 +176,10 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
       Args.push_back(Arg(Info.NumArgs));
     B.CreateCall(mpi(M, Bind, Twin, ArgTypes), Args);
   };
-  if (Info.Kind == CallKind::Sendrecv) {
+  if (Copy) {
+    Begin("Irecv", {0, 1, 2, 5, 6, 7}, 0);
+    Begin("Isend", {0, 1, 2, 3, 4, 7}, 1);
+  } else if (Info.Kind == CallKind::Sendrecv) {
     Begin("Irecv", {5, 6, 7, 8, 9, 10}, 0);
     Begin("Isend", {0, 1, 2, 3, 4, 10}, 1);
   } else {
@@ -205,9 +240,60 @@ Function *waitHelper(Module &M, const Binding &Bind) {
   emitTrace(B, M, 1, B.CreateLoad(B.getPtrTy(), field(B, T, State, SiteName)), B.getInt64(0));
   emitWait(B, M, Bind, request(B, T, State, 1), noStatus(B, M, Bind));
   emitWait(B, M, Bind, request(B, T, State, 0), B.CreateLoad(B.getPtrTy(), field(B, T, State, Status)));
+  if (M.getFunction(Bind.Fortran ? "mpi_sendrecv_replace_" : "MPI_Sendrecv_replace")) {
+    auto Free = M.getOrInsertFunction("free", FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
+    B.CreateCall(Free, {B.CreateLoad(B.getPtrTy(), field(B, T, State, Sent))});
+  }
   B.CreateBr(Nothing);
   B.SetInsertPoint(Nothing);
   B.CreateRetVoid();
+  return F;
+}
+
+Function *guardHelper(Module &M, const Binding &Bind) {
+  std::string Name = "overlap.guard" + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C), *Long = Type::getInt64Ty(C);
+  Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), {Ptr, Type::getInt1Ty(C), Ptr, Long}, false), Name);
+  IRBuilder<> B(&F->getEntryBlock());
+  StructType *T = stateType(Bind, C);
+  Value *State = F->getArg(0), *Received = F->getArg(1);
+  auto *IsOpen = BasicBlock::Create(C, "open", F), *Met = BasicBlock::Create(C, "met", F), *Apart = BasicBlock::Create(C, "apart", F);
+  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(B.getInt32Ty(), field(B, T, State, Open))), IsOpen, Apart);
+  B.SetInsertPoint(IsOpen);
+  Value *At = B.CreateLoad(Ptr, B.CreateSelect(Received, field(B, T, State, RecvAt), field(B, T, State, SendAt)));
+  Value *Bytes = B.CreateLoad(Long, B.CreateSelect(Received, field(B, T, State, RecvBytes), field(B, T, State, SendBytes)));
+  Value *Begin = B.CreatePtrToInt(At, Long), *OtherBegin = B.CreatePtrToInt(F->getArg(2), Long);
+  Value *End = B.CreateAdd(Begin, Bytes), *OtherEnd = B.CreateAdd(OtherBegin, F->getArg(3));
+  B.CreateCondBr(B.CreateAnd(B.CreateICmpULT(Begin, OtherEnd), B.CreateICmpULT(OtherBegin, End)), Met, Apart);
+  B.SetInsertPoint(Met);
+  B.CreateCall(waitHelper(M, Bind), {State});
+  B.CreateBr(Apart);
+  B.SetInsertPoint(Apart);
+  B.CreateRetVoid();
+  return F;
+}
+
+Function *pendingHelper(Module &M, const Binding &Bind) {
+  std::string Name = "overlap.pending" + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Function *F = newHelper(M, FunctionType::get(Type::getInt1Ty(C), {PointerType::getUnqual(C)}, false), Name);
+  IRBuilder<> B(&F->getEntryBlock());
+  StructType *T = stateType(Bind, C);
+  Value *State = F->getArg(0);
+  auto *IsOpen = BasicBlock::Create(C, "open", F), *Nothing = BasicBlock::Create(C, "nothing", F);
+  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(B.getInt32Ty(), field(B, T, State, Open))), IsOpen, Nothing);
+  B.SetInsertPoint(IsOpen);
+  Value *Any = B.getFalse();
+  for (unsigned Idx : {0u, 1u})
+    Any = B.CreateOr(Any, B.CreateICmpNE(B.CreateLoad(Bind.handleType(C), request(B, T, State, Idx)), Bind.nullRequest(M)));
+  B.CreateRet(Any);
+  B.SetInsertPoint(Nothing);
+  B.CreateRet(B.getFalse());
   return F;
 }
 

@@ -6,7 +6,7 @@
 ///   overlap.wait(state)                            waits once; nothing if nothing is open
 ///   overlap.poll(state, rate)                      MPI_Test at a bounded rate
 ///
-/// The state of a site is { open, status, site, requests }, one alloca in the entry block, so a
+/// The state of a site is { open, status, site, requests, buffers and their bytes }, one alloca in the entry block, so a
 /// wait can stand on paths that the start does not dominate.
 #ifndef OVERLAP_HELPERS_H
 #define OVERLAP_HELPERS_H
@@ -21,6 +21,13 @@ llvm::StructType *stateType(const Binding &B, llvm::LLVMContext &C);
 llvm::Function *startHelper(llvm::Module &M, const Site &S, const llvm::FunctionType *Blocking, const Options &O);
 llvm::Function *waitHelper(llvm::Module &M, const Binding &B);
 llvm::Function *pollHelper(llvm::Module &M, const Binding &B, const Options &O);
+
+/// overlap.guard(state, received, buffer, bytes): waits if these bytes lie in the buffer that this state
+/// receives into, or in the one that it sends.
+llvm::Function *guardHelper(llvm::Module &M, const Binding &B);
+
+/// True if the start of this state began something; not for a payload that was sent at once.
+llvm::Function *pendingHelper(llvm::Module &M, const Binding &B);
 
 /// `MPI_Send|file.c|28` as a constant of the module.
 llvm::Constant *siteName(llvm::Module &M, const Site &S);

@@ -1,16 +1,22 @@
 /// \file
 /// The pipeline, and where it hangs in LLVM's: `classify`, `split`, `hoist` and `sink`,
-/// `frontier`, `poll`, `undo`, one remark a call.
+/// `frontier`, `splitLoops`, `guardStarts`, `poll`, `undo`, one remark a call.
+#include "Border.h"
 #include "CleanUp.h"
 #include "Cost.h"
 #include "Existing.h"
 #include "Frontier.h"
+#include "Guard.h"
 #include "Options.h"
 #include "Progress.h"
 #include "Remarks.h"
 #include "Split.h"
 #include "Uniform.h"
 #include "Widen.h"
+#include "Wrapper.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
@@ -22,6 +28,10 @@ using namespace llvm;
 using namespace overlap;
 
 namespace {
+
+/// Calls that end a nonblocking call.
+constexpr const char *Ends[] = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome",
+                                "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"};
 
 /// Analyses of `F` as they are now.
 Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
@@ -35,12 +45,13 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM);
 
 private:
-  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, std::vector<Site> &Widened);
+  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, std::vector<Site> &Widened);
   const Options Given;
   Options O; ///< As given, and what the module adds.
 };
 
-void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, std::vector<Site> &Widened) {
+void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins,
+                        std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
   auto &LI = FAM.getResult<LoopAnalysis>(F);
@@ -50,21 +61,32 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
   std::vector<ExistingWait> Existing = findExisting(F, LI);
   SmallVector<uint64_t, 4> Before;
   for (ExistingWait &E : Existing)
-    Before.push_back(Weights.window(E.Whole));
+    Before.push_back(E.Whole.Waits.empty() ? 0 : Weights.window(E.Whole));
   for (Site *S : Sites)
     split(*S, O);
-  auto Each = [&](Site *S, auto Move) {
-    Effects Fx(FAM.getResult<AAManager>(F), O);
+  std::vector<OpenCall> Opened = callOpen(F, Twins);
+  SmallVector<Site *, 8> Pending(Sites);
+  for (OpenCall &C : Opened)
+    for (Site &S : C.Pending)
+      Pending.push_back(&S);
+  auto Remember = [&](Effects &Fx) {
     for (ExistingWait &Known : Existing) {
-      for (CallInst *Start : Known.Starts)
-        Fx.remember(Start, Own::Init, &Known.Whole);
-      Fx.remember(Known.Whole.Waits.front(), Own::Wait, &Known.Whole);
+      for (Site &Head : Known.Heads)
+        Fx.remember(Head.Init, Own::Init, &Known.Whole);
+      for (CallInst *Wait : Known.Whole.Waits)
+        Fx.remember(Wait, Own::Wait, &Known.Whole);
     }
-    for (Site *Known : Sites) {
-      Fx.remember(Known->Init, Own::Init, Known);
+    for (Site *Known : Pending) {
+      // The callee may do more than start a message, so its call is no start.
+      if (!Known->InCallee)
+        Fx.remember(Known->Init, Own::Init, Known);
       for (CallInst *Wait : Known->Waits)
         Fx.remember(Wait, Own::Wait, Known);
     }
+  };
+  auto Each = [&](Site *S, auto Move) {
+    Effects Fx(FAM.getResult<AAManager>(F), O);
+    Remember(Fx);
     Analyses A = analyses(F, FAM, Fx);
     if (Move(*S, A))
       FAM.clear(F, F.getName());
@@ -73,34 +95,65 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
   for (Site *S : Sites)
     Each(S, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
   for (ExistingWait &E : Existing)
-    if (E.Starts.size() == 1)
-      Each(&E.Whole, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
+    for (Site &Head : E.Heads)
+      Each(&Head, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
   for (ExistingWait &E : reverse(Existing))
-    Each(&E.Whole, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
+    if (!E.Whole.Waits.empty())
+      Each(&E.Whole, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
   // The last first: a wait that has sunk makes way for the one before.
-  for (Site *S : reverse(Sites))
+  for (Site *S : reverse(Pending))
     Each(S, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
   if (O.Widen == Strength::Frontier)
-    for (Site *S : reverse(Sites))
+    for (Site *S : reverse(Pending))
       Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
+  if (O.Widen == Strength::Frontier) {
+    SmallVector<Site *, 8> All(Pending);
+    for (ExistingWait &E : Existing)
+      if (!E.Whole.Waits.empty())
+        All.push_back(&E.Whole);
+    splitLoops(F, All, FAM, Weights, O, Remember);
+  }
   for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
     Site &S = Existing[Idx].Whole;
+    if (S.Refused) {
+      Widened.push_back(S);
+      continue;
+    }
     S.Weight = Weights.window(S);
     if (S.Weight <= Before[Idx] || S.Weight < O.MinWeight)
-      S.Refused = Refusal::SmallWindow;
+      S.Refused = S.LoopRefused.value_or(Refusal::SmallWindow);
     Widened.push_back(S);
   }
   for (Site *S : Sites)
     Each(S, [&](Site &S, Analyses &A) { return S.Detail = stoppedBy(S, A.Fx), false; });
+  {
+    Effects Fx(FAM.getResult<AAManager>(F), O);
+    Remember(Fx);
+    guardStarts(Pending, Fx);
+  }
+  if (O.Widen != Strength::Basic)
+    openAtReturn(F, Pending, Twins);
   for (Site *S : Sites) {
     S->Weight = Weights.window(*S);
     if (S->Weight < O.MinWeight) {
       undo(*S);
-      S->Refused = Refusal::SmallWindow;
+      S->Refused = S->LoopRefused.value_or(Refusal::SmallWindow);
     }
   }
+  for (OpenCall &C : Opened) {
+    uint64_t Weight = 0;
+    for (Site &S : C.Pending) {
+      S.Weight = Weights.window(S);
+      Weight = std::max(Weight, S.Weight);
+    }
+    if (Weight < O.MinWeight)
+      closeCall(C);
+    else
+      for (Site &S : C.Pending)
+        Widened.push_back(S);
+  }
   Polls Keeping(FAM, Weights, O);
-  for (Site *S : Sites)
+  for (Site *S : Pending)
     if (S->converted()) {
       Keeping.insert(*S);
       FAM.clear(F, F.getName());
@@ -115,7 +168,8 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
   std::vector<Site> Sites = classify(M, O);
-  if (Sites.empty() && !M.getFunction("MPI_Wait") && !M.getFunction("MPI_Waitall"))
+  bool HasWaits = any_of(Ends, [&](const char *Name) { return M.getFunction(Name) != nullptr; });
+  if (Sites.empty() && !HasWaits)
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O = Given;
@@ -133,7 +187,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   }
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
-  for (const char *Name : {"MPI_Wait", "MPI_Waitall"})
+  for (const char *Name : Ends)
     if (Function *Wait = M.getFunction(Name); Wait && !Hazard)
       for (User *U : Wait->users())
         if (auto *Call = dyn_cast<CallInst>(U); Call && !Call->getFunction()->hasOptNone() &&
@@ -144,10 +198,27 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     if (!S.Refused)
       OfFunction[S.Caller].push_back(&S);
   std::vector<Site> Widened;
-  for (auto &[F, OfThis] : OfFunction)
-    widen(*F, OfThis, FAM, Widened);
-  for (const Site &S : Sites)
-    remark(S, O);
+  // Functions before those who call them, so that a wait can climb.
+  OpenTwins Twins;
+  CallGraph Graph(M);
+  for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It)
+    for (CallGraphNode *Node : *It) {
+      Function *F = Node->getFunction();
+      if (!F || F->isDeclaration())
+        continue;
+      bool CallsOpen = !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine() &&
+                       any_of(*Node, [&](auto &Edge) { return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction()); });
+      if (OfFunction.contains(F) || CallsOpen)
+        widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Widened);
+    }
+  for (const Site &S : Sites) {
+    // What a caller finishes is told there.
+    auto It = Twins.find(S.Caller);
+    bool Elsewhere = S.Refused && It != Twins.end() && !It->second.Open->use_empty() &&
+                     any_of(It->second.Pending, [&](const Site &P) { return P.Loc == S.Loc && P.Info == S.Info; });
+    if (!Elsewhere)
+      remark(S, O);
+  }
   for (const Site &S : Widened)
     remark(S, O);
   return OfFunction.empty() && !Hazard ? PreservedAnalyses::all() : PreservedAnalyses::none();

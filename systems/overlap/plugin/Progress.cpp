@@ -5,10 +5,12 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 
@@ -18,6 +20,9 @@ namespace overlap {
 static constexpr uint64_t PassMin = 500;
 /// A loop of unknown length that is worth hiding something behind is long.
 static constexpr uint64_t UnknownTrips = 100;
+/// A strip of an innermost loop, in weighted instructions: long enough to vectorise and not to feel
+/// its ends, short against the time between two polls.
+static constexpr uint64_t StripWeight = 40000;
 /// With `auto`, smaller windows have no polls.
 static constexpr uint64_t WindowMin = 1000;
 
@@ -47,6 +52,96 @@ void Polls::choose(Loop &L, SmallVectorImpl<Loop *> &Chosen) {
   // Nothing inside was long enough for the counter, so it stands here if this is.
   if (Chosen.size() == Before && pass(L) >= PassMin)
     Chosen.push_back(&L);
+}
+
+/// Cuts `L` into strips; returns the header of the loop around it, or null:
+///
+///   for (k = 0; k < n; k++)       for (from = 0; from < n; from = to) {
+///     body(k);                      to = min(from + strip, n);
+///                         --->      for (k = from; k < to; k++)
+///                                     body(k);
+///                                 }
+BasicBlock *Polls::strip(Loop &L) {
+  BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Exit = L.getUniqueExitBlock();
+  Function &F = *Header->getParent();
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
+  if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
+      isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+    return nullptr;
+  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
+    return nullptr;
+  LLVMContext &C = F.getContext();
+  uint64_t Strip = std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(pass(L), 1), 64, 1 << 16);
+  IRBuilder<> B(Before->getTerminator());
+  Type *Int = B.getInt64Ty();
+  Value *Trips =
+      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), B.getInt64(1));
+  BasicBlock *Outer = BasicBlock::Create(C, "overlap.strip", &F, Header), *Next = BasicBlock::Create(C, "overlap.strip.next", &F, Exit);
+  Before->getTerminator()->replaceSuccessorWith(Header, Outer);
+  B.SetInsertPoint(Outer);
+  PHINode *From = B.CreatePHI(Int, 2, "overlap.from");
+  for (PHINode &Phi : Header->phis()) {
+    PHINode *Around = B.CreatePHI(Phi.getType(), 2);
+    Around->addIncoming(Phi.getIncomingValueForBlock(Before), Before);
+    Around->addIncoming(Phi.getIncomingValueForBlock(Latch), Next);
+    Phi.setIncomingValueForBlock(Before, Around);
+  }
+  Header->replacePhiUsesWith(Before, Outer);
+  Value *End = B.CreateAdd(From, B.getInt64(Strip));
+  Value *To = B.CreateSelect(B.CreateICmpULT(End, Trips), End, Trips, "overlap.to");
+  B.CreateBr(Header);
+  From->addIncoming(B.getInt64(0), Before);
+  From->addIncoming(To, Next);
+  B.SetInsertPoint(Header, Header->begin());
+  PHINode *Pass = B.CreatePHI(Int, 2, "overlap.pass");
+  auto *Old = cast<BranchInst>(Latch->getTerminator());
+  B.SetInsertPoint(Old);
+  Value *More = B.CreateAdd(Pass, B.getInt64(1), "overlap.next", true, true);
+  Pass->addIncoming(From, Outer);
+  Pass->addIncoming(More, Latch);
+  BranchInst *New = B.CreateCondBr(B.CreateICmpULT(More, To), Header, Next);
+  New->copyMetadata(*Old, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
+  B.SetInsertPoint(Next);
+  B.SetCurrentDebugLocation(Old->getDebugLoc());
+  Exit->replacePhiUsesWith(Latch, Next);
+  B.CreateCondBr(B.CreateICmpULT(To, Trips), Outer, Exit);
+  Old->eraseFromParent();
+  return Outer;
+}
+
+/// The loops that poll among those that lie in the window as a whole; loops that stand alone are cut
+/// into strips for it.
+SmallVector<Loop *, 4> Polls::chooseOrStrip(Function &F, function_ref<bool(Loop &)> Inside) {
+  SmallVector<Loop *, 4> Chosen, Alone;
+  for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+    if (!Inside(*L) || (L->getParentLoop() && Inside(*L->getParentLoop())))
+      continue;
+    unsigned Before = Chosen.size();
+    choose(*L, Chosen);
+    if (Chosen.size() != Before || !L->isInnermost())
+      continue;
+    // A loop of known length may be short.
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    unsigned Known = SE.getSmallConstantTripCount(L);
+    if (!Known || Known * pass(*L) > StripWeight)
+      Alone.push_back(L);
+  }
+  SmallVector<BasicBlock *, 4> Headers;
+  for (Loop *L : Chosen)
+    Headers.push_back(L->getHeader());
+  if (Alone.empty())
+    return Chosen;
+  for (Loop *L : Alone)
+    if (BasicBlock *Header = strip(*L))
+      Headers.push_back(Header);
+  FAM.clear(F, F.getName());
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  Chosen.clear();
+  for (BasicBlock *Header : Headers)
+    Chosen.push_back(LI.getLoopFor(Header));
+  return Chosen;
 }
 
 void Polls::insertInto(Loop &L, Value *State, const Binding &Bind, unsigned &Count) {
@@ -87,12 +182,14 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
   if (It == Copies.end()) {
     // The copy has two more arguments: whose state to ask about.
     It = Copies.insert({&F, {nullptr, 0}}).first;
+    const LoopInfo &OfF = FAM.getResult<LoopAnalysis>(F);
+    bool Long = any_of(OfF, [&](Loop *L) { return !L->isInnermost() || !FAM.getResult<ScalarEvolutionAnalysis>(F).getSmallConstantTripCount(L); });
     SmallVector<Loop *, 4> Chosen;
-    for (Loop *L : FAM.getResult<LoopAnalysis>(F))
+    for (Loop *L : OfF)
       choose(*L, Chosen);
     bool Plain = F.hasExactDefinition() && !F.isVarArg() && !F.hasFnAttribute(Attribute::OptimizeNone) && !F.isPresplitCoroutine() &&
                  !F.hasPersonalityFn() && !F.callsFunctionThatReturnsTwice();
-    if (Chosen.empty() || !Plain)
+    if ((Chosen.empty() && !Long) || !Plain)
       return nullptr;
     SmallVector<Type *, 8> Types(F.getFunctionType()->params());
     Types.push_back(PointerType::getUnqual(F.getContext()));
@@ -113,9 +210,7 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
                       Attribute::Speculatable, Attribute::NoCallback})
       Copy->removeFnAttr(Kind);
-    Chosen.clear();
-    for (Loop *L : FAM.getResult<LoopAnalysis>(*Copy))
-      choose(*L, Chosen);
+    Chosen = chooseOrStrip(*Copy, [](Loop &L) { return true; });
     unsigned Inside = 0;
     for (Loop *L : Chosen)
       insertInto(*L, Copy->getArg(F.arg_size()), Bind, Inside);
@@ -130,7 +225,6 @@ void Polls::insert(Site &S) {
   if (O.Poll == Progress::Off || (O.Poll == Progress::Auto && S.Weight < WindowMin))
     return;
   Function &F = *S.Caller;
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
   // STEP 1: the blocks and calls of the window.
   SmallPtrSet<const Instruction *, 4> Ends(S.Waits.begin(), S.Waits.end());
   SmallPtrSet<BasicBlock *, 16> Inside, Seen;
@@ -154,12 +248,8 @@ void Polls::insert(Site &S) {
         Work.push_back({Next, Next->begin()});
   }
   // STEP 2: the outermost loops that lie in it as a whole.
-  SmallVector<Loop *, 4> Chosen;
-  for (Loop *L : LI.getLoopsInPreorder()) {
-    auto Whole = [&](Loop *L) { return all_of(L->blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); };
-    if (Whole(L) && !(L->getParentLoop() && Whole(L->getParentLoop())))
-      choose(*L, Chosen);
-  }
+  SmallVector<Loop *, 4> Chosen =
+      chooseOrStrip(F, [&](Loop &L) { return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); });
   for (Loop *L : Chosen)
     insertInto(*L, S.State, S.Bind, S.Polls);
   // STEP 3: functions called outside of the loops that poll now.

@@ -9,7 +9,8 @@
 ///                                    wait(d);
 ///
 /// A poll stands in the innermost loop around an innermost loop whose one pass is long enough for
-/// the counter not to matter; innermost loops stay as they are, so that they vectorise. A function
+/// the counter not to matter; innermost loops stay as they are, so that they vectorise. An innermost
+/// loop that stands alone is cut into strips, and the poll stands between two strips. A function
 /// that is called inside a window is copied, and the copy polls.
 ///
 /// Needs:    windows at their final size.
@@ -33,6 +34,8 @@ public:
 private:
   void insertInto(llvm::Loop &L, llvm::Value *State, const Binding &B, unsigned &Count);
   void choose(llvm::Loop &L, llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
+  llvm::SmallVector<llvm::Loop *, 4> chooseOrStrip(llvm::Function &F, llvm::function_ref<bool(llvm::Loop &)> Inside);
+  llvm::BasicBlock *strip(llvm::Loop &L);
   uint64_t pass(llvm::Loop &L);
   llvm::Function *copyOf(llvm::Function &F, const Binding &B, unsigned &Count);
 

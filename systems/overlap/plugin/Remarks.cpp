@@ -41,7 +41,7 @@ void remark(const Site &S, const Options &O) {
   if (S.Refused) {
     ORE.emit([&] {
       auto R = Common(OptimizationRemarkMissed("overlap", name(*S.Refused), S.Loc, Block));
-      R << " stays blocking: " << ore::NV("Reason", name(*S.Refused)) << ": " << describe(*S.Refused);
+      R << (S.Existing ? " stays where it is: " : " stays blocking: ") << ore::NV("Reason", name(*S.Refused)) << ": " << describe(*S.Refused);
       if (!S.Detail.empty())
         R << "; " << ore::NV("Detail", S.Detail);
       R << ore::setExtraArgs() << ore::NV("Strength", name(O.Widen)) << ore::NV("Weight", S.Weight);
@@ -50,10 +50,17 @@ void remark(const Site &S, const Options &O) {
     return;
   }
   ORE.emit([&] {
-    auto R = Common(OptimizationRemark("overlap", S.Existing ? "Widened" : "Converted", S.Loc, Block));
-    R << (S.Existing ? " widened with " : " made nonblocking with ") << ore::NV("Strength", name(O.Widen))
+    auto R = Common(OptimizationRemark("overlap", S.Existing || S.InCallee ? "Widened" : "Converted", S.Loc, Block));
+    R << (S.Existing || S.InCallee ? " widened with " : " made nonblocking with ") << ore::NV("Strength", name(O.Widen))
       << ": a window of " << ore::NV("Weight", S.Weight) << " weighted instructions, "
       << ore::NV("Waits", static_cast<unsigned>(S.Waits.size())) << " waits, " << ore::NV("Polls", S.Polls) << " polls";
+    if (S.InCallee)
+      R << ", through " << ore::NV("Through", S.Through);
+    if (S.LoopsSplit)
+      R << ", " << ore::NV("Loops", S.LoopsSplit) << " loops split into interior and border";
+    if (S.LoopRefused)
+      R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " is not split: " << ore::NV("LoopReason", name(*S.LoopRefused)) << ": "
+        << describe(*S.LoopRefused);
     return R;
   });
 }

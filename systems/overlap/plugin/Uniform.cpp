@@ -483,13 +483,14 @@ bool Uniform::noWildcards() const {
 void noteWildcards(Module &M) {
   // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
   bool Seen = false;
+  std::optional<Library> OfFortran = fortranLibrary(M);
   auto IsWildcard = [&](const Value *V) {
     auto *C = dyn_cast<ConstantInt>(V);
     if (!C || !C->getType()->isIntegerTy(32))
       return false;
     // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
-    bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr;
-    bool Mpich = !OpenMpi && M.getFunction("MPI_Init");
+    bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
+    bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
     return (C->getSExtValue() == -1 && !Mpich) || (C->getSExtValue() == -2 && !OpenMpi);
   };
   for (const Function &F : M)
@@ -504,7 +505,8 @@ void noteWildcards(Module &M) {
     }
   // Tables of neighbours may hold it.
   for (const GlobalVariable &G : M.globals()) {
-    if (!G.hasInitializer())
+    // Fortran's header leaves every constant of MPI here, most of them unused.
+    if (!G.hasInitializer() || (G.use_empty() && G.hasLocalLinkage()))
       continue;
     SmallVector<const Constant *, 8> Work{G.getInitializer()};
     while (!Work.empty()) {

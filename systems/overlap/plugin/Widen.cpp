@@ -48,8 +48,8 @@ static DenseMap<const Instruction *, unsigned> owners(const Chain &C) {
   return Owner;
 }
 
-static bool touchesSite(const Statement &S, const Site &Site, Effects &Fx) {
-  return any_of(S.Memory, [&](Instruction *I) { return Fx.touches(*I, Site); });
+static bool touchesSite(const Statement &S, const Site &Site, Effects &Fx, bool Started) {
+  return any_of(S.Memory, [&](Instruction *I) { return Fx.touches(*I, Site, Started); });
 }
 
 /// True if a start must not hop over `S` in either direction.
@@ -78,7 +78,7 @@ bool hoist(Site &S, Analyses &A, Cost &Weights, const Options &O) {
   SmallVector<unsigned, 16> Slice;
   for (unsigned Idx = N; Idx-- > 0;) {
     const Statement &St = C.Statements[Idx];
-    bool In = Uses(St, Idx) || touchesSite(St, S, A.Fx);
+    bool In = Uses(St, Idx) || touchesSite(St, S, A.Fx, false);
     for (unsigned Later : Slice)
       In = In || feeds(St, C.Statements[Later], Owner, Idx) || conflict(St, C.Statements[Later], A.Fx);
     if (!In)
@@ -122,7 +122,7 @@ bool sink(Site &S, Analyses &A, Cost &Weights, const Options &O) {
     if (any_of(St.All, [&](Instruction *I) { return blocksWait(*I, S, A.Fx); }))
       break;
     // STEP 2: the forward slice: what uses the buffers, and what depends on that.
-    bool In = touchesSite(St, S, A.Fx);
+    bool In = touchesSite(St, S, A.Fx, true);
     for (unsigned Earlier : Slice)
       In = In || feeds(C.Statements[Earlier], St, Owner, Earlier) || conflict(C.Statements[Earlier], St, A.Fx);
     // A start never moves down: it would come after later ones.

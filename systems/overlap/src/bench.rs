@@ -26,19 +26,22 @@ const NETWORK: &str = "ip link set lo up && tc qdisc add dev lo root tbf rate 2g
 pub enum Program {
     /// Listing 1.1 of the paper.
     Listing,
-    /// The two-dimensional stencil.
+    /// The two-dimensional stencil, with the interior before the border in the source.
     Halo,
+    /// The same as it is usually written: one loop over all rows.
+    Jacobi,
 }
 
 impl Program {
-    /// Both.
-    pub const ALL: [Program; 2] = [Program::Listing, Program::Halo];
+    /// All.
+    pub const ALL: [Program; 3] = [Program::Listing, Program::Halo, Program::Jacobi];
 
     /// Its file's name without ending.
     pub fn name(self) -> &'static str {
         match self {
             Program::Listing => "listing",
             Program::Halo => "halo",
+            Program::Jacobi => "jacobi",
         }
     }
 
@@ -46,6 +49,7 @@ impl Program {
         match self {
             Program::Listing => include_str!("../../../examples/mpi/listing.c"),
             Program::Halo => include_str!("../../../examples/mpi/halo.c"),
+            Program::Jacobi => include_str!("../../../examples/mpi/jacobi.c"),
         }
     }
 }
@@ -90,6 +94,98 @@ pub struct Row {
     pub pairs: usize,
     /// Load of the machine before the row, if it is known.
     pub load: Option<f64>,
+    /// How long the row took to measure.
+    pub seconds: f64,
+}
+
+/// Payloads from here on are to gain, in bytes.
+pub const LARGE_BYTES: u64 = 1 << 20;
+
+/// What an interval says about a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval is on the right side.
+    Met,
+    /// The interval holds the bound: more pairs would tell.
+    Open,
+    /// The whole interval is on the wrong side.
+    Missed,
+}
+
+impl Verdict {
+    /// All.
+    pub const ALL: [Verdict; 3] = [Verdict::Met, Verdict::Open, Verdict::Missed];
+
+    /// As in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Met => "met",
+            Verdict::Open => "open",
+            Verdict::Missed => "missed",
+        }
+    }
+
+    fn at_least(bound: f64, (low, high): (f64, f64)) -> Verdict {
+        if low >= bound {
+            Verdict::Met
+        } else if high >= bound {
+            Verdict::Open
+        } else {
+            Verdict::Missed
+        }
+    }
+}
+
+/// What is asked of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Large payloads: at least 0.95 of the speed of the program overlapped by hand.
+    ByHand,
+    /// Large payloads, where the program overlapped by hand reaches 1.6: at least 1.5 times the speed of the blocking one.
+    Gain,
+    /// Every payload: the interval does not exclude 0.98 of the speed of the blocking program.
+    Floor,
+}
+
+impl Rule {
+    /// All.
+    pub const ALL: [Rule; 3] = [Rule::ByHand, Rule::Gain, Rule::Floor];
+
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::ByHand => "by_hand_0_95",
+            Rule::Gain => "gain_1_5",
+            Rule::Floor => "floor_0_98",
+        }
+    }
+
+    /// As in a table.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Rule::ByHand => "1 MB and more: 0.95 of by hand",
+            Rule::Gain => "where by hand reaches 1.6: 1.5 of blocking",
+            Rule::Floor => "0.98 of blocking is not excluded",
+        }
+    }
+
+    /// None where the rule asks nothing.
+    pub fn verdict(self, row: &Row) -> Option<Verdict> {
+        let large = row.case.bytes >= LARGE_BYTES;
+        match self {
+            Rule::ByHand => large.then(|| Verdict::at_least(0.95, row.of_hand_interval)),
+            Rule::Gain => (large && row.by_hand_ratio >= 1.6).then(|| Verdict::at_least(1.5, row.interval)),
+            Rule::Floor if row.interval.1 >= 0.98 => Some(Verdict::Met),
+            Rule::Floor => Some(Verdict::Missed),
+        }
+    }
+}
+
+impl Row {
+    /// True if the payload is so small that the overlapped program makes the same blocking calls.
+    pub fn same_calls(&self) -> bool {
+        self.case.bytes < crate::settings::MIN_BYTES
+    }
 }
 
 /// The three programs of a case.
@@ -126,7 +222,15 @@ pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
     }
     let settings = Settings::default();
     let arguments = words(Variant::Overlapped);
-    let request = Request { language: Language::C, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments };
+    let request = Request {
+        language: Language::C,
+        mpi,
+        settings: &settings,
+        compiler: None,
+        plugin: None,
+        arguments: &arguments,
+        folder: Some(folder.path()),
+    };
     let ended = compile::compile(&request)?;
     if ended.ok { Ok(Built { folder }) } else { Err(ToolError { ran: ended.ran, said: "the compiler failed".to_owned() }) }
 }
@@ -144,6 +248,7 @@ fn path(folder: &Path, variant: Variant) -> PathBuf {
 /// # Errors
 /// If the network cannot be made (it needs root, `ip` and `tc`) or a program fails.
 pub fn measure(built: &Built, case: Case, pairs: usize, step: &mut dyn FnMut()) -> Result<Row, ToolError> {
+    let began = std::time::Instant::now();
     let load = measure::machine::load();
     let (arguments, work) = arguments(built, case)?;
     let (mut blocking, mut overlapped, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
@@ -178,6 +283,7 @@ pub fn measure(built: &Built, case: Case, pairs: usize, step: &mut dyn FnMut()) 
         work,
         pairs,
         load,
+        seconds: began.elapsed().as_secs_f64(),
     })
 }
 
@@ -207,7 +313,7 @@ fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError>
             let all_ms = best(&arguments)?;
             Ok((arguments, (all_ms - transfer_ms) / transfer_ms))
         }
-        Program::Halo => {
+        Program::Halo | Program::Jacobi => {
             let columns = (case.bytes / 8).max(4);
             let (few, many) = (4, 68);
             let (few_ms, many_ms) = (best(&of([columns, few, rounds]))?, best(&of([columns, many, rounds]))?);
@@ -244,4 +350,43 @@ fn sample(built: &Built, case: Case, variant: Variant, arguments: &[String]) -> 
         }
     }
     Err(ToolError { ran: tool::command_line(&command), said: format!("no time was printed in three runs\n{said}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(bytes: u64, interval: (f64, f64), by_hand_ratio: f64, of_hand_interval: (f64, f64)) -> Row {
+        let middle = |(low, high): (f64, f64)| f64::midpoint(low, high);
+        Row {
+            case: Case { program: Program::Jacobi, mpi: Mpi::Mpich, ranks: 2, bytes },
+            blocking_ms: 2.0,
+            overlapped_ms: 1.0,
+            by_hand_ms: 1.0,
+            ratio: middle(interval),
+            interval,
+            by_hand_ratio,
+            of_hand: middle(of_hand_interval),
+            of_hand_interval,
+            work: 1.0,
+            pairs: 15,
+            load: None,
+            seconds: 1.0,
+        }
+    }
+
+    #[test]
+    fn intervals_decide() {
+        let verdicts = |row: &Row| Rule::ALL.map(|it| it.verdict(row));
+        let good = row(1 << 20, (1.6, 1.9), 1.8, (0.96, 1.1));
+        assert_eq!(verdicts(&good), [Some(Verdict::Met); 3]);
+        let bad = row(1 << 20, (0.7, 0.97), 1.8, (0.5, 0.94));
+        assert_eq!(verdicts(&bad), [Some(Verdict::Missed); 3]);
+        let wide = row(4 << 20, (0.9, 1.6), 1.8, (0.8, 1.2));
+        assert_eq!(verdicts(&wide), [Some(Verdict::Open), Some(Verdict::Open), Some(Verdict::Met)]);
+        let small = row(8, (0.99, 1.01), 1.0, (0.5, 0.6));
+        assert_eq!(verdicts(&small), [None, None, Some(Verdict::Met)]);
+        assert!(small.same_calls() && !good.same_calls());
+        assert_eq!(Rule::Gain.verdict(&row(1 << 20, (1.1, 1.2), 1.3, (0.9, 1.0))), None);
+    }
 }

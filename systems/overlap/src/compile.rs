@@ -1,6 +1,6 @@
 //! Door: runs a compiler with the plugin, as the user's build would have run it without.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use measure::tool::{self, ToolError};
@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub plugin: Option<&'a Path>,
     /// The user's arguments.
     pub arguments: &'a [String],
+    /// Where the compiler runs, and leaves remark files of programs linked at once; none for here.
+    pub folder: Option<&'a Path>,
 }
 
 /// How a compiler call ended.
@@ -69,7 +71,7 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     }
     let mut ended = run(&mut command)?;
     if ended.ok && step.links {
-        let output = PathBuf::from(step.output.as_deref().unwrap_or("a.out"));
+        let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
         ended.switched_off = hazards(&output);
         if !ended.switched_off.is_empty() {
             let object = plugin::switch_off()?;
@@ -112,6 +114,9 @@ fn command(request: &Request, compiler: &str, plugin: &Path, step: &Step) -> Res
         command.env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
     }
     command.env("MEANWHILE_OVERLAP", request.settings.environment());
+    if let Some(folder) = request.folder {
+        command.current_dir(folder);
+    }
     Ok(command)
 }
 

@@ -11,13 +11,15 @@ use crate::settings::Settings;
 use crate::trace::{self, Site};
 
 /// File name, language and text of each program in `examples/mpi`.
-pub const PROGRAMS: [(&str, Language, &str); 6] = [
+pub const PROGRAMS: [(&str, Language, &str); 8] = [
     ("listing.c", Language::C, include_str!("../../../examples/mpi/listing.c")),
     ("halo.c", Language::C, include_str!("../../../examples/mpi/halo.c")),
+    ("jacobi.c", Language::C, include_str!("../../../examples/mpi/jacobi.c")),
     ("ring.c", Language::C, include_str!("../../../examples/mpi/ring.c")),
     ("md.c", Language::C, include_str!("../../../examples/mpi/md.c")),
     ("cg.cpp", Language::Cxx, include_str!("../../../examples/mpi/cg.cpp")),
     ("transpose.f90", Language::Fortran, include_str!("../../../examples/mpi/transpose.f90")),
+    ("heat.f90", Language::Fortran, include_str!("../../../examples/mpi/heat.f90")),
 ];
 
 /// Compiles one program to `folder` at -O2.
@@ -32,7 +34,7 @@ fn build(folder: &Path, mpi: Mpi, program: (&str, Language, &str), settings: &Se
         vec![place("program.o"), "-o".to_owned(), place("program")],
     ];
     for arguments in steps {
-        let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments };
+        let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder: Some(folder) };
         let ended = compile::compile(&request)?;
         if !ended.ok {
             return Err(ToolError { ran: ended.ran, said: "the compiler failed".to_owned() });

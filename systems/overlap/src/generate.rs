@@ -26,7 +26,7 @@ pub fn program(seed: u64) -> String {
 fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &mut u32) {
     for _ in 0..n_steps {
         let pad = "  ".repeat(depth);
-        match rng.u32(0..16) {
+        match rng.u32(0..17) {
             0 if depth < 3 => {
                 let index = ["r", "s", "t"][depth - 1];
                 let _ = writeln!(text, "{pad}for (int {index} = 0; {index} < {}; {index}++) {{", rng.u32(1..4));
@@ -42,7 +42,8 @@ fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &m
                 let _ = writeln!(text, "{pad}}}");
             }
             0..=7 => work(rng, text, &pad),
-            8..=11 => point_to_point(rng, text, &pad, tag),
+            8..=10 => point_to_point(rng, text, &pad, tag),
+            11..=12 => halo(rng, text, &pad, tag),
             _ => collective(rng, text, &pad),
         }
     }
@@ -76,7 +77,7 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     let (a, b) = arrays(rng);
     *tag += 1;
     let count = ["N", "N / 2", "3", "1", "N - rank % 2 * 0"][rng.usize(0..5)];
-    let shape = rng.u32(0..7);
+    let shape = rng.u32(0..10);
     let t = *tag;
     let _ = match shape {
         0 => writeln!(
@@ -103,11 +104,67 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             text,
             "{pad}if (rank > 0)\n{pad}  MPI_Recv(&token, 1, MPI_LONG, rank - 1, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}token += rank + {t};\n{pad}a{a}[3] += 1;\n{pad}if (rank + 1 < size)\n{pad}  MPI_Send(&token, 1, MPI_LONG, rank + 1, {t}, MPI_COMM_WORLD);\n{pad}smooth(a{b}, N);"
         ),
+        6 => writeln!(text, "{pad}exchange(a{a}, a{b}, {count}, {t});\n{pad}smooth(a{}, N);", (b + 1) % ARRAYS),
+        7 => writeln!(
+            text,
+            "{pad}MPI_Sendrecv_replace(a{a}, {count}, MPI_DOUBLE, right, {t}, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}smooth(a{b}, N);"
+        ),
+        8 => writeln!(
+            text,
+            "{pad}{{\n{pad}  MPI_Datatype every;\n{pad}  MPI_Type_vector(N / 5, 2, 5, MPI_DOUBLE, &every);\n{pad}  MPI_Type_commit(&every);\n{pad}  MPI_Sendrecv(a{a}, 1, every, right, {t}, a{b} + 1, 1, every, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}  MPI_Type_free(&every);\n{pad}}}",
+            (b + 1) % ARRAYS
+        ),
         _ => writeln!(
             text,
             "{pad}{{\n{pad}  MPI_Request q[2];\n{pad}  MPI_Irecv(a{b}, N, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, &q[0]);\n{pad}  MPI_Isend(a{a}, N, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD, &q[1]);\n{pad}  MPI_Waitall(2, q, MPI_STATUSES_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}}}",
             (b + 1) % ARRAYS
         ),
+    };
+}
+
+/// The borders of an array change places between neighbours, and one loop goes over all of it.
+fn halo(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
+    let (a, b) = arrays(rng);
+    let w = [1, 3, 40, 500][rng.usize(0..4)];
+    *tag += 2;
+    let t = *tag;
+    let exchanges = [
+        format!("a{a} + {w}, {w}, MPI_DOUBLE, left, {t}"),
+        format!("a{a} + N - {w}, {w}, MPI_DOUBLE, right, {t}"),
+        format!("a{a} + N - 2 * {w}, {w}, MPI_DOUBLE, right, {}", t - 1),
+        format!("a{a}, {w}, MPI_DOUBLE, left, {}", t - 1),
+    ];
+    let _ = if rng.bool() {
+        writeln!(
+            text,
+            "{pad}MPI_Sendrecv({}, {}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}MPI_Sendrecv({}, {}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            exchanges[0], exchanges[1], exchanges[2], exchanges[3]
+        )
+    } else {
+        let starts: String = [("Isend", 0), ("Irecv", 1), ("Isend", 2), ("Irecv", 3)]
+            .iter()
+            .map(|&(call, idx)| format!("{pad}  MPI_{call}({}, MPI_COMM_WORLD, &q[{idx}]);\n", exchanges[idx]))
+            .collect();
+        let end = match rng.u32(0..5) {
+            0 | 1 => "MPI_Waitall(4, q, MPI_STATUSES_IGNORE);".to_owned(),
+            2 => (0..4).map(|idx| format!("MPI_Wait(&q[{idx}], MPI_STATUS_IGNORE);")).collect::<Vec<_>>().join(" "),
+            3 => "for (int done = 0, at; done < 4; done++)\n      MPI_Waitany(4, q, &at, MPI_STATUS_IGNORE);".to_owned(),
+            _ => "for (int done = 0; !done;)\n      MPI_Testall(4, q, &done, MPI_STATUSES_IGNORE);".to_owned(),
+        };
+        writeln!(text, "{pad}{{\n{pad}  MPI_Request q[4];\n{starts}{pad}  {end}\n{pad}}}")
+    };
+    let all = format!("{pad}for (int i = {w}; i < N - {w}; i++)\n{pad}  ");
+    let rows = format!("{pad}for (int i = 1; i < N / {w} - 1; i++)\n{pad}  for (int j = 0; j < {w}; j++)\n{pad}    ");
+    let _ = match rng.u32(0..9) {
+        0 => writeln!(text, "{all}a{b}[i] = 0.5 * (a{a}[i - {w}] + a{a}[i + {w}]);"),
+        1 => writeln!(text, "{all}a{a}[i] = 0.5 * (a{a}[i - {w}] + a{a}[i + {w}]);"),
+        2 => writeln!(text, "{pad}for (int i = N - {w} - 1; i >= {w}; i--)\n{pad}  a{b}[i] = a{a}[i - {w}] - 0.25 * a{a}[i + {w}];"),
+        3 => writeln!(text, "{all}total = 0.5 * total + a{a}[i - {w}] + a{a}[i + {w}];"),
+        4 => writeln!(text, "{rows}a{b}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[(i + 1) * {w} + j]);"),
+        5 => writeln!(text, "{rows}a{a}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[i * {w} + j]);"),
+        6 => writeln!(text, "{pad}for (int i = 0; i < N / 2; i++)\n{pad}  a{b}[2 * i] = 0.5 * a{b}[2 * i] + a{a}[N - 1 - 2 * i];"),
+        7 => writeln!(text, "{pad}for (int i = 0; i < N - {w}; i++)\n{pad}  a{a}[i + {w} / 2] = i % 5;"),
+        _ => writeln!(text, "{pad}stencil(a{a}, a{b}, {w}, N / {w});"),
     };
 }
 
@@ -158,11 +215,21 @@ static double reduce(const double *x, int n) {
   return sum;
 }
 
+static void stencil(const double *in, double *out, int width, int rows) {
+  for (int i = 1; i < rows - 1; i++)
+    for (int j = 0; j < width; j++)
+      out[i * width + j] = 0.25 * (in[(i - 1) * width + j] + in[(i + 1) * width + j]) + in[i * width + j];
+}
+
 static void pass_on(double *x, int count, int tag) {
   if (rank % 2 == 0 && rank + 1 < size)
     MPI_Send(x, count, MPI_DOUBLE, rank + 1, tag, MPI_COMM_WORLD);
   else if (rank % 2 == 1)
     MPI_Recv(x, count, MPI_DOUBLE, rank - 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+__attribute__((noinline)) static void exchange(double *out, double *in, int count, int tag) {
+  MPI_Sendrecv(out, count, MPI_DOUBLE, right, tag, in, count, MPI_DOUBLE, left, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv) {

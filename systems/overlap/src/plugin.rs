@@ -18,21 +18,27 @@ macro_rules! sources {
 /// The plugin's sources.
 const SOURCES: &[(&str, &str)] = sources![
     "CMakeLists.txt",
-    "overlap-config.cmake",
+    "meanwhile-overlap-config.cmake",
     "MpiCalls.def",
     "Refusals.def",
+    "Border.cpp",
+    "Border.h",
     "Classify.cpp",
     "Classify.h",
     "CleanUp.cpp",
     "CleanUp.h",
     "Cost.cpp",
     "Cost.h",
+    "Derived.cpp",
+    "Derived.h",
     "Effects.cpp",
     "Effects.h",
     "Existing.cpp",
     "Existing.h",
     "Frontier.cpp",
     "Frontier.h",
+    "Guard.cpp",
+    "Guard.h",
     "Helpers.cpp",
     "Helpers.h",
     "Options.cpp",
@@ -49,7 +55,9 @@ const SOURCES: &[(&str, &str)] = sources![
     "Uniform.cpp",
     "Uniform.h",
     "Widen.cpp",
-    "Widen.h"
+    "Widen.h",
+    "Wrapper.cpp",
+    "Wrapper.h"
 ];
 
 /// The compiler that the plugin is for and is built with.

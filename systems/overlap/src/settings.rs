@@ -9,6 +9,9 @@ pub const COLLECTIVES: [&str; 3] = ["safe", "uniform", "off"];
 /// What is known about receives from any source.
 pub const WILDCARDS: [&str; 2] = ["maybe", "none"];
 
+/// Smaller payloads stay blocking, unless the user says otherwise; the plugin's default.
+pub const MIN_BYTES: u64 = 131_072;
+
 /// Settings of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {

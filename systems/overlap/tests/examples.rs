@@ -7,13 +7,15 @@ mod support;
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings};
 
-const PROGRAMS: [(&str, Language, &[&str]); 6] = [
+const PROGRAMS: [(&str, Language, &[&str]); 8] = [
     ("listing.c", Language::C, &["20000", "50", "4"]),
     ("halo.c", Language::C, &["20000", "8", "6"]),
+    ("jacobi.c", Language::C, &["20000", "8", "6"]),
     ("ring.c", Language::C, &["20000", "6"]),
     ("md.c", Language::C, &["5000", "4"]),
     ("cg.cpp", Language::Cxx, &["20000", "10"]),
     ("transpose.f90", Language::Fortran, &[]),
+    ("heat.f90", Language::Fortran, &[]),
 ];
 
 /// Level of optimisation, whole program, ranks.

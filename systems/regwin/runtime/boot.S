@@ -2,6 +2,15 @@
 #include "window.h"
 
 #define BAD ba bad_trap; nop; nop; nop
+/* The vectors between those of the windows and the flush trap. */
+#ifdef PREEMPT
+#define VECTORS_TO_FLUSH \
+    .rept 0x10 + THR_TIMER_IRQ - 7; BAD; .endr; \
+    rd %psr, %l0; ba preempt; nop; nop; \
+    .rept 0x83 - 0x11 - THR_TIMER_IRQ; BAD; .endr
+#else
+#define VECTORS_TO_FLUSH .rept 0x83 - 7; BAD; .endr
+#endif
 
     .section .text.traps, "ax"
     .global trap_table, _start
@@ -26,9 +35,7 @@ vector_underflow:
 #endif
 #endif
 vector_rest:
-    .rept 0x83 - 7
-    BAD
-    .endr
+    VECTORS_TO_FLUSH
     .global vector_flush
 vector_flush:
     rd %psr, %l0; rd %wim, %l3; ba flush_trap; nop /* 0x83: ta 3 */
@@ -48,9 +55,7 @@ vector_overflow_lone:
 vector_underflow_lone:
     rd %wim, %g2; sll %g2, 1, %g3; ba lone_underflow; SHIFT_LAST(srl, %g2, %g2)
 vector_rest_lone:
-    .rept 0x83 - 7
-    BAD
-    .endr
+    VECTORS_TO_FLUSH
 vector_flush_lone:
     rd %psr, %l0; rd %wim, %l3; ba lone_flush_trap; nop
 vector_others_lone:
@@ -128,6 +133,7 @@ _start:
     nop; nop; nop
     call main
     nop
+    MASK(%g2)
     ba thr_leave            /* the boot thread ends; the ready queue begins */
     nop
 
@@ -152,10 +158,12 @@ machine_stop:
     .section .text.app, "ax"
     .global thr_entry
 thr_entry:
+    UNMASK(%g2)
     call %l0
     mov %i0, %o0
     call thr_finished
     nop
+    MASK(%g2)
     ba thr_leave
     nop
 

@@ -1,7 +1,7 @@
 /* The console: the serial port of LEON3, byte by byte. */
 #include "regwin.h"
+#include "sections.h"
 
-#define BOOT __attribute__((section(".text.boot")))
 #define UART ((volatile unsigned *)0x80000100u)
 
 static BOOT void byte(unsigned it)

@@ -3,6 +3,7 @@
 #include "window.h"
     .section .text.trap, "ax"
     .global LONE(overflow)
+#ifndef WINDOWS_A_TRAP
 LONE(overflow):                       /* %g2 ^ %g3: the window mask, one window further up */
     save
     wr %g2, %g3, %wim
@@ -10,3 +11,27 @@ LONE(overflow):                       /* %g2 ^ %g3: the window mask, one window 
     restore
     jmp %l1
     rett %l2
+#else
+overflow:                       /* the same with more windows: the last one stored becomes the reserved one */
+    or %g2, %g3, %g2
+    wr %g0, %wim
+    nop
+    nop
+    nop
+    save
+    SPILL(%sp)
+    .rept WINDOWS_A_TRAP - 1
+    save
+    SPILL(%sp)
+    ABOVE(%g2, %g3)
+    .endr
+    wr %g2, %wim
+    nop
+    nop
+    nop
+    .rept WINDOWS_A_TRAP
+    restore
+    .endr
+    jmp %l1
+    rett %l2
+#endif

@@ -1,7 +1,7 @@
 /* The ready queue: who runs next. The switches take from its front. */
 #include "window.h"
     .section .text.app, "ax"
-    .global thr_wake, thr_yield
+    .global thr_wake, thr_yield, thr_yield_flush
 thr_wake:                       /* %o0: a suspended thread */
 #ifdef WORKING_SET
     ld [%o0 + TCB_PSR], %o2
@@ -39,17 +39,22 @@ push_before:
     retl
     mov %o0, %g5
 #endif
-thr_yield:                      /* the running thread goes to the back of the queue */
-    sethi %hi(thr_idle), %o1
-    or %o1, %lo(thr_idle), %o1
-    cmp %g5, %o1
-    be yield_alone
-    st %o1, [%g7 + TCB_NEXT]
-    sethi %hi(ready_last), %o2
-    ld [%o2 + %lo(ready_last)], %o3
-    st %g7, [%o3 + TCB_NEXT]
-    ba thr_block
+/* The running thread goes to the back of the queue. */
+#define YIELD(how) \
+    sethi %hi(thr_idle), %o1; \
+    or %o1, %lo(thr_idle), %o1; \
+    cmp %g5, %o1; \
+    be yield_alone; \
+    st %o1, [%g7 + TCB_NEXT]; \
+    sethi %hi(ready_last), %o2; \
+    ld [%o2 + %lo(ready_last)], %o3; \
+    st %g7, [%o3 + TCB_NEXT]; \
+    ba how; \
     st %g7, [%o2 + %lo(ready_last)]
+thr_yield:
+    YIELD(thr_block_leave)
+thr_yield_flush:
+    YIELD(thr_block_flush)
 yield_alone:
     retl
     nop

@@ -1,14 +1,37 @@
-/* regwin: threads in cyclic register windows for SPARC V8.
+/* regwin: threads in cyclic register windows, for SPARC V8 on the bare machine.
  *
- * Link boot.S, ready.S, threads.c, streams.c, int64.c, console.c and the four files of one scheme
- * (overflow, underflow, flush, switch), compiled with -DSCHEME_NS, -DSCHEME_SNP, -DSCHEME_SP or -DSCHEME_ADAPTIVE.
- * One processor, no preemption: a thread runs until it blocks, yields or returns. Compile for the
- * windows with %g2-%g7 reserved: gcc -mno-app-regs -ffixed-g5, clang -ffixed-g2 to -ffixed-g7.
+ * One processor. Threads, a ready queue and byte streams, about 3 KiB of code; nothing is allocated: every thread,
+ * stack and buffer is the caller's. No function here uses the heap, floating point or libgcc.
+ *
+ * Building. Link boot.S, ready.S, threads.c, streams.c, int64.c, console.c and the files of one scheme, all of them
+ * compiled with the same -D:
+ *
+ *   -DSCHEME_NS        overflow_ns.S underflow_ns.S flush_ns.S switch_ns.S
+ *   -DSCHEME_SNP       overflow_sharing.S underflow_sharing.S flush_sharing.S switch_snp.S
+ *   -DSCHEME_SP        overflow_sharing.S underflow_sharing.S flush_sharing.S switch_sp.S
+ *   -DSCHEME_ADAPTIVE  overflow_adaptive.S underflow_adaptive.S underflow_lone.S overflow_ns.S flush_ns.S
+ *                      flush_sharing.S switch_adaptive.S
+ *
+ *   -DWORKING_SET      a woken thread whose windows are resident is the next to run
+ *   -DPREEMPT          timer interrupts; link preempt.S too
+ *
+ * C code needs %g2 to %g7 reserved: gcc -mcpu=leon3 -mno-app-regs -ffixed-g5, clang --target=sparc-none-elf
+ * -mcpu=leon3 -ffixed-g2 ... -ffixed-g7; and -fno-optimize-sibling-calls. link.ld names the sections.
+ * The number of windows, 4 to 32 (3 with SCHEME_NS), is found at boot.
+ *
+ * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns; they run then. It
+ * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
+ * and must not return.
+ *
+ * Time. No function here has a loop whose length depends on the number of threads, but thr_report. A switch
+ * stores at most as many windows as there are: `meanwhile report` prints the longest switch of each scheme.
+ *
+ * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine.
  */
 #ifndef REGWIN_H
 #define REGWIN_H
 
-/* The first fields are those that window.h names. */
+/* A thread's record: the caller's memory, the runtime's contents. The first fields are those that window.h names. */
 struct thr {
     unsigned psr, wim, sp, pc, refusals;
     struct thr *next;
@@ -16,20 +39,32 @@ struct thr {
     const char *name;
     unsigned *stack;            /* its lowest word is the guard */
     const struct stream *waits; /* the stream that it waits for */
-    int waits_for;              /* THR_WAITS_... */
+    int waits_for;              /* THR_RUNS, THR_WAITS_... */
     int alive;
-} __attribute__((aligned(8))); /* stored by pairs of words */
+    unsigned stamp;             /* allocation `lru`: the time of its last switch */
+    unsigned return_to;         /* PREEMPT: where its switch was called */
+} __attribute__((aligned(8)));  /* stored by pairs of words */
 
 enum { THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM };
-enum { THR_LEAVE, THR_FLUSH };
 
+/* What a thread that goes to sleep leaves behind. */
+enum thr_reason {
+    THR_LEAVE, /* its windows: it will be back soon */
+    THR_FLUSH  /* nothing: its windows are stored at once, which is cheaper than later, one by one */
+};
+
+/* Most threads. */
 #define THR_MAX 32
+/* The word at the low end of a stack; if it is another one, the stack was too small. thr_report looks. */
 #define THR_GUARD 0x57494e44u
-/* What a stack needs before the first call of its thread. */
+/* Bytes that a stack needs before the first call of its thread. A frame takes 96 bytes or more; with PREEMPT, leave
+ * another 256 for the interrupt. */
 #define THR_STACK_MIN 512
 
+/* The thread that runs main, and the one that runs machine_idle. */
 extern struct thr thr_boot, thr_idle;
-extern const unsigned window_last; /* number of windows less one */
+/* Number of windows less one. */
+extern const unsigned window_last;
 
 /* The running thread. */
 static inline struct thr *thr_self(void)
@@ -39,20 +74,36 @@ static inline struct thr *thr_self(void)
     return self;
 }
 
-/* Makes a thread that calls entry(argument); it is ready at once. `stack` has `bytes` bytes and is
- * aligned to 8. Returns 0, or -1 if the table of threads is full or the stack too small. */
+/* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
+ * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
+ * Returns 0, or -1 if there are THR_MAX threads or `bytes` is below THR_STACK_MIN; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
-/* Suspends the running thread and runs the next. Its windows stay where they are. */
-void thr_block(void);
-/* The same for a long sleep: its windows are stored at once, which is cheaper than later, one by one. */
+/* The two switches, in assembly; thr_block chooses. */
+void thr_block_leave(void);
 void thr_block_flush(void);
-/* Lets a suspended thread run again. */
-void thr_wake(struct thr *thread);
-/* Lets all ready threads run before the running one goes on. */
-void thr_yield(void);
 
-/* Stores all windows of the running thread but the current one: its stack can be read then. */
+/* Suspends the running thread and runs the next. Returns when somebody has called thr_wake for it. Whoever is to do
+ * that must know of the thread before this is called. Not from main and not from machine_idle. */
+static inline void thr_block(enum thr_reason reason)
+{
+    if (reason == THR_FLUSH)
+        thr_block_flush();
+    else
+        thr_block_leave();
+}
+
+/* Lets a suspended thread run again, after the threads that are ready (with WORKING_SET before them, if its windows are
+ * still there). The caller runs on. The thread must be suspended. */
+void thr_wake(struct thr *thread);
+
+/* Lets all ready threads run before the running one goes on; returns at once if there are none. */
+void thr_yield(void);
+/* The same for a long wait: THR_FLUSH. */
+void thr_yield_flush(void);
+
+/* Stores all windows of the running thread but the current one (trap 0x83, `ta 3`): its stack can be read then, by
+ * longjmp or by a debugger. */
 static inline void thr_flush(void)
 {
 #ifndef SCHEME_FLAT
@@ -60,34 +111,46 @@ static inline void thr_flush(void)
 #endif
 }
 
-/* A cyclic byte buffer: any number of writers, one reader. */
+#ifdef PREEMPT
+/* Lets a timer interrupt the running thread every `ticks` ticks of the timer, 1 or more, as if it had called thr_yield
+ * there; 0 stops the timer. A tick is one of the timer unit's prescaler, which is left as the boot loader set it. Code
+ * of the runtime itself is never interrupted for this: the timer comes again shortly. */
+void thr_preempt(unsigned ticks);
+#endif
+
+/* A cyclic byte buffer: any number of writers, one reader. The caller's memory, the runtime's contents. */
 struct stream {
     const char *name;
     unsigned char *bytes;
     unsigned capacity, n_bytes, read_at;
     struct thr *reader;         /* waits for bytes */
-    struct thr *writer;         /* the first that waits for room; linked by `next_writer` */
+    struct thr *writer;         /* the first that waits for room; linked by `hint` */
     struct thr *writer_last;
     unsigned n_writers;         /* that have not closed it */
-    struct stream *next_stream;
 };
 
+/* Makes an empty stream of `capacity` bytes, 1 or more, at `bytes`, for so many writers. */
 void stream_open(struct stream *s, const char *name, void *bytes, unsigned capacity, unsigned n_writers);
 /* One of the writers has written all that it will. */
 void stream_close(struct stream *s);
 /* Writes one byte; waits for room. */
 void stream_put(struct stream *s, unsigned byte);
-/* Reads one byte; waits for one; -1 when all writers have closed it. */
+/* Reads one byte, 0 to 255; waits for one; -1 when all writers have closed it. */
 int stream_get(struct stream *s);
-/* Writes n bytes. */
+/* Writes n bytes; waits for room as often as needed. */
 void stream_write(struct stream *s, const void *bytes, unsigned n);
 /* Reads n bytes, fewer only at the end; returns their number. */
 unsigned stream_read(struct stream *s, void *bytes, unsigned n);
 
-/* The console and the end of the machine. */
+/* Prints `done` if all threads have ended and no stack was too small; else which thread waits for what, and whose
+ * stack was too small. For machine_idle. */
+void thr_report(void);
+
+/* The console: LEON3's serial port, by polling. */
 void console_text(const char *text);
 void console_hex(unsigned value);
 void console_number(unsigned value);
+/* Ends the machine. */
 void machine_stop(void) __attribute__((noreturn));
 
 #endif

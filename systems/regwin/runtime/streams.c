@@ -1,7 +1,8 @@
 /* Streams: cyclic byte buffers between threads. */
 #include "regwin.h"
+#include "sections.h"
 
-void stream_open(struct stream *s, const char *name, void *bytes, unsigned capacity, unsigned n_writers)
+RUNTIME void stream_open(struct stream *s, const char *name, void *bytes, unsigned capacity, unsigned n_writers)
 {
     s->name = name;
     s->bytes = bytes;
@@ -15,7 +16,7 @@ static inline void wait_for(struct stream *s, struct thr *self, int why)
 {
     self->waits = s;
     self->waits_for = why;
-    thr_block();
+    thr_block(THR_LEAVE);
     self->waits_for = THR_RUNS;
 }
 
@@ -68,30 +69,30 @@ static inline int get(struct stream *s)
     return byte;
 }
 
-void stream_close(struct stream *s)
+RUNTIME void stream_close(struct stream *s)
 {
     s->n_writers--;
     wake_reader(s);
 }
 
-void stream_put(struct stream *s, unsigned byte)
+RUNTIME void stream_put(struct stream *s, unsigned byte)
 {
     put(s, byte);
 }
 
-int stream_get(struct stream *s)
+RUNTIME int stream_get(struct stream *s)
 {
     return get(s);
 }
 
-void stream_write(struct stream *s, const void *bytes, unsigned n)
+RUNTIME void stream_write(struct stream *s, const void *bytes, unsigned n)
 {
     const unsigned char *from = bytes;
     for (unsigned i = 0; i < n; i++)
         put(s, from[i]);
 }
 
-unsigned stream_read(struct stream *s, void *bytes, unsigned n)
+RUNTIME unsigned stream_read(struct stream *s, void *bytes, unsigned n)
 {
     unsigned char *to = bytes;
     for (unsigned i = 0; i < n; i++) {

@@ -10,8 +10,8 @@
  * windows. A thread that did come back to its windows starts anew if sharing pays. */
 #include "window.h"
     .section .text.switch, "ax"
-    .global thr_block, thr_block_flush, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
-thr_block:
+    .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
+SWITCH_LEAVE:
     subcc %g4, 1, %o2           /* alone, and refused */
     bpos lone_refused
     rd %wim, %o1
@@ -215,7 +215,7 @@ evict_last:
     ba shared_look
     sll %o3, 2, %o3
 
-thr_block_flush:                /* leaves no window behind */
+SWITCH_FLUSH:                /* leaves no window behind */
     rd %wim, %o1
     ld [%g6 + OWNER_OTHERS], %o2
     tst %o2

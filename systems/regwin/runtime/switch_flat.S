@@ -1,13 +1,13 @@
 /* Context switch for code compiled without windows: sixteen registers to memory, sixteen back. */
 #include "window.h"
     .section .text.switch, "ax"
-    .global thr_block, thr_block_flush, thr_leave, thr_to
+    .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to
 thr_leave:
     ba take_next
     nop
 
-thr_block:
-thr_block_flush:
+SWITCH_LEAVE:
+SWITCH_FLUSH:
     add %sp, -64, %sp       /* a flat frame has no store area of its own */
     SPILL(%sp)
     std %o6, [%g7 + TCB_SP]

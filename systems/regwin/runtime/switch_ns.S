@@ -2,13 +2,13 @@
  * newest of the new thread is loaded into the lowest of them, so the mask stays as it is. */
 #include "window.h"
     .section .text.switch, "ax"
-    .global thr_block, thr_block_flush, thr_leave, thr_to
+    .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to
 thr_leave:
     ba take_next
     nop
 
-thr_block:
-thr_block_flush:
+SWITCH_LEAVE:
+SWITCH_FLUSH:
     rd %wim, %o0
     srl %o0, 1, %o1
     SHIFT_LAST(sll, %o0, %o0)

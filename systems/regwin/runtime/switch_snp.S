@@ -1,17 +1,11 @@
 /* Context switch, windows shared, one reserved window: it moves above the new thread. Stack
  * pointer and return address of a suspended thread lie in its record. */
 #include "window.h"
+#include "switch_sharing.h"
     .section .text.switch, "ax"
-    .global thr_block, thr_block_flush, thr_leave, thr_to, thr_to_left
-thr_block:
-    rd %psr, %o0
-    rd %wim, %o2
-    mov 1, %o3
-    sll %o3, %o0, %o3
-    subcc %o2, %o3, %o4     /* 1 from here down to the lowest window, */
-    subx %o4, 0, %o4        /* around the end */
-    orn %o2, %o4, %o1       /* the windows above are given up */
-    std %o0, [%g7 + TCB_PSR]
+    .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left
+SWITCH_LEAVE:
+    LEAVE_WINDOWS
     std %o6, [%g7 + TCB_SP]
     mov %g5, %g7
     ldd [%g7 + TCB_PSR], %g2
@@ -49,15 +43,27 @@ above_taken:                /* the window above the new thread becomes the reser
     nop
 
 absent:                     /* above the suspended thread: its reserved window is free */
+#if defined(ALLOCATE_SEARCH) || defined(ALLOCATE_LRU)
+#include "allocate.h"
+#endif
+#ifdef ALLOCATE_LRU
+    wr %g0, %wim
+    nop
+    nop
+    nop
+    CLEAR_ABOVE(newest, %g7)
+#else
+absent_free:
     wr %g0, %wim
     rd %psr, %g2
     and %g2, 31, %g2
     sll %g2, 2, %g2
     st %g7, [%g6 + %g2]
     save
+#endif
 take_reserve:
     CLEAR_ABOVE(reserve, %g0)
     restore
 
 #define LEFT_RESIDENT ba resident; st %g0, [%g6 + %g4]
-#include "switch_sharing.h"
+#include "switch_left.h"

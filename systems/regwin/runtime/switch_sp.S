@@ -1,17 +1,11 @@
 /* Context switch, windows shared, a private reserved window for each thread. Stack pointer and
  * return address of a suspended thread stay in its reserved window. */
 #include "window.h"
+#include "switch_sharing.h"
     .section .text.switch, "ax"
-    .global thr_block, thr_block_flush, thr_leave, thr_to, thr_to_left
-thr_block:
-    rd %psr, %o0
-    rd %wim, %o2
-    mov 1, %o3
-    sll %o3, %o0, %o3
-    subcc %o2, %o3, %o4     /* 1 from here down to the lowest window, */
-    subx %o4, 0, %o4        /* around the end */
-    orn %o2, %o4, %o1       /* the windows above are given up */
-    std %o0, [%g7 + TCB_PSR]
+    .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left
+SWITCH_LEAVE:
+    LEAVE_WINDOWS
     mov %g5, %g7
     ldd [%g7 + TCB_PSR], %g2
     tst %g2
@@ -28,6 +22,10 @@ resident:
     nop
 
 absent:                     /* above the reserved window of the suspended thread */
+#if defined(ALLOCATE_SEARCH) || defined(ALLOCATE_LRU)
+#include "allocate.h"
+#endif
+absent_free:
     wr %g0, %wim
     nop
     nop
@@ -38,4 +36,4 @@ absent:                     /* above the reserved window of the suspended thread
     restore
 
 #define LEFT_RESIDENT st %g0, [%g6 + %g4]; ba resident; nop
-#include "switch_sharing.h"
+#include "switch_left.h"

@@ -1,12 +1,11 @@
 /* Threads: made, finished, and what is said when none can run. */
 #include "regwin.h"
+#include "sections.h"
 
 struct thr thr_boot = {.name = "boot"};
 static unsigned idle_stack[512] __attribute__((aligned(8)));
 static struct thr *known[THR_MAX];
 static unsigned n_threads;
-
-#define BOOT __attribute__((section(".text.boot")))
 
 void thr_entry(void);
 void machine_idle(void *);
@@ -45,7 +44,7 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
 }
 
 /* Called by thr_entry when a thread's function has returned. */
-void thr_finished(void)
+RUNTIME void thr_finished(void)
 {
     thr_self()->alive = 0;
 }

@@ -19,6 +19,7 @@
 #define TCB_NEXT 20
 #define TCB_HINT 24
 #define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
+#define TCB_STAMP 52 /* allocation `lru`: when it was suspended */
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
 /* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
@@ -30,9 +31,29 @@
 #define OWNER_LAST 136    /* 4 * (number of windows less one) */
 #define OWNER_OTHERS 140  /* adaptive: suspended threads with windows; -1: the running thread is alone */
 #define OWNER_CREDIT 144  /* adaptive: the credit while the running thread is alone */
+#define OWNER_CLOCK 148   /* allocation `lru`: switches so far */
 #define OWNER_ROOM 256    /* adaptive, by window: the bits of the three windows above it */
 
+/* PREEMPT: the interrupt of the first timer, as on QEMU's board; the manual of another board says which it is. */
+#ifndef THR_TIMER_IRQ
+#define THR_TIMER_IRQ 6
+#endif
+
 #ifdef __ASSEMBLER__
+#ifdef PREEMPT
+/* A trap enters the window above, which a switch may be about to store: switches run without interrupts. */
+#define TCB_RETURN 56
+#define SWITCH_LEAVE switch_leave
+#define SWITCH_FLUSH switch_flush
+#define MASK(scratch) rd %psr, scratch; or scratch, 0xf00, scratch; wr scratch, %psr; nop; nop; nop
+#define UNMASK(scratch) rd %psr, scratch; andn scratch, 0xf00, scratch; wr scratch, %psr; nop; nop; nop
+#else
+#define SWITCH_LEAVE thr_block_leave
+#define SWITCH_FLUSH thr_block_flush
+#define MASK(scratch)
+#define UNMASK(scratch)
+#endif
+
 /* The store area of a window is the 64 bytes at its stack pointer. */
 #define SPILL(sp) \
     std %l0, [sp + 0]; std %l2, [sp + 8]; std %l4, [sp + 16]; std %l6, [sp + 24]; \
@@ -88,6 +109,18 @@ name##_lost:
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */
 #define SHIFT_LAST(op, from, to) \
     997: op from, 0, to; .pushsection .rotations, "a"; .word 997b; .popsection
+
+/* The bit of the window above the one whose bit this is. */
+#define ABOVE(bit, scratch) \
+    srl bit, 1, scratch; \
+    SHIFT_LAST(sll, bit, bit); \
+    or bit, scratch, bit
+
+/* The bit of the window below. */
+#define BELOW(bit, scratch) \
+    sll bit, 1, scratch; \
+    SHIFT_LAST(srl, bit, bit); \
+    or bit, scratch, bit
 
 /* Stores the lowest window of thread %g3, which is the current window, and takes it from the
  * thread. The thread is suspended. Uses %g2, %g4 and the window's locals. */

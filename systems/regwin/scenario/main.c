@@ -1,16 +1,17 @@
 /* A scenario: threads that do what a table says, on the bare machine. */
 #include "regwin.h"
+#include "sections.h"
 
-#define BOOT __attribute__((section(".text.boot")))
 #define THREADS_MAX 24
 #define STREAMS_MAX 32
 #define BUFFER_MAX 1024
 #define NEST_MAX 8
-#define STACK_WORDS 4096
+#define STACK_WORDS 8192
 
 /* What the loader puts into memory; scenario/code.rs writes it. */
 struct table {
     unsigned n_threads, n_streams;
+    unsigned quantum; /* ticks after which a thread is interrupted; 0: never */
     struct {
         char name[16];
         unsigned capacity, n_writers;
@@ -23,7 +24,7 @@ struct table {
 };
 #define TABLE ((const struct table *)0x40440000u)
 
-enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH };
+enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH, SLEEP };
 
 struct job {
     const unsigned *at;
@@ -36,7 +37,6 @@ static unsigned char buffers[STREAMS_MAX][BUFFER_MAX];
 struct thr threads[THREADS_MAX];
 static struct job jobs[THREADS_MAX];
 static unsigned stacks[THREADS_MAX][STACK_WORDS] __attribute__((aligned(8)));
-void thr_report(void);
 
 /* Hides from the compiler where a value comes from, so that it has to keep it. */
 #define KEEP(value) __asm__ volatile("" : "+r"(value))
@@ -47,6 +47,44 @@ static int divides(unsigned long long n, unsigned d)
     unsigned long long q = n / d, r = n % d;
     long long negative = -(long long)(n >> 1), nq = negative / (int)d, nr = negative % (int)d;
     return q * d + r == n && r < d && nq * (int)d + nr == negative && nr <= 0 && nr > -(long long)d;
+}
+
+static void perform(struct job *job, unsigned depth);
+
+/* Calls whose last instruction computes what is returned: the restore of a window that may have to be loaded adds a
+ * register, a constant, or half of a 64-bit value. */
+static __attribute__((noinline)) unsigned through_sum(struct job *job, unsigned depth, unsigned more)
+{
+    perform(job, depth);
+    return depth + more;
+}
+
+static __attribute__((noinline)) unsigned through_constant(struct job *job, unsigned depth)
+{
+    perform(job, depth);
+    return depth + 1001;
+}
+
+static __attribute__((noinline)) unsigned long long through_wide(struct job *job, unsigned depth, unsigned long long more)
+{
+    perform(job, depth);
+    return more - depth;
+}
+
+/* True if the call brought another value than it should. */
+static inline int deeper(struct job *job, unsigned depth, unsigned small, unsigned long long large)
+{
+    switch (depth % 4) {
+    case 0:
+        return through_sum(job, depth + 1, small) != depth + 1 + small;
+    case 1:
+        return through_constant(job, depth + 1) != depth + 1002;
+    case 2:
+        return through_wide(job, depth + 1, large) != large - depth - 1;
+    default:
+        perform(job, depth + 1);
+        return 0;
+    }
 }
 
 /* Does what the table says up to the next RETURN or END. Values of this frame are kept over calls
@@ -62,7 +100,7 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
         unsigned word = *job->at++, n = word & 0xffff, s = word >> 16 & 255;
         switch (word >> 24) {
         case CALL:
-            perform(job, depth + 1);
+            job->n_wrong += (unsigned)deeper(job, depth, small, large);
             break;
         case PUT:
             for (unsigned i = 0; i < n && i < sizeof bytes; i++)
@@ -80,6 +118,9 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
             break;
         case FLUSH:
             thr_flush();
+            break;
+        case SLEEP:
+            thr_yield_flush();
             break;
         case REPEAT:
             job->left[job->nest++] = n;
@@ -133,5 +174,8 @@ BOOT int main(void)
         jobs[i].at = TABLE->words + TABLE->threads[i].code;
         thr_create(&threads[i], TABLE->threads[i].name, stacks[i], sizeof stacks[i], thread, &jobs[i]);
     }
+#ifdef PREEMPT
+    thr_preempt(TABLE->quantum);
+#endif
     return 0;
 }

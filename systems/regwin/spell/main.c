@@ -1,8 +1,8 @@
 /* The spell checker on the bare machine: streams and threads made, the words printed. */
 #include "spell.h"
 #include "inputs.h"
+#include "sections.h"
 
-#define BOOT __attribute__((section(".text.boot")))
 #define BUFFER_MAX 1024
 #define STACK_WORDS 1024
 
@@ -13,7 +13,6 @@ static unsigned stacks[7][STACK_WORDS] __attribute__((aligned(8)));
 
 extern char output_text[];
 extern unsigned output_bytes;
-void thr_report(void);
 
 BOOT void machine_idle(void *unused)
 {

@@ -13,7 +13,8 @@ pub struct Quantities {
     pub concurrency: f64,
     /// Saves and restores between two switches.
     pub granularity_events: f64,
-    /// Ready threads at a switch, without the one that runs next.
+    /// Ready threads at a switch, without the one that runs next; not a number for a trace from a file, which does not
+    /// hold them.
     pub parallel_slackness: f64,
     /// Switches of the phase.
     pub switches: u64,
@@ -65,7 +66,8 @@ pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] 
                 }
                 continue;
             }
-            Event::Block(next) => next,
+            Event::Flush => continue,
+            Event::Block(next) | Event::BlockFlush(next) => next,
             Event::Leave(next) => {
                 left -= usize::from(running.is_some_and(|(thread, _)| loaders.contains(&thread)));
                 next
@@ -75,7 +77,7 @@ pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] 
             let it = &mut phases[phase];
             it.switches += 1;
             it.window_activity_per_thread += depth.n_frames();
-            it.parallel_slackness += f64::from(trace.ready[n_switches]);
+            it.parallel_slackness += trace.ready.get(n_switches).map_or(f64::NAN, |it| f64::from(*it));
             let seen = ran[thread].get_or_insert(depth);
             *seen = Depth { now: depth.now, low: seen.low.min(depth.low), high: seen.high.max(depth.high) };
             depths[thread] = Depth::at(depth.now);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use machine::in_order::Core;
 use object::{Object, ObjectSection, ObjectSymbol};
+use sha2::{Digest, Sha256};
 
 use crate::sparc;
 
@@ -51,6 +52,12 @@ impl Code {
             application: at("__app_start")?..at("__app_end")?,
             symbols,
         })
+    }
+
+    /// Three bytes in hexadecimal that change with every word.
+    pub fn fingerprint(&self) -> String {
+        let bytes: Vec<u8> = self.words.iter().flat_map(|it| it.to_be_bytes()).collect();
+        Sha256::digest(bytes).iter().take(3).map(|it| format!("{it:02x}")).collect()
     }
 
     /// The address of a symbol.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use sha2::{Digest, Sha256};
 
-use crate::names::{Cc, Schedule, Scheme};
+use crate::names::{Allocate, Cc, Schedule, Scheme, Variant};
 
 /// What runs on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +29,17 @@ pub struct Recipe {
     pub schedule: Schedule,
     /// The compiler of the C files; assembly is always gcc's.
     pub cc: Cc,
+    /// Where a thread without windows goes.
+    pub allocate: Allocate,
+    /// How it departs from the plain build.
+    pub variant: Variant,
+}
+
+impl Recipe {
+    /// Compiled by gcc, simple allocation, plain.
+    pub fn new(program: Program, scheme: Scheme, schedule: Schedule) -> Recipe {
+        Recipe { program, scheme, schedule, cc: Cc::Gcc, allocate: Allocate::Simple, variant: Variant::Plain }
+    }
 }
 
 macro_rules! files {
@@ -38,9 +49,10 @@ macro_rules! files {
 }
 
 const RUNTIME: &[(&str, &str)] = files!("runtime":
-    "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "window.h", "link.ld",
+    "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "sections.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
+    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "preempt.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
@@ -51,9 +63,9 @@ const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 const GCC: &str = "sparc64-linux-gnu-gcc";
 const CLANG: &str = "clang-19";
 
-/// The files of the runtime that a scheme links.
-fn runtime_files(scheme: Scheme) -> Vec<&'static str> {
-    let ours: &[&str] = match scheme {
+/// The files of the runtime that a recipe links.
+fn runtime_files(recipe: &Recipe) -> Vec<&'static str> {
+    let ours: &[&str] = match recipe.scheme {
         Scheme::Ns => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
         Scheme::Flat => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
         Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
@@ -70,7 +82,8 @@ fn runtime_files(scheme: Scheme) -> Vec<&'static str> {
     };
     // The trap table comes first in its section, so boot.S comes first.
     let every = ["ready.S", "threads.c", "streams.c", "int64.c", "console.c"];
-    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).collect()
+    let preempt = (recipe.variant == Variant::Preempt).then_some("preempt.S");
+    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).chain(preempt).collect()
 }
 
 /// Flags for C and assembly alike.
@@ -79,6 +92,18 @@ fn flags(recipe: &Recipe) -> Vec<String> {
     if recipe.schedule == Schedule::WorkingSet {
         flags.push("-DWORKING_SET".to_owned());
     }
+    flags.extend(match recipe.allocate {
+        Allocate::Simple => None,
+        Allocate::Search => Some("-DALLOCATE_SEARCH".to_owned()),
+        Allocate::Lru => Some("-DALLOCATE_LRU".to_owned()),
+    });
+    flags.extend(match recipe.variant {
+        Variant::Plain | Variant::NoPeephole => None,
+        Variant::Preempt => Some("-DPREEMPT".to_owned()),
+        Variant::CopyAll => Some("-DUNDERFLOW_COPIES_ALL".to_owned()),
+        Variant::TwoATrap => Some("-DWINDOWS_A_TRAP=2".to_owned()),
+        Variant::FourATrap => Some("-DWINDOWS_A_TRAP=4".to_owned()),
+    });
     flags
 }
 
@@ -99,11 +124,22 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         }
         let sources = program.iter().map(|it| it.0).filter(|it| it.ends_with(".c"));
         let mut objects = Vec::new();
-        for name in runtime_files(recipe.scheme).into_iter().chain(sources) {
+        for name in runtime_files(recipe).into_iter().chain(sources) {
             let object = format!("{}-{name}.o", objects.len());
-            let mut command = compiler(recipe, name);
-            command.current_dir(scratch).args(flags(recipe)).args(["-I.", "-c", name, "-o", &object]);
-            tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
+            let compile = |from: &str, what: &str, to: &str| {
+                let mut command = compiler(recipe, from);
+                command.current_dir(scratch).args(flags(recipe)).args(["-I.", what, from, "-o", to]);
+                tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()
+            };
+            if recipe.variant == Variant::NoPeephole && name.ends_with(".c") {
+                let text = scratch.join("plain.s");
+                compile(name, "-S", "plain.s")?;
+                let failed = |error: std::io::Error| ToolError { ran: format!("read {}", text.display()), said: error.to_string() };
+                write(&text, adds_apart(&std::fs::read_to_string(&text).map_err(failed)?).as_bytes())?;
+                compile("plain.s", "-c", &object)?;
+            } else {
+                compile(name, "-c", &object)?;
+            }
             objects.push(object);
         }
         let mut link = Command::new("sparc64-linux-gnu-ld");
@@ -112,6 +148,22 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         tool::run(&mut link, b"", COMPILE_LIMIT)?.ok()?;
         Ok(())
     })
+}
+
+/// Assembly in which a `restore` behind a return adds nothing: the addition comes before the return.
+fn adds_apart(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let operands = line.trim().strip_prefix("restore").map(|it| it.split(',').map(str::trim).collect::<Vec<_>>());
+        match (operands.as_deref(), lines.last().is_some_and(|it| it.trim().starts_with("jmp"))) {
+            (Some([a, b, to]), true) if to.starts_with("%o") => {
+                let jump = lines.pop().expect("there is a line");
+                lines.extend([format!("\tadd {a}, {b}, {}", to.replace("%o", "%i")), jump, "\trestore".to_owned()]);
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 /// The compiler with its target, for a file of this name.

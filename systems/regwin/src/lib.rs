@@ -14,4 +14,4 @@ pub mod sweep;
 pub mod work;
 
 pub use counts::Counts;
-pub use names::{Behaviour, Cc, Schedule, Scheme};
+pub use names::{Allocate, Behaviour, Cc, Schedule, Scheme, Variant};

@@ -24,6 +24,34 @@ pub enum Schedule {
     WorkingSet,
 }
 
+/// Where a thread without windows goes, in the schemes of the paper that share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Allocate {
+    /// Above the suspended thread.
+    Simple,
+    /// To free windows, if there are any.
+    Search,
+    /// To free windows, else where the thread that has not run for longest has its lowest window.
+    Lru,
+}
+
+/// One departure from how the runtime is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Variant {
+    /// None.
+    Plain,
+    /// Timer interrupts switch threads.
+    Preempt,
+    /// An underflow in place copies all eight in registers.
+    CopyAll,
+    /// The compiler's `restore` adds nothing.
+    NoPeephole,
+    /// Without sharing: an overflow or underflow moves two windows.
+    TwoATrap,
+    /// Four.
+    FourATrap,
+}
+
 /// What the spell checker does with its streams: how many bytes fit in S1, S4, S5, S6 and in S2, S3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Behaviour {
@@ -76,6 +104,30 @@ impl Scheme {
             Scheme::Ns | Scheme::Flat => false,
             Scheme::Snp | Scheme::Sp | Scheme::Adaptive => true,
         }
+    }
+}
+
+impl Allocate {
+    /// All of them.
+    pub const ALL: [Allocate; 3] = [Allocate::Simple, Allocate::Search, Allocate::Lru];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Allocate::Simple => "simple",
+            Allocate::Search => "search",
+            Allocate::Lru => "lru",
+        }
+    }
+
+    /// The allocation of this name.
+    pub fn named(name: &str) -> Option<Allocate> {
+        Allocate::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// True if this scheme can do so: only `snp` and `sp` have a choice.
+    pub fn fits(self, scheme: Scheme) -> bool {
+        self == Allocate::Simple || matches!(scheme, Scheme::Snp | Scheme::Sp)
     }
 }
 

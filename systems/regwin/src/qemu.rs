@@ -46,8 +46,8 @@ pub struct Span {
     pub times: u64,
 }
 
-/// A machine that runs longer than this does not stop.
-const LIMIT: Duration = Duration::from_secs(120);
+/// A machine that runs longer than so many seconds does not stop; `MEANWHILE_QEMU_LIMIT` is another number of them.
+const LIMIT_S: u64 = 120;
 
 /// Bits of the plugin's word table, as in `plugin/count.c`.
 mod bit {
@@ -61,8 +61,9 @@ mod bit {
     pub const STOP: u32 = 1 << 7;
 }
 
-/// Runs an image with `windows` windows; counts, if `machines` are given.
-pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>) -> Result<Raw, ToolError> {
+/// Runs an image with `windows` windows; counts, if `machines` are given. With `icount`, its
+/// clock goes a nanosecond an instruction, so that interrupts come at the same place in each run.
+pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>, icount: bool) -> Result<Raw, ToolError> {
     let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
     let scratch = tempfile::tempdir().map_err(failed)?;
     let mut command = Command::new("qemu-system-sparc");
@@ -73,6 +74,9 @@ pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Op
         std::fs::write(&path, &blob.bytes).map_err(failed)?;
         command.args(["-device", &format!("loader,addr={:#x},file={},force-raw=on", blob.address, path.display())]);
     }
+    if icount {
+        command.args(["-icount", "shift=0"]);
+    }
     let out = scratch.path().join("counts");
     if let Some(machines) = machines {
         let words = scratch.path().join("words");
@@ -82,7 +86,8 @@ pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Op
         let [plugin, words, out] = [&plugin, &words, &out].map(|it| it.display());
         command.args(["-plugin", &format!("{plugin},words={words},base={:#x},out={out}", code.base)]);
     }
-    let ran = tool::run(&mut command, b"", LIMIT)?.ok()?;
+    let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT").ok().and_then(|it| it.parse().ok()).unwrap_or(LIMIT_S);
+    let ran = tool::run(&mut command, b"", Duration::from_secs(limit_s))?.ok()?;
     let mut raw = Raw { console: ran.text(), ..Raw::default() };
     if machines.is_some() {
         let text = std::fs::read_to_string(&out).map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
@@ -116,7 +121,7 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
 /// What the plugin has to know about each word.
 fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
     let marks = |names: &[&str]| names.iter().filter_map(|it| code.try_address(it)).collect::<Vec<u32>>();
-    let entries = marks(&["thr_block", "thr_block_flush", "thr_leave"]);
+    let entries = marks(&["thr_block_leave", "thr_block_flush", "thr_leave"]);
     let loads = marks(&["thr_to", "thr_to_left", "thr_to_absent", "thr_to_inherit"]);
     let (start, stop) = (code.address("thr_leave"), code.address("machine_idle"));
     let entry = |(idx, word): (usize, &u32)| {

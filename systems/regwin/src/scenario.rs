@@ -6,6 +6,7 @@
 //! put STREAM N          N bytes in one call; waits for room
 //! get STREAM N          N bytes in one call; waits for them
 //! yield                 the other ready threads run first
+//! sleep                 the same, and no window stays behind
 //! flush                 all windows but the current one go to memory
 //! call ... return       one frame deeper
 //! repeat N ... end      N times
@@ -46,6 +47,8 @@ pub enum Step {
     Get(usize, u32),
     /// Lets others run.
     Yield,
+    /// Lets others run; its windows are stored at once.
+    Sleep,
     /// All windows but the current one go to memory.
     Flush,
     /// What follows, up to [`Step::End`], so many times.
@@ -124,7 +127,7 @@ impl Parser {
         let (word, at) = first;
         let file = Arc::clone(&self.file);
         let here = |message: String, label: &str| Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label);
-        let known = ["stream", "thread", "put", "get", "yield", "flush", "call", "return", "repeat", "end"];
+        let known = ["stream", "thread", "put", "get", "yield", "sleep", "flush", "call", "return", "repeat", "end"];
         let n_words = match word {
             "stream" | "put" | "get" => 3,
             "thread" | "repeat" => 2,
@@ -170,6 +173,7 @@ impl Parser {
                 if word == "put" { Step::Put(stream, n) } else { Step::Get(stream, n) }
             }
             "yield" => Step::Yield,
+            "sleep" => Step::Sleep,
             "flush" => Step::Flush,
             "call" if depth(true) + 1 >= DEPTH_MAX => return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep")),
             "call" => Step::Call,
@@ -234,6 +238,11 @@ impl Scenario {
 
     /// The table that the image works through, as `scenario/main.c` reads it.
     pub fn blobs(&self) -> Vec<Blob> {
+        self.preempted(0)
+    }
+
+    /// The same with an interrupt every `quantum` ticks of the timer, if the image has interrupts; 0: none.
+    pub fn preempted(&self, quantum: u32) -> Vec<Blob> {
         let writes = |steps: &[Step], stream: usize| steps.iter().any(|it| matches!(it, Step::Put(s, _) if *s == stream));
         let mut bytes: Vec<u8> = Vec::new();
         let word = |bytes: &mut Vec<u8>, word: u32| bytes.extend(word.to_be_bytes());
@@ -242,6 +251,7 @@ impl Scenario {
         };
         word(&mut bytes, self.threads.len() as u32);
         word(&mut bytes, self.streams.len() as u32);
+        word(&mut bytes, quantum);
         for idx in 0..STREAMS_MAX {
             let (text, capacity) = self.streams.get(idx).map_or(("", 0), |it| (it.0.as_str(), it.1));
             name(&mut bytes, text);
@@ -262,6 +272,7 @@ impl Scenario {
                     Step::Get(stream, n) => 4 << 24 | (stream as u32) << 16 | n,
                     Step::Yield => 5 << 24,
                     Step::Flush => 9 << 24,
+                    Step::Sleep => 10 << 24,
                     Step::Repeat(n) => {
                         starts.push(code.len());
                         6 << 24 | n
@@ -296,6 +307,7 @@ impl Scenario {
                     Step::Put(stream, n) => format!("put {} {n}", self.streams[stream].0),
                     Step::Get(stream, n) => format!("get {} {n}", self.streams[stream].0),
                     Step::Yield => "yield".to_owned(),
+                    Step::Sleep => "sleep".to_owned(),
                     Step::Flush => "flush".to_owned(),
                     Step::Repeat(n) => format!("repeat {n}"),
                     Step::End => "end".to_owned(),
@@ -310,15 +322,20 @@ impl Scenario {
     }
 
     /// A scenario of random threads that always ends: a ring of streams, each thread reads the one
-    /// before it and writes the next, the first writes first.
+    /// before it and writes the next, the first writes first, up to 20 times.
     pub fn random(seed: u64) -> Scenario {
+        Scenario::random_rounds(seed, 20)
+    }
+
+    /// The same, up to `rounds_max` times.
+    pub fn random_rounds(seed: u64, rounds_max: u32) -> Scenario {
         let mut rng = fastrand::Rng::with_seed(seed);
         let n_threads_max = if rng.bool() { 5 } else { THREADS_MAX };
         let n_threads = rng.usize(2..=n_threads_max);
         let capacity = [1, 2, 3, 8, 64];
         let streams = (0..n_threads).map(|idx| (format!("s{idx}"), capacity[rng.usize(..capacity.len())])).collect();
         // Each round moves so many bytes around the ring; a put never waits for its own get.
-        let rounds = rng.u32(1..=20);
+        let rounds = rng.u32(1..=rounds_max);
         let threads = (0..n_threads).map(|idx| {
             let mut steps = vec![Step::Repeat(rounds)];
             let get = Step::Get((idx + n_threads - 1) % n_threads, 1);
@@ -353,7 +370,7 @@ fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
                 depth -= 1;
                 steps.push(Step::Return);
             }
-            _ => steps.push(if rng.u32(..4) == 0 { Step::Flush } else { Step::Yield }),
+            _ => steps.push([Step::Flush, Step::Sleep].get(rng.usize(..8)).copied().unwrap_or(Step::Yield)),
         }
     }
     steps.extend(std::iter::repeat_n(Step::Return, depth));

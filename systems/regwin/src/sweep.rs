@@ -6,7 +6,8 @@ use measure::tool::ToolError;
 use crate::code::Code;
 use crate::counts::Counts;
 use crate::image::{Program, Recipe};
-use crate::names::{Behaviour, Cc, Schedule, Scheme};
+use crate::names::{Allocate, Behaviour, Schedule, Scheme};
+use crate::scenario::Scenario;
 use crate::sim::cost::Costs;
 use crate::sim::trace::{self, Trace};
 use crate::work::{self, Fault};
@@ -36,10 +37,10 @@ struct Image {
 }
 
 fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Image, ToolError> {
-    let recipe = Recipe { program: Program::Spell, scheme, schedule, cc: Cc::Gcc };
+    let recipe = Recipe::new(Program::Spell, scheme, schedule);
     let (path, code) = work::image(&recipe)?;
     let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
-    let costs = Costs::new(&code, scheme, machines);
+    let costs = Costs::new(&code, &recipe, machines);
     Ok(Image { recipe, code, elf, costs })
 }
 
@@ -51,11 +52,27 @@ pub fn trace(behaviour: Behaviour) -> Result<Trace, Fault> {
     trace::record(&image.code, &image.elf, &spell::blobs(behaviour), &spell::THREADS.map(str::to_owned), machines)
 }
 
+/// The events of a scenario with the FIFO schedule.
+pub fn scenario_trace(scenario: &Scenario) -> Result<Trace, Fault> {
+    let cores = work::cores();
+    let machines = [&cores[0], &cores[1]];
+    let (path, code) = work::image(&Recipe::new(Program::Scenario, Scheme::Ns, Schedule::Fifo))?;
+    let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    trace::record(&code, &elf, &scenario.blobs(), &scenario.names(), machines)
+}
+
+/// The longest switch of each scheme with so many windows on each machine, and of the underflows that it causes later.
+pub fn worst(scheme: Scheme, windows: u32) -> Result<[(u64, u64); 2], ToolError> {
+    let cores = work::cores();
+    let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
+    Ok([0, 1].map(|machine| image.costs.worst_switch(&image.recipe, windows, machine)))
+}
+
 /// A recorded run under a scheme, with so many windows.
 pub fn replay(trace: &Trace, scheme: Scheme, windows: u32) -> Result<Counts, Fault> {
     let cores = work::cores();
     let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
-    Ok(trace.replay(scheme, windows, &image.costs))
+    Ok(trace.replay(scheme, Allocate::Simple, windows, &image.costs))
 }
 
 /// The columns of a sweep: scheme and schedule.
@@ -100,7 +117,7 @@ pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)
         let Recipe { scheme, schedule, .. } = image.recipe;
         let counts = if schedule == Schedule::Fifo {
             let (_, windowed, flat) = traces.iter().find(|it| it.0 == behaviour).expect("every behaviour has a trace");
-            if scheme == Scheme::Flat { flat } else { windowed }.replay(scheme, n, &image.costs)
+            if scheme == Scheme::Flat { flat } else { windowed }.replay(scheme, Allocate::Simple, n, &image.costs)
         } else {
             sim::simulate(&image.recipe, &image.code, &image.elf, n, &spell::blobs(behaviour), &names, machines)?.counts
         };

@@ -6,6 +6,7 @@ use measure::tool::ToolError;
 use crate::code::Code;
 use crate::counts::{Counts, counts};
 use crate::image::{self, Recipe};
+use crate::names::Variant;
 use crate::qemu::{self, Blob};
 
 /// What a run did.
@@ -54,9 +55,16 @@ pub fn run(recipe: &Recipe, windows: u32, blobs: &[Blob], threads: &[String]) ->
     let (path, code) = image(recipe)?;
     let cores = cores();
     let machines = [&cores[0], &cores[1]];
-    let raw = qemu::run(&path, &code, windows, blobs, Some(machines))?;
+    let raw = qemu::run(&path, &code, windows, blobs, Some(machines), false)?;
     let output = finished(&raw.console)?;
     Ok(Done { counts: counts(&code, &raw, threads, machines), output })
+}
+
+/// Runs a recipe without counting anything; what the program printed.
+pub fn run_plain(recipe: &Recipe, windows: u32, blobs: &[Blob]) -> Result<String, Fault> {
+    let (path, code) = image(recipe)?;
+    let raw = qemu::run(&path, &code, windows, blobs, None, recipe.variant == Variant::Preempt)?;
+    finished(&raw.console)
 }
 
 /// The program's lines if it came to its end; what the runtime says, if not.

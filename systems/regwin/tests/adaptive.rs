@@ -6,7 +6,7 @@ use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::sim::cost::Costs;
 use regwin::sim::trace::{self, Trace};
-use regwin::{Behaviour, Cc, Schedule, Scheme, sim, spell, work};
+use regwin::{Behaviour, Schedule, Scheme, sim, spell, work};
 
 struct Image {
     recipe: Recipe,
@@ -17,7 +17,7 @@ struct Image {
 /// The schemes with both schedules; ns has one.
 fn images(program: Program) -> Vec<Image> {
     let schemes = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
-    let recipes = schemes.into_iter().flat_map(|scheme| Schedule::ALL.map(|schedule| Recipe { program, scheme, schedule, cc: Cc::Gcc }));
+    let recipes = schemes.into_iter().flat_map(|scheme| Schedule::ALL.map(|schedule| Recipe::new(program, scheme, schedule)));
     let image = |recipe: Recipe| {
         let (path, code) = work::image(&recipe).expect("the image is built");
         Image { recipe, code, elf: std::fs::read(path).expect("the image is there") }
@@ -37,7 +37,7 @@ fn excess(
     let cycles = |image: &Image| {
         let Image { recipe, code, elf } = image;
         if recipe.schedule == Schedule::Fifo {
-            return trace.replay(recipe.scheme, windows, &Costs::new(code, recipe.scheme, machines)).cycles.map(|it| it.total());
+            return trace.replay(recipe.scheme, recipe.allocate, windows, &Costs::new(code, recipe, machines)).cycles.map(|it| it.total());
         }
         let done = sim::simulate(recipe, code, elf, windows, blobs, threads, machines).expect("it runs to its end");
         done.counts.cycles.map(|it| it.total())
@@ -53,8 +53,8 @@ fn record(images: &[Image], blobs: &[regwin::qemu::Blob], threads: &[String], ma
     trace::record(&images[0].code, &images[0].elf, blobs, threads, machines).expect("it runs to its end")
 }
 
-/// The seeds were not used while the scheme was made. Two percent is what is wanted and does not hold yet: in runs
-/// of some hundred switches the scheme learns too late, and the worst of these is 4.4 % above the best scheme.
+/// The seeds were not used while the scheme was made. Two percent is what is wanted and does not hold yet: 38 of these are
+/// over it on one of the machines, and the worst is 4.0 % above the best scheme.
 #[test]
 fn within_five_percent_on_random_scenarios() {
     let images = images(Program::Scenario);

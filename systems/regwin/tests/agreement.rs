@@ -3,7 +3,7 @@
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::sim::cost::Costs;
-use regwin::{Behaviour, Cc, Schedule, Scheme, sim, spell, work};
+use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme, Variant, sim, spell, work};
 
 fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: &[String], what: &str) -> String {
     let real = work::run(&recipe, windows, blobs, threads).unwrap_or_else(|fault| panic!("{what}, {recipe:?}, {windows}: {fault:?}"));
@@ -12,9 +12,9 @@ fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: 
     assert_eq!(real.output, sim.output, "{what}, {recipe:?}, {windows} windows");
     let (_, code) = work::image(&recipe).expect("the image was built before");
     let cores = work::cores();
-    let costs = Costs::new(&code, recipe.scheme, [&cores[0], &cores[1]]);
+    let costs = Costs::new(&code, &recipe, [&cores[0], &cores[1]]);
     for machine in 0..2 {
-        let (worst, _) = costs.worst_switch(recipe.scheme, windows, machine);
+        let (worst, _) = costs.worst_switch(&recipe, windows, machine);
         let longest = u64::from(real.counts.worst_switch_cycles(machine));
         assert!(longest <= worst, "{what}, {recipe:?}, {windows} windows: a switch of {longest} cycles, the worst case is {worst}");
     }
@@ -33,9 +33,54 @@ fn random_scenarios_count_alike() {
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = Scheme::ALL[rng.usize(..Scheme::ALL.len())];
         let cc = if scheme == Scheme::Flat || rng.bool() { Cc::Gcc } else { Cc::Clang };
-        let recipe = Recipe { program: Program::Scenario, scheme, schedule: Schedule::ALL[rng.usize(..2)], cc };
+        let allocate = Allocate::ALL[rng.usize(..3)];
+        let allocate = if allocate.fits(scheme) { allocate } else { Allocate::Simple };
+        let recipe = Recipe { cc, allocate, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
         let output = compare(recipe, rng.u32(4..=32), &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
         assert!(!output.contains("wrong"), "seed {seed}: a value in a window was lost\n{output}");
+    }
+}
+
+/// An interrupt comes every few hundred instructions, anywhere in the program, at the same places in each run of a seed.
+/// Threads then run in another order, but each must compute what it computes without.
+#[test]
+fn interrupted_threads_lose_nothing() {
+    for seed in 0..n_scenarios() {
+        let scenario = Scenario::random_rounds(seed, 5);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
+        let cc = Cc::ALL[rng.usize(..2)];
+        let recipe = Recipe { cc, variant: Variant::Preempt, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
+        let (windows, quantum) = (rng.u32(4..=32), rng.u32(10..200));
+        let run = |quantum| {
+            let what = format!("seed {seed}, {recipe:?}, {windows} windows, {quantum} ticks");
+            let output =
+                work::run_plain(&recipe, windows, &scenario.preempted(quantum)).unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
+            assert!(!output.contains("wrong"), "{what}: a value in a window was lost\n{output}");
+            output
+        };
+        assert_eq!(run(0), run(quantum), "seed {seed}, {recipe:?}, {windows} windows, {quantum} ticks");
+    }
+}
+
+/// The variants that the report compares compute the same; none of them is simulated.
+#[test]
+fn variants_lose_nothing() {
+    let variants = [
+        (Scheme::Snp, Variant::CopyAll),
+        (Scheme::Sp, Variant::NoPeephole),
+        (Scheme::Ns, Variant::NoPeephole),
+        (Scheme::Ns, Variant::TwoATrap),
+        (Scheme::Ns, Variant::FourATrap),
+    ];
+    for (seed, (scheme, variant)) in variants.into_iter().cycle().take(10).enumerate() {
+        let scenario = Scenario::random(seed as u64);
+        let recipe = Recipe { variant, ..Recipe::new(Program::Scenario, scheme, Schedule::Fifo) };
+        let windows = fastrand::Rng::with_seed(seed as u64).u32(6..=32);
+        let run = |recipe: &Recipe| work::run_plain(recipe, windows, &scenario.blobs()).expect("it runs to its end");
+        let output = run(&recipe);
+        assert!(!output.contains("wrong"), "seed {seed}, {recipe:?}, {windows} windows: a value in a window was lost\n{output}");
+        assert_eq!(output, run(&Recipe { variant: Variant::Plain, ..recipe }), "seed {seed}, {recipe:?}, {windows} windows");
     }
 }
 
@@ -53,7 +98,7 @@ fn the_spell_checker_counts_alike_and_finds_the_same_words() {
         (Scheme::Flat, Schedule::Fifo, Cc::Gcc, 4, Behaviour::LowFine),
     ];
     for (scheme, schedule, cc, windows, behaviour) in runs {
-        let recipe = Recipe { program: Program::Spell, scheme, schedule, cc };
+        let recipe = Recipe { cc, ..Recipe::new(Program::Spell, scheme, schedule) };
         let output = compare(recipe, windows, &spell::blobs(behaviour), &threads, behaviour.name());
         outputs.push(spell::misspelt(&output).join(" "));
     }

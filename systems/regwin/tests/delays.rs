@@ -3,7 +3,7 @@
 //! QEMU writes at once, so no run can show a mistake. This reads the words of every image.
 
 use regwin::image::{Program, Recipe};
-use regwin::{Cc, Schedule, Scheme, sparc, work};
+use regwin::{Allocate, Schedule, Scheme, Variant, sparc, work};
 
 /// `wr ..., %wim` and `wr ..., %psr` by the third operation field.
 const WRITE_PSR: u32 = 0x31;
@@ -69,21 +69,29 @@ fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) 
 #[test]
 fn every_image_keeps_the_delays() {
     let mut n_writes = 0;
-    for scheme in Scheme::ALL {
-        for schedule in Schedule::ALL {
-            let recipe = Recipe { program: Program::Scenario, scheme, schedule, cc: Cc::Gcc };
-            let (_, code) = work::image(&recipe).expect("the image is built");
-            for (range, is_switch) in [(&code.traps, false), (&code.switches, true)] {
-                let first = ((range.start - code.base) / 4) as usize;
-                let words = &code.words[first..((range.end - code.base) / 4) as usize];
-                n_writes += words.iter().filter(|it| matches!(op3(**it), Some(WRITE_PSR | WRITE_WIM))).count();
-                let early: Vec<_> =
-                    EITHER_MASK_WILL_DO.iter().filter_map(|(label, length)| code.try_address(label).map(|at| at..at + length)).collect();
-                let may_be_early = |idx: usize| early.iter().any(|it| it.contains(&code.address_of(first + idx)));
-                let found = faults(words, is_switch, may_be_early);
-                let named: Vec<String> = found.iter().map(|(idx, why)| format!("{:#x}: {why}", code.address_of(first + idx))).collect();
-                assert!(named.is_empty(), "{scheme:?} {schedule:?}: {named:#?}");
-            }
+    let plain = |scheme, schedule| Recipe::new(Program::Scenario, scheme, schedule);
+    let mut recipes: Vec<Recipe> = Scheme::ALL.into_iter().flat_map(|it| Schedule::ALL.map(|schedule| plain(it, schedule))).collect();
+    for allocate in Allocate::ALL {
+        recipes.extend([Scheme::Snp, Scheme::Sp].map(|scheme| Recipe { allocate, ..plain(scheme, Schedule::Fifo) }));
+    }
+    for variant in [Variant::Preempt, Variant::CopyAll] {
+        recipes.extend([Scheme::Snp, Scheme::Sp, Scheme::Adaptive].map(|scheme| Recipe { variant, ..plain(scheme, Schedule::Fifo) }));
+    }
+    for variant in [Variant::Preempt, Variant::TwoATrap, Variant::FourATrap] {
+        recipes.push(Recipe { variant, ..plain(Scheme::Ns, Schedule::Fifo) });
+    }
+    for recipe in recipes {
+        let (_, code) = work::image(&recipe).expect("the image is built");
+        for (range, is_switch) in [(&code.traps, false), (&code.switches, true)] {
+            let first = ((range.start - code.base) / 4) as usize;
+            let words = &code.words[first..((range.end - code.base) / 4) as usize];
+            n_writes += words.iter().filter(|it| matches!(op3(**it), Some(WRITE_PSR | WRITE_WIM))).count();
+            let early: Vec<_> =
+                EITHER_MASK_WILL_DO.iter().filter_map(|(label, length)| code.try_address(label).map(|at| at..at + length)).collect();
+            let may_be_early = |idx: usize| early.iter().any(|it| it.contains(&code.address_of(first + idx)));
+            let found = faults(words, is_switch, may_be_early);
+            let named: Vec<String> = found.iter().map(|(idx, why)| format!("{:#x}: {why}", code.address_of(first + idx))).collect();
+            assert!(named.is_empty(), "{recipe:?}: {named:#?}");
         }
     }
     assert!(n_writes > 20, "the test looks at the writes: {n_writes}");

@@ -1,10 +1,10 @@
 //! Door: what others leave of a link, measured by reading through memory for less than a millisecond.
 
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use measure::stats;
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
 
 /// Bytes of the memory that is read: more than caches hold.
 const BYTES: usize = 192 << 20;
@@ -38,28 +38,31 @@ impl Canary {
         let start = Instant::now();
         let mut n_bytes = 0;
         loop {
-            let words = PIECE / 8;
-            if self.at + words > self.memory.len() {
-                self.at = 0;
-            }
-            let piece = &self.memory[self.at..self.at + words];
-            self.sum = self.sum.wrapping_add(piece.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it)));
-            self.at += words;
-            n_bytes += PIECE;
+            n_bytes += self.read_once();
             let passed = start.elapsed();
             if passed >= time {
-                std::hint::black_box(self.sum);
                 return n_bytes as f64 / 1e6 / passed.as_secs_f64();
             }
         }
+    }
+
+    /// Reads one piece; its bytes.
+    fn read_once(&mut self) -> usize {
+        let words = PIECE / 8;
+        if self.at + words > self.memory.len() {
+            self.at = 0;
+        }
+        let piece = &self.memory[self.at..self.at + words];
+        self.sum = self.sum.wrapping_add(piece.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it)));
+        std::hint::black_box(self.sum);
+        self.at += words;
+        PIECE
     }
 }
 
 /// Keeps the calling thread to one processor.
 pub fn keep_here(cpu: usize) -> std::io::Result<()> {
-    let mut set = CpuSet::new();
-    set.set(cpu).map_err(std::io::Error::from)?;
-    sched_setaffinity(Pid::from_raw(0), &set).map_err(Into::into)
+    super::process::keep_thread(0, &[cpu])
 }
 
 /// What a canary on one processor finds, alone and beside a reader on another.
@@ -79,47 +82,67 @@ impl Calibration {
         self.alone_mbps / self.beside_mbps
     }
 
-    /// The traffic of others that lets the canary have so much. Nothing if the processors share no link.
+    /// The traffic of others that lets the canary have so much. Nothing if readers do not slow each other down.
     pub fn others_mbps(&self, seen_mbps: f64) -> f64 {
         let lost = self.alone_mbps - self.beside_mbps;
-        if self.slowdown() < SHARED_FROM {
+        if lost < LEAST_LOSS * self.alone_mbps {
             return 0.0;
         }
         ((self.alone_mbps - seen_mbps) / lost * self.reader_mbps).max(0.0)
     }
 }
 
-/// Two readers that slow each other down by more than this share a link: 1.6 was measured where they do, 1.03 at most
-/// where they do not.
-pub const SHARED_FROM: f64 = 1.2;
+/// A canary that loses less than this share beside a reader measures its own noise.
+const LEAST_LOSS: f64 = 0.1;
 
-/// Measures the canary on `cpu` alone and beside a reader on `other`, medians of `n` looks of `time` each.
+/// Measures the canary on `cpu` alone and beside a reader on `other`, in turn: medians of `n` looks of `time` each.
+/// Looks beside a reader that hardly got to read, as on a busy machine, are left out.
 pub fn calibrate(canary: &mut Canary, cpu: usize, other: usize, n: usize, time: Duration) -> std::io::Result<Calibration> {
     keep_here(cpu)?;
     canary.read(time);
-    let looks: Vec<f64> = (0..n).map(|_| canary.read(time)).collect();
-    let alone_mbps = stats::median(&looks);
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    let relaxed = std::sync::atomic::Ordering::Relaxed;
+    let (stop, is_on, n_read) = (AtomicBool::new(false), AtomicBool::new(true), AtomicU64::new(0));
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
-        let (started, has_started) = std::sync::mpsc::channel();
-        let stop = &stop;
+        let (stop, is_on, n_read) = (&stop, &is_on, &n_read);
         let reader = scope.spawn(move || {
             keep_here(other)?;
+            super::process::be_real_time();
             let mut memory = Canary::new();
-            let _ = started.send(());
-            let mut looks = vec![memory.read(time)];
-            while !stop.load(relaxed) {
-                looks.push(memory.read(time));
+            while !stop.load(Relaxed) {
+                if is_on.load(Relaxed) {
+                    n_read.fetch_add(memory.read_once() as u64, Relaxed);
+                    // To another manager's thread of equal priority.
+                    std::thread::yield_now();
+                } else {
+                    std::thread::sleep(PAUSE);
+                }
             }
-            Ok::<f64, std::io::Error>(stats::median(&looks))
+            Ok::<(), std::io::Error>(())
         });
-        let _ = has_started.recv();
-        std::thread::sleep(Duration::from_millis(5));
-        let looks: Vec<f64> = (0..n).map(|_| canary.read(time)).collect();
-        let beside_mbps = stats::median(&looks);
-        stop.store(true, relaxed);
-        let reader_mbps = reader.join().expect("the reader does not panic")?;
-        Ok(Calibration { alone_mbps, beside_mbps, reader_mbps })
-    })
+        let ready = Instant::now();
+        while n_read.load(Relaxed) == 0 && !reader.is_finished() && ready.elapsed() < PATIENCE {
+            std::thread::sleep(PAUSE);
+        }
+        for _ in 0..n {
+            is_on.store(false, Relaxed);
+            std::thread::sleep(5 * PAUSE);
+            alone.push(canary.read(time));
+            is_on.store(true, Relaxed);
+            std::thread::sleep(5 * PAUSE);
+            let (before, start) = (n_read.load(Relaxed), Instant::now());
+            let seen = canary.read(time);
+            beside.push((seen, (n_read.load(Relaxed) - before) as f64 / 1e6 / start.elapsed().as_secs_f64()));
+        }
+        stop.store(true, Relaxed);
+        reader.join().expect("the reader does not panic")
+    })?;
+    let most = beside.iter().map(|it| it.1).fold(0.0, f64::max);
+    beside.retain(|it| it.1 >= most / 2.0);
+    let (seen, read): (Vec<f64>, Vec<f64>) = beside.into_iter().unzip();
+    Ok(Calibration { alone_mbps: stats::median(&alone), beside_mbps: stats::median(&seen), reader_mbps: stats::median(&read) })
 }
+
+/// A reader that is off looks so often whether it is on.
+const PAUSE: Duration = Duration::from_micros(100);
+/// For the reader to have its memory.
+const PATIENCE: Duration = Duration::from_secs(5);

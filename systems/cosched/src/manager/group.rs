@@ -1,14 +1,19 @@
-//! Door: a program and all that it starts, as a control group that can be frozen.
+//! Door: a program and all that it starts, as a group that can be frozen.
 //!
-//! cgroup version 2 where a hierarchy of it is mounted, else the freezer of version 1. A frozen program keeps its memory
-//! and does not see that it was frozen.
+//! cgroup version 2 where a hierarchy of it lets us, else the freezer of version 1: a frozen program keeps its memory
+//! and does not see that it was frozen. Without the right to make control groups: SIGSTOP to every process of the
+//! program's session, which parents among them can see. Then a group is a folder of our own with two files: `root` names
+//! the program, `stopped` the processes that were sent SIGSTOP, written before they are.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use super::process::{self, Process};
 
 /// How groups are frozen here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,49 +22,78 @@ pub enum Freezer {
     V2,
     /// `freezer.state` of version 1.
     V1,
+    /// SIGSTOP and SIGCONT.
+    Signals,
 }
 
 impl Freezer {
+    /// As on the command line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Freezer::V2 => "v2",
+            Freezer::V1 => "v1",
+            Freezer::Signals => "signals",
+        }
+    }
+
+    /// The freezer of this name.
+    pub fn from_text(text: &str) -> Option<Freezer> {
+        [Freezer::V2, Freezer::V1, Freezer::Signals].into_iter().find(|it| it.text() == text)
+    }
+
     /// As people call it.
     pub fn name(self) -> &'static str {
         match self {
             Freezer::V2 => "cgroup v2 freezer",
             Freezer::V1 => "cgroup v1 freezer",
+            Freezer::Signals => "SIGSTOP",
         }
     }
 }
 
+/// Rounds in which processes that were forked meanwhile are looked for.
+const ROUNDS: usize = 10;
+
 /// A folder in which this process may make groups.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
-    /// Version 2 or 1.
+    /// How its groups are frozen.
     pub freezer: Freezer,
     /// The folder of all groups of this manager.
     pub path: PathBuf,
 }
 
 impl Hierarchy {
-    /// Makes the folder `name` in the first hierarchy that lets us; what each of them said if none does.
-    pub fn create(name: &str) -> Result<Hierarchy, String> {
+    /// Makes the folder `name` in the first hierarchy that lets us, `wanted` if one is, and says what the better ones
+    /// said; an error if the wanted one does not let us.
+    pub fn create(name: &str, wanted: Option<Freezer>) -> Result<(Hierarchy, String), String> {
         let mounts = fs::read_to_string("/proc/mounts").map_err(|error| format!("/proc/mounts: {error}"))?;
         let mut said = Vec::new();
-        for freezer in [Freezer::V2, Freezer::V1] {
-            for place in places(&mounts, freezer) {
-                let path = Path::new(place).join(name);
-                match fs::create_dir(&path) {
-                    Ok(()) => return Ok(Hierarchy { freezer, path }),
+        for freezer in [Freezer::V2, Freezer::V1, Freezer::Signals] {
+            if wanted.is_some_and(|it| it != freezer) {
+                continue;
+            }
+            let scratch = std::env::temp_dir();
+            let places = if freezer == Freezer::Signals { vec![scratch.as_path()] } else { places(&mounts, freezer) };
+            if places.is_empty() {
+                said.push(format!("no {} is mounted", freezer.name()));
+            }
+            for place in places {
+                let path = place.join(name);
+                match fs::DirBuilder::new().mode(0o700).create(&path) {
+                    Ok(()) => return Ok((Hierarchy { freezer, path }, said.join("; "))),
                     Err(error) => said.push(format!("{}: {error}", path.display())),
                 }
             }
         }
-        Err(if said.is_empty() { "no control group hierarchy with a freezer is mounted".to_owned() } else { said.join("; ") })
+        Err(said.join("; "))
     }
 
     /// A group, frozen from the start.
     pub fn group(&self, name: &str) -> io::Result<Group> {
         let path = self.path.join(name);
-        fs::create_dir(&path)?;
-        let group = Group { freezer: self.freezer, path };
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        let group = Group::open(self.freezer, path)?;
         group.freeze()?;
         Ok(group)
     }
@@ -70,10 +104,20 @@ impl Hierarchy {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                all.push(Group { freezer: self.freezer, path: entry.path() });
+                all.extend(Group::open(self.freezer, entry.path()));
             }
         }
         Ok(all)
+    }
+
+    /// The control group of a process here; none with signals.
+    pub fn home(&self, pid: i32) -> Option<PathBuf> {
+        let root = self.path.parent()?;
+        match self.freezer {
+            Freezer::V2 => process::control_group(pid, root, "0"),
+            Freezer::V1 => process::control_group(pid, root, "freezer"),
+            Freezer::Signals => None,
+        }
     }
 
     /// Takes the folder away, if its groups are gone.
@@ -83,23 +127,41 @@ impl Hierarchy {
 }
 
 /// Where hierarchies with this freezer are mounted.
-fn places(mounts: &str, freezer: Freezer) -> Vec<&str> {
+fn places(mounts: &str, freezer: Freezer) -> Vec<&Path> {
     let fits = |kind: &str, options: &str| match freezer {
         Freezer::V2 => kind == "cgroup2",
         Freezer::V1 => kind == "cgroup" && options.split(',').any(|it| it == "freezer"),
+        Freezer::Signals => false,
     };
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    fields.filter(|it| it.len() >= 4 && fits(it[2], it[3])).map(|it| it[1]).collect()
+    fields.filter(|it| it.len() >= 4 && fits(it[2], it[3])).map(|it| Path::new(it[1])).collect()
 }
 
-/// A control group.
-#[derive(Debug, Clone)]
+/// A program's processes.
+#[derive(Debug)]
 pub struct Group {
     freezer: Freezer,
     path: PathBuf,
+    /// Open all the time: opening is half of what a change costs.
+    state: File,
 }
 
 impl Group {
+    fn open(freezer: Freezer, path: PathBuf) -> io::Result<Group> {
+        let file = match freezer {
+            Freezer::V2 => "cgroup.freeze",
+            Freezer::V1 => "freezer.state",
+            Freezer::Signals => "stopped",
+        };
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if freezer == Freezer::Signals {
+            options.create(true).append(true);
+        }
+        let state = options.open(path.join(file))?;
+        Ok(Group { freezer, path, state })
+    }
+
     /// Its folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -108,42 +170,151 @@ impl Group {
     /// Stops all its threads.
     pub fn freeze(&self) -> io::Result<()> {
         match self.freezer {
-            Freezer::V2 => fs::write(self.path.join("cgroup.freeze"), "1"),
-            Freezer::V1 => fs::write(self.path.join("freezer.state"), "FROZEN"),
+            Freezer::V2 => self.state.write_all_at(b"1", 0),
+            Freezer::V1 => self.state.write_all_at(b"FROZEN", 0),
+            Freezer::Signals => {
+                for _ in 0..ROUNDS {
+                    let stopped = self.stopped()?;
+                    let new: Vec<Process> = self.members()?.into_iter().filter(|it| !stopped.contains(&(it.pid, it.started))).collect();
+                    if new.is_empty() {
+                        break;
+                    }
+                    let lines: String = new.iter().map(|it| format!("{} {}\n", it.pid, it.started)).collect();
+                    (&self.state).write_all(lines.as_bytes())?;
+                    new.iter().for_each(|it| send(it, Signal::SIGSTOP));
+                }
+                Ok(())
+            }
         }
     }
 
     /// Lets them go on.
     pub fn thaw(&self) -> io::Result<()> {
         match self.freezer {
-            Freezer::V2 => fs::write(self.path.join("cgroup.freeze"), "0"),
-            Freezer::V1 => fs::write(self.path.join("freezer.state"), "THAWED"),
+            Freezer::V2 => self.state.write_all_at(b"0", 0),
+            Freezer::V1 => self.state.write_all_at(b"THAWED", 0),
+            Freezer::Signals => {
+                for (pid, started) in self.stopped()? {
+                    Process::find(pid).filter(|it| it.started == started).iter().for_each(|it| send(it, Signal::SIGCONT));
+                }
+                self.state.set_len(0)
+            }
         }
     }
 
-    /// All its threads.
-    pub fn threads(&self) -> io::Result<Vec<i32>> {
-        let file = if self.freezer == Freezer::V2 { "cgroup.threads" } else { "tasks" };
-        Ok(fs::read_to_string(self.path.join(file))?.lines().filter_map(|it| it.parse().ok()).collect())
+    fn stopped(&self) -> io::Result<Vec<(i32, u64)>> {
+        let text = fs::read_to_string(self.path.join("stopped"))?;
+        Ok(text.lines().filter_map(|it| it.split_once(' ')).filter_map(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?))).collect())
     }
 
-    /// Keeps all its threads to these processors. Threads that end meanwhile are no error.
-    pub fn keep_to(&self, cpus: &[usize]) -> io::Result<()> {
-        let mut set = CpuSet::new();
-        cpus.iter().try_for_each(|cpu| set.set(*cpu)).map_err(io::Error::from)?;
-        for thread in self.threads()? {
-            match sched_setaffinity(Pid::from_raw(thread), &set) {
-                Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
-                Err(error) => return Err(error.into()),
+    /// All its processes.
+    pub fn members(&self) -> io::Result<Vec<Process>> {
+        if self.freezer != Freezer::Signals {
+            let text = fs::read_to_string(self.path.join("cgroup.procs"))?;
+            return Ok(text.lines().filter_map(|it| Process::find(it.parse().ok()?)).collect());
+        }
+        let Ok(text) = fs::read_to_string(self.path.join("root")) else { return Ok(Vec::new()) };
+        let mut fields = text.split_ascii_whitespace();
+        let root: Option<i32> = fields.next().and_then(|it| it.parse().ok());
+        let owns_session = fields.next() == Some("session");
+        let Some(root) = root else { return Ok(Vec::new()) };
+        let all = process::all()?;
+        let mut found = process::tree(&all, root);
+        for it in all.iter().filter(|it| owns_session && it.session == root) {
+            found.extend(process::tree(&all, it.pid));
+        }
+        found.sort_by_key(|it| it.pid);
+        found.dedup_by_key(|it| it.pid);
+        found.retain(|it| it.state != 'Z' && it.state != 'X');
+        Ok(found)
+    }
+
+    /// The arguments before a program's own that start it in this group.
+    pub fn prefix(&self) -> Vec<String> {
+        match self.freezer {
+            // The shell joins the group, which is frozen, and so stops there until the group has its first turn.
+            Freezer::V2 | Freezer::V1 => {
+                let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
+                ["sh", "-c", script, &self.path.to_string_lossy()].map(str::to_owned).into()
+            }
+            Freezer::Signals => vec!["setsid".to_owned()],
+        }
+    }
+
+    /// A program that was started with [`Group::prefix`] has this number.
+    pub fn started(&self, pid: i32) -> io::Result<()> {
+        if self.freezer == Freezer::Signals {
+            fs::write(self.path.join("root"), format!("{pid} session\n"))?;
+            self.freeze()?;
+        }
+        Ok(())
+    }
+
+    /// Takes in a process that runs already, and all below it.
+    pub fn take(&self, pid: i32) -> io::Result<()> {
+        if self.freezer == Freezer::Signals {
+            fs::write(self.path.join("root"), format!("{pid} tree\n"))?;
+            return self.freeze();
+        }
+        let mut taken: Vec<i32> = Vec::new();
+        for _ in 0..ROUNDS {
+            let new: Vec<i32> = process::tree(&process::all()?, pid).iter().map(|it| it.pid).filter(|it| !taken.contains(it)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for pid in new {
+                match move_to(pid, &self.path) {
+                    Err(error) if error.raw_os_error() != Some(ESRCH) => return Err(error),
+                    Ok(()) | Err(_) => taken.push(pid),
+                }
             }
         }
         Ok(())
     }
 
-    /// Takes it away; its last process must have ended.
-    pub fn remove(&self) -> io::Result<()> {
-        fs::remove_dir(&self.path)
+    /// All its threads.
+    pub fn threads(&self) -> io::Result<Vec<i32>> {
+        let file = match self.freezer {
+            Freezer::V2 => "cgroup.threads",
+            Freezer::V1 => "tasks",
+            Freezer::Signals => return Ok(self.members()?.iter().flat_map(Process::threads).collect()),
+        };
+        Ok(fs::read_to_string(self.path.join(file))?.lines().filter_map(|it| it.parse().ok()).collect())
     }
+
+    /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many may not be kept.
+    pub fn keep_to(&self, cpus: &[usize]) -> io::Result<usize> {
+        Ok(self.threads()?.into_iter().filter(|it| process::keep_thread(*it, cpus).is_err()).count())
+    }
+
+    /// Thaws it, moves what is in it to the control group `home`, and takes it away.
+    pub fn release(&self, home: Option<&Path>) -> io::Result<()> {
+        self.thaw()?;
+        let home = home.or(self.path.parent().and_then(Path::parent));
+        if let Some(home) = home.filter(|_| self.freezer != Freezer::Signals) {
+            for it in self.members()? {
+                // What has ended meanwhile is gone.
+                let _ = move_to(it.pid, home);
+            }
+        }
+        self.remove()
+    }
+
+    /// Takes it away; its last process must have ended. With signals nothing holds it.
+    pub fn remove(&self) -> io::Result<()> {
+        if self.freezer == Freezer::Signals { fs::remove_dir_all(&self.path) } else { fs::remove_dir(&self.path) }
+    }
+}
+
+const ESRCH: i32 = nix::errno::Errno::ESRCH as i32;
+
+fn move_to(pid: i32, group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), pid.to_string())
+}
+
+/// A process that has ended needs no signal.
+fn send(it: &Process, signal: Signal) {
+    let _ = kill(Pid::from_raw(it.pid), signal);
 }
 
 #[cfg(test)]
@@ -154,8 +325,8 @@ mod tests {
     fn hierarchies_are_found_by_what_they_are() {
         let mounts = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
                       cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-        assert_eq!(places(mounts, Freezer::V2), ["/sys/fs/cgroup/unified"]);
-        assert_eq!(places(mounts, Freezer::V1), ["/sys/fs/cgroup/freezer"]);
+        assert_eq!(places(mounts, Freezer::V2), [Path::new("/sys/fs/cgroup/unified")]);
+        assert_eq!(places(mounts, Freezer::V1), [Path::new("/sys/fs/cgroup/freezer")]);
         assert!(places("proc /proc proc rw 0 0\n", Freezer::V2).is_empty());
     }
 }

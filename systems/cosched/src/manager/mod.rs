@@ -1,7 +1,19 @@
-//! Real programs under a policy: started here, frozen and thawed every quantum, kept to the processors they are given.
+//! Real programs under a policy: started or attached, frozen and thawed every quantum, kept to the processors they are
+//! given.
 
 pub mod canary;
+pub mod daemon;
+pub mod estimate;
 pub mod group;
-pub mod real;
+pub mod kernels;
+pub mod perf;
+pub mod private;
+pub mod process;
+mod program;
+pub mod resctrl;
+pub mod run;
+pub mod source;
 pub mod supervisor;
 pub mod team;
+pub mod topology;
+pub mod turns;

@@ -1,6 +1,7 @@
 //! Door: the page that a manager and an OpenMP program share, and the library that reads it there.
 
 use std::fs::{File, OpenOptions};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,21 +12,42 @@ use measure::tool::{self, ToolError};
 
 /// The library's source.
 const SOURCE: &str = include_str!("../../preload/team.c");
-/// Bytes of the page that are used: team (4), attached (4), progress (8).
-const BYTES: u64 = 16;
+/// Bytes of the page that are used: team (4), attached (4), progress (8), turns (8).
+const BYTES: u64 = 24;
 
-/// Compiles the library into `folder`; its path.
+/// The library in `folder`, compiled if it is not there yet; its path.
 ///
 /// # Errors
 /// What was run, and what it said.
 pub fn library(folder: &Path) -> Result<PathBuf, ToolError> {
     let io_error = |what: &str, error: io::Error| ToolError { ran: format!("{what} in {}", folder.display()), said: error.to_string() };
-    let (source, made) = (folder.join("team.c"), folder.join("team.so"));
-    std::fs::write(&source, SOURCE).map_err(|error| io_error("write team.c", error))?;
+    let mut hasher = std::hash::DefaultHasher::new();
+    SOURCE.hash(&mut hasher);
+    let made = folder.join(format!("team-{:016x}.so", hasher.finish()));
+    if made.is_file() {
+        return Ok(made);
+    }
+    // Two managers may start at once: each makes its own, and the last one stays.
+    let own = |end: &str| folder.join(format!("team-{}.{end}", std::process::id()));
+    std::fs::write(own("c"), SOURCE).map_err(|error| io_error("write team.c", error))?;
     let mut command = Command::new("cc");
-    command.args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-o"]).arg(&made).arg(&source).arg("-ldl");
-    tool::run(&mut command, &[], Duration::from_secs(60))?.ok()?;
+    command.args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-o"]).arg(own("so")).arg(own("c")).arg("-ldl");
+    let ran = tool::run(&mut command, &[], Duration::from_secs(60)).and_then(tool::Ran::ok);
+    let _ = std::fs::remove_file(own("c"));
+    ran?;
+    std::fs::rename(own("so"), &made).map_err(|error| io_error("rename team.so", error))?;
     Ok(made)
+}
+
+/// Lets all programs with a page in `folder` have the threads they want, and takes the folder away.
+pub fn forget(folder: &Path) {
+    // The manager is dead, or has nothing more to say: what fails here is in nobody's way.
+    for path in std::fs::read_dir(folder).into_iter().flatten().filter_map(|it| Some(it.ok()?.path())) {
+        if let Ok(file) = OpenOptions::new().write(true).open(&path) {
+            let _ = file.write_all_at(&0u32.to_ne_bytes(), 0);
+        }
+    }
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 /// A page.
@@ -64,5 +86,10 @@ impl Page {
         let mut bytes = [0; 8];
         self.file.read_exact_at(&mut bytes, 8)?;
         Ok(u64::from_ne_bytes(bytes))
+    }
+
+    /// How many quanta the program had so far.
+    pub fn set_turns(&self, n: u64) -> io::Result<()> {
+        self.file.write_all_at(&n.to_ne_bytes(), 16)
     }
 }

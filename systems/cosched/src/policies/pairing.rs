@@ -110,7 +110,9 @@ fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
     let mut n_of = vec![0usize; view.machine.links.len()];
     view.machine.link_of.iter().for_each(|link| n_of[*link] += 1);
     let worst = |n: usize| sorted.iter().take(n).sum::<f64>();
-    n_of.iter().zip(&view.machine.links).any(|(&n, link)| worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps))
+    // A link of one processor is not shared, however full it is.
+    let mut shared = n_of.iter().zip(&view.machine.links).filter(|it| *it.0 > 1);
+    shared.any(|(&n, link)| worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps))
 }
 
 impl<'a> Choice<'a> {

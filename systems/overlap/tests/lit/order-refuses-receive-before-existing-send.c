@@ -7,7 +7,7 @@ int MPI_Waitall(int, MPI_Request *, MPI_Status *);
 void f(double *restrict a, double *restrict b, double *restrict c, double *restrict x) {
   MPI_Request requests[2];
   MPI_Recv(c, 8, MPI_DOUBLE, 3, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  x[0] = 3;
+  a[0] = b[0] = 3;
   MPI_Irecv(a, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(b, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &requests[1]);
   MPI_Waitall(2, requests, (MPI_Status *)0);

@@ -63,7 +63,10 @@ pub fn compile_plain(mpi: Mpi, language: Language, arguments: &[&str]) {
 /// Compiles with the plugin.
 pub fn compile_with(mpi: Mpi, language: Language, settings: &Settings, arguments: &[&str]) {
     let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
-    let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments };
+    // Remark files of programs that are linked at once lie where the compiler runs.
+    let output = arguments.iter().position(|it| it == "-o").and_then(|at| arguments.get(at + 1)).expect("the result is named");
+    let folder = Path::new(output).parent();
+    let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
     assert!(ended.ok, "{}", ended.ran);
 }

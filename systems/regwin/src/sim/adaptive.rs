@@ -213,6 +213,20 @@ impl Windows {
         sum
     }
 
+    pub(super) fn adaptive_block_flush(&mut self, next: Thread) -> Sum {
+        let mut sum = Sum::default();
+        if self.running == Some(next) {
+            return sum;
+        }
+        sum.add(self.adaptive_costs().block_flush);
+        if self.adaptive.alone {
+            self.lone_flush(next, &mut sum);
+        } else {
+            self.shared_flush(next, &mut sum);
+        }
+        sum
+    }
+
     /// Looks for room above the running thread; a neighbour that was looked at before goes.
     fn finds_room(&mut self, sum: &mut Sum) -> bool {
         let costs = self.adaptive_costs().clone();

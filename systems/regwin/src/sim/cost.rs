@@ -3,7 +3,8 @@
 use machine::in_order::Core;
 
 use crate::code::{self, Code};
-use crate::names::Scheme;
+use crate::image::Recipe;
+use crate::names::{Allocate, Scheme};
 use crate::sparc;
 
 /// Cycles on the two machines.
@@ -30,6 +31,10 @@ pub struct Costs {
     pub flush_window: Cost,
     /// A switch up to the decision about the next thread.
     pub block: Cost,
+    /// A switch that stores all windows, up to that decision, without the windows, and each of them.
+    pub block_flush: Cost,
+    /// See above.
+    pub flush_next: Cost,
     /// The end of a thread up to there.
     pub leave: Cost,
     /// For each window that a switch stores.
@@ -50,13 +55,94 @@ pub struct Costs {
     pub load: Cost,
     /// After the end of a thread: the next is resident; or not.
     pub left: [Cost; 2],
+    /// The search for a place.
+    pub allocate: AllocateCosts,
     /// What only the adaptive scheme has.
     pub adaptive: AdaptiveCosts,
 }
 
+/// The pieces of the search for a place; the labels of `allocate.h`.
+#[derive(Debug, Clone, Default)]
+pub struct AllocateCosts {
+    /// Before the first window.
+    pub begin: Cost,
+    /// A window, and the thread that has its lowest above it.
+    pub next: Cost,
+    /// See above.
+    pub owner: Cost,
+    /// What is free.
+    pub pairs: Cost,
+    /// Near the suspended thread, `snp` only; not there.
+    pub near: Cost,
+    /// See above.
+    pub elsewhere: Cost,
+    /// Nothing is free.
+    pub full: Cost,
+    /// A window is not the place, or is.
+    pub bit: Cost,
+    /// See above.
+    pub bit_again: Cost,
+    /// See above.
+    pub found: Cost,
+    /// A window, the thread that has its lowest above it, the oldest so far, and at the end.
+    pub lru_next: Cost,
+    /// See above.
+    pub lru_owner: Cost,
+    /// See above.
+    pub lru_older: Cost,
+    /// See above.
+    pub lru_place: Cost,
+    /// Where the place is: the window to go to; around the end; going there.
+    pub place: Cost,
+    /// See above.
+    pub around: Cost,
+    /// See above.
+    pub go: Cost,
+}
+
+impl AllocateCosts {
+    fn new(recipe: &Recipe, sum: &dyn Fn(&[&str]) -> Cost) -> AllocateCosts {
+        let mut costs = AllocateCosts {
+            begin: sum(&["allocate"]),
+            next: sum(&["allocate_next", "allocate_on"]),
+            owner: sum(&["allocate_owner"]),
+            pairs: sum(&["allocate_pairs"]),
+            elsewhere: sum(&["allocate_elsewhere"]),
+            full: sum(&["allocate_full"]),
+            bit: sum(&["allocate_bit"]),
+            bit_again: sum(&["allocate_bit_again"]),
+            found: sum(&["allocate_found"]),
+            place: sum(&["allocate_place"]),
+            around: sum(&["allocate_around"]),
+            go: sum(&["allocate_go"]),
+            ..AllocateCosts::default()
+        };
+        if recipe.scheme == Scheme::Snp {
+            costs.near = sum(&["allocate_near"]);
+        }
+        if recipe.allocate == Allocate::Lru {
+            costs.lru_next = sum(&["lru_next", "lru_on"]);
+            costs.lru_owner = sum(&["lru_owner"]);
+            costs.lru_older = sum(&["lru_older"]);
+            costs.lru_place = sum(&["lru_place"]);
+        }
+        costs
+    }
+
+    /// The longest search with `n` windows.
+    fn worst(&self, n: u64, machine: usize) -> u64 {
+        let of = |cost: Cost| cost[machine];
+        let look = of(self.begin) + n * (of(self.next) + of(self.owner)) + of(self.pairs) + of(self.elsewhere);
+        let free = n * (of(self.bit) + of(self.bit_again)) + of(self.found);
+        let full = of(self.full) + n * (of(self.lru_next) + of(self.lru_owner) + of(self.lru_older)) + of(self.lru_place);
+        look + free.max(full) + of(self.place) + of(self.around) + of(self.go)
+    }
+}
+
 impl Costs {
     /// The costs of an image.
-    pub fn new(code: &Code, scheme: Scheme, machines: [&Core; 2]) -> Costs {
+    pub fn new(code: &Code, recipe: &Recipe, machines: [&Core; 2]) -> Costs {
+        let scheme = recipe.scheme;
         let both = |f: &dyn Fn(&Core) -> u64| machines.map(f);
         let sum = |names: &[&str]| both(&|core| names.iter().map(|name| code.block_cycles(name, core)).sum());
         let plus = |a: Cost, b: Cost| [a[0] + b[0], a[1] + b[1]];
@@ -71,7 +157,7 @@ impl Costs {
             Scheme::Ns => {
                 costs.overflow = plus(overflow, sum(&["overflow"]));
                 costs.underflow = plus(underflow, sum(&["underflow"]));
-                costs.block = sum(&["thr_block"]);
+                costs.block = sum(&["thr_block_leave"]);
                 costs.block_window = sum(&["block_next"]);
                 costs.block_again = sum(&["block_again"]);
                 costs.leave = sum(&["thr_leave"]);
@@ -79,7 +165,7 @@ impl Costs {
                 return costs;
             }
             Scheme::Flat => {
-                costs.block = sum(&["thr_block"]);
+                costs.block = sum(&["thr_block_leave"]);
                 costs.leave = sum(&["thr_leave"]);
                 costs.resident = sum(&["take_next", "thr_to"]);
                 return costs;
@@ -138,8 +224,13 @@ impl Costs {
             _ if form.has_register() => register,
             _ => constant,
         });
-        costs.block = sum(&["thr_block", "thr_to"]);
+        costs.block = sum(&["thr_block_leave", "thr_to"]);
         costs.leave = sum(&["thr_leave", "left", "thr_to_left"]);
+        costs.block_flush = sum(&["thr_block_flush", "left", "thr_to_left"]);
+        costs.flush_next = sum(&["flush_next"]);
+        if recipe.allocate != Allocate::Simple {
+            costs.allocate = AllocateCosts::new(recipe, &sum);
+        }
         costs.load = sum(&["load"]);
         costs.left = [sum(&["left_resident"]), sum(&["left_absent"])];
         let three = |name: &str| {
@@ -150,13 +241,18 @@ impl Costs {
         costs.reserve = three("reserve");
         if scheme == Scheme::Sp {
             costs.resident = sum(&["resident"]);
-            costs.absent = sum(&["absent"]);
+            costs.absent = sum(&["absent_free"]);
             costs.newest = three("newest");
         } else {
             costs.resident = sum(&["resident", "above_free"]);
             let [_, more, last] = three("resume");
             costs.resident_taken = [more, last].map(|it| plus(it, sum(&["resident", "above_taken"])));
-            costs.absent = sum(&["absent", "take_reserve"]);
+            if recipe.allocate == Allocate::Lru {
+                costs.absent = sum(&["allocate_done"]);
+                costs.newest = three("newest");
+            } else {
+                costs.absent = sum(&["absent_free", "take_reserve"]);
+            }
         }
         costs
     }
@@ -179,17 +275,17 @@ impl Costs {
         let ends = (of(costs.inherit_alone) + of(costs.lone_load)).max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
         let enters = of(costs.shared_leave).max(of(costs.lone_leave) + (n - 1) * of(costs.lone_down)) + of(costs.enter);
         let lone = of(costs.lone_look) + of(costs.lone_narrow) + of(costs.lone_flush_switch) + of(costs.lone_load);
-        let begins = of(costs.absent) + of(costs.shared_absent) + of(costs.leave) + of(costs.leave_shared);
+        let begins = of(costs.block_flush) + of(costs.absent) + of(costs.shared_absent) + of(costs.leave) + of(costs.leave_shared);
         (begins + looks + (n - 1) * window + (flush + ends).max(enters).max(lone), (n - 2) * of(costs.lone_underflow))
     }
 
     /// The most cycles that one switch can take with `n` windows, and the most that the underflows which
     /// it causes take later (of these, those that load windows it has stored of its own thread).
-    pub fn worst_switch(&self, scheme: Scheme, n: u32, machine: usize) -> (u64, u64) {
+    pub fn worst_switch(&self, recipe: &Recipe, n: u32, machine: usize) -> (u64, u64) {
         let most = |costs: &[Cost]| costs.iter().map(|it| it[machine]).max().unwrap_or(0);
         let of = |cost: Cost| cost[machine];
         let n = u64::from(n);
-        match scheme {
+        match recipe.scheme {
             Scheme::Flat => (of(self.block) + of(self.resident), 0),
             Scheme::Ns => {
                 let stores = (n - 1) * of(self.block_window) + (n - 2) * of(self.block_again);
@@ -197,11 +293,14 @@ impl Costs {
             }
             Scheme::Adaptive => self.worst_adaptive(n, machine),
             Scheme::Snp | Scheme::Sp => {
-                let enters = of(self.absent) + most(&self.newest) + most(&self.reserve) + of(self.load);
+                let search = if recipe.allocate == Allocate::Simple { 0 } else { self.allocate.worst(n, machine) };
+                let enters = search + of(self.absent) + most(&self.newest) + most(&self.reserve) + of(self.load);
                 let resumes = of(self.resident).max(most(&self.resident_taken));
                 let blocks = of(self.block) + enters.max(resumes);
                 let leaves = of(self.leave) + (of(self.left[1]) + of(self.load)).max(of(self.left[0]) + resumes);
-                (blocks.max(leaves), 0)
+                let ends = (of(self.left[1]) + of(self.load)).max(of(self.left[0]) + resumes);
+                let flushes = of(self.block_flush) + (n - 1) * of(self.flush_next) + ends;
+                (blocks.max(leaves).max(flushes), 0)
             }
         }
     }
@@ -273,6 +372,8 @@ pub struct AdaptiveCosts {
     pub lone_flush_window: Cost,
     /// An overflow takes one of several windows of a thread, or its last, by [`Loss`].
     pub overflow_other: [[Cost; 3]; 2],
+    /// A switch that stores all windows; what follows apart.
+    pub block_flush: Cost,
     /// From here: switches. Both threads have windows.
     pub resident: Cost,
     /// Alone and refused; what follows apart.
@@ -362,9 +463,10 @@ impl AdaptiveCosts {
             lone_flush: plus(taken("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
             lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
             overflow_other: ["overflow_more", "overflow_last"].map(other),
-            resident: sum(&["thr_block", "block_decides", "resident_stores", "resident", "thr_to_left"]),
-            lone_refused: sum(&["thr_block", "lone_refused"]),
-            absent: sum(&["thr_block", "block_decides", "absent"]),
+            block_flush: sum(&["thr_block_flush"]),
+            resident: sum(&["thr_block_leave", "block_decides", "resident_stores", "resident", "thr_to_left"]),
+            lone_refused: sum(&["thr_block_leave", "lone_refused"]),
+            absent: sum(&["thr_block_leave", "block_decides", "absent"]),
             lone_look: sum(&["lone_look"]),
             lone_leave: sum(&["lone_leave", "lone_owns"]),
             lone_down: sum(&["lone_down"]),

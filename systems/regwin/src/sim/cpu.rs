@@ -22,6 +22,8 @@ const TCB_PC: u32 = 12;
 const TCB_NEXT: u32 = 20;
 /// A program that executes more than this does not stop.
 const STEPS_MAX: u64 = 4_000_000_000;
+/// Cycles are summed apart for so many instructions: they fit into 32 bits.
+const STEPS_A_SUM: u64 = 1 << 20;
 
 /// Registers by number in the order of the instruction set: globals, outs, locals, ins.
 type Registers = [u32; 32];
@@ -35,17 +37,142 @@ struct Context {
     pc: u32,
 }
 
-/// One word with what is needed to execute and to charge it.
-#[derive(Debug, Clone, Copy, Default)]
+/// What an instruction does. With `Cc`, it also sets the flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Sethi,
+    Branch,
+    Call,
+    Jmpl,
+    FlushTrap,
+    Save,
+    Restore,
+    Add,
+    AddCc,
+    Sub,
+    SubCc,
+    And,
+    AndCc,
+    Or,
+    OrCc,
+    Xor,
+    XorCc,
+    Andn,
+    AndnCc,
+    Orn,
+    OrnCc,
+    Xnor,
+    XnorCc,
+    Sll,
+    Srl,
+    Sra,
+    ReadY,
+    WriteY,
+    /// The rest of the arithmetic, by its number in the instruction.
+    Rare,
+    Ld,
+    Ldub,
+    Ldd,
+    St,
+    Stb,
+    Std,
+    /// The rest of the loads and stores, by its number.
+    RareMemory,
+    /// Nothing that these programs contain.
+    Unknown,
+}
+
+/// One word, decoded: what it does, its registers, its constant (the second operand is register plus constant: one of
+/// them is 0), what it costs on each machine in 32 bits each, and whether the simulator steps in here.
+#[derive(Debug, Clone, Copy)]
 struct Word {
+    op: Op,
+    rd: u8,
+    rs1: u8,
+    rs2: u8,
+    is_special: bool,
+    constant: u32,
     bits: u32,
-    cost: [u32; 2],
+    cost: u64,
+}
+
+impl Word {
+    fn decode(bits: u32, cost: [u32; 2]) -> Word {
+        let op3 = bits >> 19 & 63;
+        let op = match bits >> 30 {
+            0 => match bits >> 22 & 7 {
+                4 => Op::Sethi,
+                2 => Op::Branch,
+                _ => Op::Unknown,
+            },
+            1 => Op::Call,
+            2 => match op3 {
+                0x00 => Op::Add,
+                0x10 => Op::AddCc,
+                0x04 => Op::Sub,
+                0x14 => Op::SubCc,
+                0x01 => Op::And,
+                0x11 => Op::AndCc,
+                0x02 => Op::Or,
+                0x12 => Op::OrCc,
+                0x03 => Op::Xor,
+                0x13 => Op::XorCc,
+                0x05 => Op::Andn,
+                0x15 => Op::AndnCc,
+                0x06 => Op::Orn,
+                0x16 => Op::OrnCc,
+                0x07 => Op::Xnor,
+                0x17 => Op::XnorCc,
+                0x25 => Op::Sll,
+                0x26 => Op::Srl,
+                0x27 => Op::Sra,
+                0x28 => Op::ReadY,
+                0x30 => Op::WriteY,
+                0x38 => Op::Jmpl,
+                0x3a => Op::FlushTrap,
+                0x3c => Op::Save,
+                0x3d => Op::Restore,
+                0x08 | 0x0a..=0x0c | 0x0e | 0x0f | 0x18 | 0x1a..=0x1c | 0x1e | 0x1f => Op::Rare,
+                _ => Op::Unknown,
+            },
+            _ => match op3 {
+                0x00 => Op::Ld,
+                0x01 => Op::Ldub,
+                0x03 => Op::Ldd,
+                0x04 => Op::St,
+                0x05 => Op::Stb,
+                0x07 => Op::Std,
+                0x02 | 0x06 | 0x09 | 0x0a => Op::RareMemory,
+                _ => Op::Unknown,
+            },
+        };
+        let has_constant = bits >> 13 & 1 == 1;
+        let constant = match op {
+            Op::Sethi => bits << 10,
+            Op::Branch => ((bits << 10) as i32 >> 8) as u32,
+            Op::Call => bits << 2,
+            _ if has_constant => ((bits << 19) as i32 >> 19) as u32,
+            _ => 0,
+        };
+        let rs2 = if has_constant || matches!(op, Op::Sethi | Op::Branch | Op::Call) { 0 } else { (bits & 31) as u8 };
+        Word {
+            op,
+            rd: (bits >> 25 & 31) as u8,
+            rs1: (bits >> 14 & 31) as u8,
+            rs2,
+            is_special: false,
+            constant,
+            bits,
+            cost: u64::from(cost[0]) | u64::from(cost[1]) << 32,
+        }
+    }
 }
 
 /// Where the simulator steps in.
 #[derive(Debug, Clone, Copy)]
 struct Places {
     block: u32,
+    block_flush: u32,
     leave: u32,
     wake: u32,
     idle: u32,
@@ -71,8 +198,9 @@ pub struct Cpu {
     npc: u32,
     places: Places,
     windows: Windows,
-    save_cost: cost::Cost,
     cycles: cost::Cost,
+    /// Cycles not yet added to these, 32 bits each.
+    recent: u64,
     saves: u64,
     restores: u64,
     switches_to: Vec<u64>,
@@ -85,9 +213,7 @@ pub struct Cpu {
     pub finished: Option<Vec<u8>>,
 }
 
-const N: usize = 0;
-const Z: usize = 1;
-const V: usize = 2;
+/// The carry, in the flags: negative, zero, overflow, carry.
 const C: usize = 3;
 
 impl Cpu {
@@ -108,11 +234,12 @@ impl Cpu {
         let charged = |at: u32| code.application.contains(&at);
         let word = |(idx, bits): (usize, &u32)| {
             let cost = if charged(code.address_of(idx)) { cost::of_word(*bits, machines) } else { [0; 2] };
-            Word { bits: *bits, cost }
+            Word::decode(*bits, cost)
         };
         let threads = code.symbols["threads"];
         let places = Places {
-            block: code.address("thr_block"),
+            block: code.address("thr_block_leave"),
+            block_flush: code.address("thr_block_flush"),
             leave: code.address("thr_leave"),
             wake: code.address("thr_wake"),
             idle: code.address("machine_idle"),
@@ -127,8 +254,12 @@ impl Cpu {
         r[14] = code.address("boot_stack_end") - 96;
         r[15] = places.leave - 8;
         let main = code.address("main");
+        let mut words: Vec<Word> = code.words.iter().enumerate().map(word).collect();
+        for at in [places.block, places.block_flush, places.leave, places.wake, places.idle, places.stop] {
+            words[((at - code.base) / 4) as usize].is_special = true;
+        }
         Cpu {
-            words: code.words.iter().enumerate().map(word).collect(),
+            words,
             base: code.base,
             memory,
             r,
@@ -141,8 +272,8 @@ impl Cpu {
             npc: main + 4,
             places,
             windows,
-            save_cost: cost::of_save(machines),
             cycles: [0; 2],
+            recent: 0,
             saves: 0,
             restores: 0,
             switches_to: Vec::new(),
@@ -156,40 +287,70 @@ impl Cpu {
     /// Runs to the end; what was written on the console.
     pub fn run(&mut self) -> Result<String, Vec<String>> {
         let mut counted = None;
-        for _ in 0..STEPS_MAX {
-            let pc = self.pc;
-            if pc == self.places.block {
-                let next = self.take_ready();
-                self.suspend();
-                self.record(Event::Block(next));
-                self.windows.block(next);
-                self.enter(next);
-            } else if pc == self.places.leave {
-                let next = self.take_ready();
-                if self.running.is_none() {
-                    (self.cycles, self.saves, self.restores) = ([0; 2], 0, 0);
+        let mut n_steps = 0;
+        while n_steps < STEPS_MAX {
+            for _ in 0..STEPS_A_SUM {
+                let word = self.words[((self.pc - self.base) / 4) as usize];
+                if word.is_special {
+                    self.add_recent();
+                    if let Some(console) = self.special(word, &mut counted) {
+                        return Ok(console);
+                    }
+                } else {
+                    self.step(word);
                 }
-                self.record(Event::Leave(next));
-                self.windows.leave(next);
-                self.enter(next);
-            } else if pc == self.places.stop {
-                (self.cycles, self.saves, self.restores) = counted.expect("the idle thread ends the machine");
-                return Ok(String::from_utf8_lossy(&self.console).into_owned());
-            } else {
-                if pc == self.places.wake && self.running.is_some() {
-                    let thread = self.thread(self.r[8]);
-                    let resident = self.windows.is_resident(thread);
-                    self.store32(self.r[8] + TCB_PSR, u32::from(resident));
-                }
-                if pc == self.places.idle {
-                    counted = Some((self.cycles, self.saves, self.restores));
-                    self.windows.freeze();
-                    self.finished = self.events.take();
-                }
-                self.step();
             }
+            self.add_recent();
+            n_steps += STEPS_A_SUM;
         }
         Err(vec![format!("the program was still running after {STEPS_MAX} instructions and was ended")])
+    }
+
+    /// Where the simulator steps in; the console at the end.
+    fn special(&mut self, word: Word, counted: &mut Option<(cost::Cost, u64, u64)>) -> Option<String> {
+        let pc = self.pc;
+        if pc == self.places.block || pc == self.places.block_flush {
+            let next = self.take_ready();
+            self.suspend();
+            if pc == self.places.block {
+                self.record(Event::Block(next));
+                self.windows.block(next);
+            } else {
+                self.record(Event::BlockFlush(next));
+                self.windows.block_flush(next);
+            }
+            self.enter(next);
+        } else if pc == self.places.leave {
+            let next = self.take_ready();
+            if self.running.is_none() {
+                (self.cycles, self.saves, self.restores) = ([0; 2], 0, 0);
+            }
+            self.record(Event::Leave(next));
+            self.windows.leave(next);
+            self.enter(next);
+        } else if pc == self.places.stop {
+            (self.cycles, self.saves, self.restores) = counted.expect("the idle thread ends the machine");
+            return Some(String::from_utf8_lossy(&self.console).into_owned());
+        } else {
+            if pc == self.places.wake && self.running.is_some() {
+                let thread = self.thread(self.r[8]);
+                let resident = self.windows.is_resident(thread);
+                self.store32(self.r[8] + TCB_PSR, u32::from(resident));
+            }
+            if pc == self.places.idle {
+                *counted = Some((self.cycles, self.saves, self.restores));
+                self.windows.freeze();
+                self.finished = self.events.take();
+            }
+            self.step(word);
+        }
+        None
+    }
+
+    fn add_recent(&mut self) {
+        self.cycles[0] += self.recent & 0xffff_ffff;
+        self.cycles[1] += self.recent >> 32;
+        self.recent = 0;
     }
 
     /// What was counted.
@@ -286,63 +447,85 @@ impl Cpu {
         self.memory[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
 
-    fn set(&mut self, rd: u32, value: u32) {
-        if rd != 0 {
-            self.r[rd as usize] = value;
-        }
-    }
-
-    fn step(&mut self) {
-        let word = self.words[((self.pc - self.base) / 4) as usize];
-        let bits = word.bits;
-        self.cycles = [self.cycles[0] + u64::from(word.cost[0]), self.cycles[1] + u64::from(word.cost[1])];
-        let rd = bits >> 25 & 31;
+    fn step(&mut self, word: Word) {
+        self.recent += word.cost;
+        let rd = usize::from(word.rd & 31);
+        let a = self.r[usize::from(word.rs1 & 31)];
+        let b = self.r[usize::from(word.rs2 & 31)].wrapping_add(word.constant);
         let (mut pc, mut npc) = (self.npc, self.npc.wrapping_add(4));
-        match bits >> 30 {
-            0 => match bits >> 22 & 7 {
-                4 => self.set(rd, bits << 10),
-                2 => {
-                    let taken = self.condition(bits >> 25 & 15);
-                    let annul = bits >> 29 & 1 == 1;
-                    let target = self.pc.wrapping_add(((bits << 10) as i32 >> 8) as u32);
-                    let always = bits >> 25 & 7 == 0;
-                    if taken {
-                        npc = target;
-                    }
-                    if annul && (always || !taken) {
-                        (pc, npc) = (npc, npc.wrapping_add(4));
-                    }
+        match word.op {
+            Op::Sethi => self.r[rd] = word.constant,
+            Op::Branch => {
+                let taken = self.condition(word.bits >> 25 & 15);
+                let annul = word.bits >> 29 & 1 == 1;
+                let always = word.bits >> 25 & 7 == 0;
+                if taken {
+                    npc = self.pc.wrapping_add(word.constant);
                 }
-                _ => self.unknown(bits),
-            },
-            1 => {
+                if annul && (always || !taken) {
+                    (pc, npc) = (npc, npc.wrapping_add(4));
+                }
+            }
+            Op::Call => {
                 self.r[15] = self.pc;
-                npc = self.pc.wrapping_add(bits << 2);
+                npc = self.pc.wrapping_add(word.constant);
             }
-            2 => {
-                let a = self.r[(bits >> 14 & 31) as usize];
-                let b = self.operand(bits);
-                match bits >> 19 & 63 {
-                    0x38 => {
-                        self.set(rd, self.pc);
-                        npc = a.wrapping_add(b);
-                    }
-                    0x3a => self.windows.flush(),
-                    0x3c => self.save(rd, a.wrapping_add(b)),
-                    0x3d => self.restore(bits, rd, a.wrapping_add(b)),
-                    op3 => self.arithmetic(op3, rd, a, b, bits),
-                }
+            Op::Jmpl => {
+                self.r[rd] = self.pc;
+                npc = a.wrapping_add(b);
             }
-            _ => {
-                let address = self.r[(bits >> 14 & 31) as usize].wrapping_add(self.operand(bits));
-                self.memory_access(bits >> 19 & 63, rd, address, bits);
+            Op::FlushTrap => {
+                self.record(Event::Flush);
+                self.windows.flush();
             }
+            Op::Save => self.save(rd, a.wrapping_add(b)),
+            Op::Restore => self.restore(word, rd, a.wrapping_add(b)),
+            Op::Add => self.r[rd] = a.wrapping_add(b),
+            Op::Sub => self.r[rd] = a.wrapping_sub(b),
+            Op::And => self.r[rd] = a & b,
+            Op::Or => self.r[rd] = a | b,
+            Op::Xor => self.r[rd] = a ^ b,
+            Op::Andn => self.r[rd] = a & !b,
+            Op::Orn => self.r[rd] = a | !b,
+            Op::Xnor => self.r[rd] = !(a ^ b),
+            Op::Sll => self.r[rd] = a << (b & 31),
+            Op::Srl => self.r[rd] = a >> (b & 31),
+            Op::Sra => self.r[rd] = (a as i32 >> (b & 31)) as u32,
+            Op::AddCc => {
+                let (value, carries) = a.overflowing_add(b);
+                self.set_flags(value, (!(a ^ b) & (a ^ value)) >> 31 == 1, carries);
+                self.r[rd] = value;
+            }
+            Op::SubCc => {
+                let (value, carries) = a.overflowing_sub(b);
+                self.set_flags(value, ((a ^ b) & (a ^ value)) >> 31 == 1, carries);
+                self.r[rd] = value;
+            }
+            Op::AndCc => self.logic(rd, a & b),
+            Op::OrCc => self.logic(rd, a | b),
+            Op::XorCc => self.logic(rd, a ^ b),
+            Op::AndnCc => self.logic(rd, a & !b),
+            Op::OrnCc => self.logic(rd, a | !b),
+            Op::XnorCc => self.logic(rd, !(a ^ b)),
+            Op::ReadY => self.r[rd] = self.y,
+            Op::WriteY => self.y = a ^ b,
+            Op::Rare => self.arithmetic(word.bits, rd, a, b),
+            Op::Ld | Op::Ldub | Op::Ldd | Op::St | Op::Stb | Op::Std | Op::RareMemory => {
+                self.memory_access(word, rd, a.wrapping_add(b));
+            }
+            Op::Unknown => self.unknown(word.bits),
         }
+        self.r[0] = 0;
         (self.pc, self.npc) = (pc, npc);
     }
 
-    fn operand(&self, bits: u32) -> u32 {
-        if bits >> 13 & 1 == 1 { ((bits << 19) as i32 >> 19) as u32 } else { self.r[(bits & 31) as usize] }
+    fn logic(&mut self, rd: usize, value: u32) {
+        self.set_flags(value, false, false);
+        self.r[rd] = value;
+    }
+
+    fn set_flags(&mut self, value: u32, overflow: bool, carries: bool) {
+        self.flags = [value >> 31 == 1, value == 0, overflow, carries];
     }
 
     fn condition(&self, code: u32) -> bool {
@@ -360,11 +543,11 @@ impl Cpu {
         holds != (code >= 8)
     }
 
-    fn save(&mut self, rd: u32, value: u32) {
+    fn save(&mut self, rd: usize, value: u32) {
         let frame: [u32; 16] = self.r[16..].try_into().expect("sixteen registers");
         self.frames.push(frame);
         self.r.copy_within(8..16, 24);
-        self.set(rd, value);
+        self.r[rd] = value;
         if self.running.is_some() {
             self.saves += 1;
             self.record(Event::Save);
@@ -372,62 +555,38 @@ impl Cpu {
         }
     }
 
-    fn restore(&mut self, bits: u32, rd: u32, value: u32) {
+    fn restore(&mut self, word: Word, rd: usize, value: u32) {
         self.r.copy_within(24..32, 8);
         let frame = self.frames.pop().expect("a thread restores what it has saved");
         self.r[16..].copy_from_slice(&frame);
-        self.set(rd, value);
+        self.r[rd] = value;
         if self.running.is_some() {
             self.restores += 1;
-            self.record(Event::Restore(Adds::of(bits)));
+            self.record(Event::Restore(Adds::of(word.bits)));
             // The handler that loads in place finishes the restore itself.
-            if self.windows.restore(Adds::of(bits)) {
-                self.cycles = [self.cycles[0] - self.save_cost[0], self.cycles[1] - self.save_cost[1]];
+            if self.windows.restore(Adds::of(word.bits)) {
+                self.recent -= word.cost;
             }
         }
     }
 
-    fn arithmetic(&mut self, op3: u32, rd: u32, a: u32, b: u32, bits: u32) {
+    /// The arithmetic that programs seldom do.
+    fn arithmetic(&mut self, bits: u32, rd: usize, a: u32, b: u32) {
         let carry = u32::from(self.flags[C]);
-        let mut overflow = false;
-        let mut carries = false;
-        let value = match op3 & 0x2f {
-            // The operations that also come with flags, by their number without the flag bit.
-            _ if op3 >= 0x20 => {
-                let value = match op3 {
-                    0x25 => a << (b & 31),
-                    0x26 => a >> (b & 31),
-                    0x27 => (a as i32 >> (b & 31)) as u32,
-                    0x28 => self.y,
-                    0x30 => {
-                        self.y = a ^ b;
-                        return;
-                    }
-                    _ => self.unknown(bits),
-                };
-                self.set(rd, value);
-                return;
-            }
-            0x00 | 0x08 => {
-                let sum = u64::from(a) + u64::from(b) + if op3 & 8 == 8 { u64::from(carry) } else { 0 };
+        let (mut overflow, mut carries) = (false, false);
+        let value = match bits >> 19 & 0x0f {
+            0x08 => {
+                let sum = u64::from(a) + u64::from(b) + u64::from(carry);
                 carries = sum >> 32 == 1;
-                let value = sum as u32;
-                overflow = (!(a ^ b) & (a ^ value)) >> 31 == 1;
-                value
+                overflow = (!(a ^ b) & (a ^ sum as u32)) >> 31 == 1;
+                sum as u32
             }
-            0x04 | 0x0c => {
-                let borrow = if op3 & 8 == 8 { carry } else { 0 };
-                let value = a.wrapping_sub(b).wrapping_sub(borrow);
-                carries = u64::from(a) < u64::from(b) + u64::from(borrow);
+            0x0c => {
+                let value = a.wrapping_sub(b).wrapping_sub(carry);
+                carries = u64::from(a) < u64::from(b) + u64::from(carry);
                 overflow = ((a ^ b) & (a ^ value)) >> 31 == 1;
                 value
             }
-            0x01 => a & b,
-            0x02 => a | b,
-            0x03 => a ^ b,
-            0x05 => a & !b,
-            0x06 => a | !b,
-            0x07 => !(a ^ b),
             0x0a => {
                 let product = u64::from(a) * u64::from(b);
                 self.y = (product >> 32) as u32;
@@ -442,51 +601,48 @@ impl Cpu {
                 let dividend = u64::from(self.y) << 32 | u64::from(a);
                 u32::try_from(dividend / u64::from(b.max(1))).unwrap_or(u32::MAX)
             }
-            0x0f => {
+            _ => {
                 let dividend = (u64::from(self.y) << 32 | u64::from(a)) as i64;
                 let quotient = dividend / i64::from(b as i32).wrapping_add(i64::from(b == 0));
                 quotient.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as u32
             }
-            _ => self.unknown(bits),
         };
-        if op3 & 0x10 != 0 {
-            self.flags[N] = value >> 31 == 1;
-            self.flags[Z] = value == 0;
-            self.flags[V] = overflow;
-            self.flags[C] = carries;
+        if bits >> 19 & 0x10 != 0 {
+            self.set_flags(value, overflow, carries);
         }
-        self.set(rd, value);
+        self.r[rd] = value;
     }
 
-    fn memory_access(&mut self, op3: u32, rd: u32, address: u32, bits: u32) {
+    fn memory_access(&mut self, word: Word, rd: usize, address: u32) {
         if address & 0xffff_ff00 == UART_DATA & 0xffff_ff00 {
-            match (op3, address) {
-                (4, UART_DATA) => self.console.push(self.r[rd as usize] as u8),
-                (0, UART_STATUS) => self.set(rd, 4),
+            match (word.op, address) {
+                (Op::St, UART_DATA) => self.console.push(self.r[rd] as u8),
+                (Op::Ld, UART_STATUS) => self.r[rd] = 4,
                 _ => {}
             }
             return;
         }
         let at = address.wrapping_sub(RAM) as usize;
-        match op3 {
-            0x00 => self.set(rd, self.load32(address)),
-            0x01 => self.set(rd, u32::from(self.memory[at])),
-            0x02 => self.set(rd, u32::from(u16::from_be_bytes([self.memory[at], self.memory[at + 1]]))),
-            0x03 => {
+        match word.op {
+            Op::Ld => self.r[rd] = self.load32(address),
+            Op::Ldub => self.r[rd] = u32::from(self.memory[at]),
+            Op::Ldd => {
                 let pair = [self.load32(address), self.load32(address + 4)];
-                self.set(rd, pair[0]);
-                self.set(rd | 1, pair[1]);
+                self.r[rd] = pair[0];
+                self.r[rd | 1] = pair[1];
             }
-            0x04 => self.store32(address, self.r[rd as usize]),
-            0x05 => self.memory[at] = self.r[rd as usize] as u8,
-            0x06 => self.memory[at..at + 2].copy_from_slice(&(self.r[rd as usize] as u16).to_be_bytes()),
-            0x07 => {
-                self.store32(address, self.r[rd as usize]);
-                self.store32(address + 4, self.r[rd as usize | 1]);
+            Op::St => self.store32(address, self.r[rd]),
+            Op::Stb => self.memory[at] = self.r[rd] as u8,
+            Op::Std => {
+                self.store32(address, self.r[rd]);
+                self.store32(address + 4, self.r[rd | 1]);
             }
-            0x09 => self.set(rd, self.memory[at] as i8 as u32),
-            0x0a => self.set(rd, i16::from_be_bytes([self.memory[at], self.memory[at + 1]]) as u32),
-            _ => self.unknown(bits),
+            _ => match word.bits >> 19 & 63 {
+                0x02 => self.r[rd] = u32::from(u16::from_be_bytes([self.memory[at], self.memory[at + 1]])),
+                0x06 => self.memory[at..at + 2].copy_from_slice(&(self.r[rd] as u16).to_be_bytes()),
+                0x09 => self.r[rd] = self.memory[at] as i8 as u32,
+                _ => self.r[rd] = i16::from_be_bytes([self.memory[at], self.memory[at + 1]]) as u32,
+            },
         }
     }
 

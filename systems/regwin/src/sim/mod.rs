@@ -5,6 +5,7 @@
 //! what they do to the windows, and `cost` what the blocks that they run through cost.
 
 mod adaptive;
+mod allocate;
 pub mod cost;
 mod cpu;
 pub mod trace;
@@ -17,6 +18,8 @@ use crate::counts::Counts;
 use crate::image::Recipe;
 use crate::qemu::Blob;
 use crate::work::{self, Done, Fault};
+
+pub use windows::Fragments;
 
 /// Runs a recipe on the simulator; the same result as [`work::run`].
 pub fn run(recipe: &Recipe, n_windows: u32, blobs: &[Blob], threads: &[String]) -> Result<Done, Fault> {
@@ -37,8 +40,8 @@ pub fn simulate(
     threads: &[String],
     machines: [&Core; 2],
 ) -> Result<Done, Fault> {
-    let costs = cost::Costs::new(code, recipe.scheme, machines);
-    let windows = windows::Windows::new(recipe.scheme, n_windows, costs);
+    let costs = cost::Costs::new(code, recipe, machines);
+    let windows = windows::Windows::new(recipe.scheme, recipe.allocate, n_windows, costs);
     let mut cpu = cpu::Cpu::new(code, elf, blobs, machines, windows);
     let console = cpu.run().map_err(Fault::Program)?;
     let output = work::finished(&console)?;

@@ -7,10 +7,10 @@ use machine::in_order::Core;
 
 use super::cost::{self, Adds, Cost, Costs};
 use super::cpu::Cpu;
-use super::windows::{Thread, Windows};
+use super::windows::{Fragments, Thread, Windows};
 use crate::code::Code;
 use crate::counts::Counts;
-use crate::names::Scheme;
+use crate::names::{Allocate, Scheme};
 use crate::qemu::Blob;
 use crate::work::Fault;
 
@@ -21,24 +21,32 @@ pub enum Event {
     Save,
     /// A `restore`.
     Restore(Adds),
+    /// All windows of the running thread but the current one go to memory.
+    Flush,
     /// The running thread is suspended, this one runs.
     Block(Thread),
+    /// The same, and no window of the suspended one stays.
+    BlockFlush(Thread),
     /// The running thread has ended, this one runs.
     Leave(Thread),
 }
 
 /// The last byte of a restore.
 const RESTORE_MAX: u8 = Adds::N_FORMS as u8;
+const FLUSH: u8 = 0x20;
 const BLOCK: u8 = 0x40;
 const LEAVE: u8 = 0x80;
+const BLOCK_FLUSH: u8 = BLOCK | LEAVE;
 
 impl Event {
     /// From a byte.
     pub fn of(byte: u8) -> Event {
-        match byte {
-            0 => Event::Save,
-            _ if byte & LEAVE != 0 => Event::Leave(Thread::from(byte & 0x3f)),
-            _ if byte & BLOCK != 0 => Event::Block(Thread::from(byte & 0x3f)),
+        match byte & BLOCK_FLUSH {
+            BLOCK => Event::Block(Thread::from(byte & 0x3f)),
+            LEAVE => Event::Leave(Thread::from(byte & 0x3f)),
+            BLOCK_FLUSH => Event::BlockFlush(Thread::from(byte & 0x3f)),
+            _ if byte == 0 => Event::Save,
+            _ if byte == FLUSH => Event::Flush,
             _ => Event::Restore(Adds::from_form(byte - 1).unwrap_or(Adds::NOTHING)),
         }
     }
@@ -48,7 +56,9 @@ impl Event {
         match self {
             Event::Save => 0,
             Event::Restore(adds) => 1 + adds.form() as u8,
+            Event::Flush => FLUSH,
             Event::Block(thread) => BLOCK | thread as u8,
+            Event::BlockFlush(thread) => BLOCK_FLUSH | thread as u8,
             Event::Leave(thread) => LEAVE | thread as u8,
         }
     }
@@ -69,7 +79,7 @@ pub struct Trace {
 
 /// Runs an image without any window trap and records the events.
 pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machines: [&Core; 2]) -> Result<Trace, Fault> {
-    let mut cpu = Cpu::new(code, elf, blobs, machines, Windows::new(Scheme::Flat, 32, Costs::default()));
+    let mut cpu = Cpu::new(code, elf, blobs, machines, Windows::new(Scheme::Flat, Allocate::Simple, 32, Costs::default()));
     cpu.events = Some(Vec::new());
     cpu.run().map_err(Fault::Program)?;
     let mut counts = cpu.counts();
@@ -81,16 +91,9 @@ pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machi
 
 impl Trace {
     /// The run under a scheme that shares windows or not, with so many windows.
-    pub fn replay(&self, scheme: Scheme, n_windows: u32, costs: &Costs) -> Counts {
-        let mut windows = Windows::new(scheme, n_windows, costs.clone());
-        for &event in &self.events {
-            match Event::of(event) {
-                Event::Save => drop(windows.save()),
-                Event::Restore(adds) => drop(windows.restore(adds)),
-                Event::Block(next) => windows.block(next),
-                Event::Leave(next) => windows.leave(next),
-            }
-        }
+    pub fn replay(&self, scheme: Scheme, allocate: Allocate, n_windows: u32, costs: &Costs) -> Counts {
+        let mut windows = Windows::new(scheme, allocate, n_windows, costs.clone());
+        self.feed(&mut windows);
         let mut counts = windows.counts();
         counts.switches = self.counts.switches.clone();
         counts.saves = self.counts.saves;
@@ -102,10 +105,31 @@ impl Trace {
         }
         counts
     }
+
+    /// The external fragmentation of that run; `snp` and `sp` only.
+    pub fn fragments(&self, scheme: Scheme, allocate: Allocate, n_windows: u32) -> Fragments {
+        let mut windows = Windows::new(scheme, allocate, n_windows, Costs::default());
+        windows.fragments = Some(Fragments::default());
+        self.feed(&mut windows);
+        windows.fragments.expect("it was wanted")
+    }
+
+    fn feed(&self, windows: &mut Windows) {
+        for &event in &self.events {
+            match Event::of(event) {
+                Event::Save => drop(windows.save()),
+                Event::Restore(adds) => drop(windows.restore(adds)),
+                Event::Flush => windows.flush(),
+                Event::Block(next) => windows.block(next),
+                Event::BlockFlush(next) => windows.block_flush(next),
+                Event::Leave(next) => windows.leave(next),
+            }
+        }
+    }
 }
 
 /// First line of a trace file; the events follow as bytes.
-const HEAD: &str = "regwin-trace 2";
+const HEAD: &str = "regwin-trace 3";
 
 impl Trace {
     /// The trace as a file: a line that says what it is, one with the application's cycles on each
@@ -141,11 +165,11 @@ impl Trace {
                     counts.restores += 1;
                     None
                 }
-                (_, Event::Block(next)) if byte & 0xc0 == BLOCK => Some(next),
-                (_, Event::Leave(next)) if byte & 0xc0 == LEAVE => Some(next),
+                (_, Event::Flush) => None,
+                (_, Event::Block(next) | Event::BlockFlush(next) | Event::Leave(next)) => Some(next),
                 _ => return Err(format!("event {} is no event: {byte:#04x}", idx + 1)),
             };
-            if idx == 0 && byte & LEAVE == 0 {
+            if idx == 0 && byte & BLOCK_FLUSH != LEAVE {
                 return Err("it does not begin with the first switch".to_owned());
             }
             match switches_to {
@@ -191,10 +215,11 @@ mod tests {
         let good = trace(&[Event::Leave(1)]).to_bytes();
         let with = |bytes: &[u8]| [&good, bytes].concat();
         let refusals = [
-            (b"".to_vec(), "its first line is not `regwin-trace 2`"),
-            (b"regwin-trace 2\n1 2\n".to_vec(), "its second line is not four numbers"),
+            (b"".to_vec(), "its first line is not `regwin-trace 3`"),
+            (b"regwin-trace 3\n1 2\n".to_vec(), "its second line is not four numbers"),
             (with(&[10]), "event 2 is no event: 0x0a"),
-            (with(&[0xff]), "event 2 is no event: 0xff"),
+            (with(&[0x21]), "event 2 is no event: 0x21"),
+            (with(&[0xff]), "event 2 switches to a thread without name"),
             (with(&[0x43]), "event 2 switches to a thread without name"),
             (trace(&[Event::Save]).to_bytes(), "it does not begin with the first switch"),
         ];
@@ -208,7 +233,9 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(1);
         for seed in 0..300 {
             let next = |rng: &mut fastrand::Rng| rng.usize(1..3);
-            let event = |rng: &mut fastrand::Rng| match rng.u32(..8) {
+            let event = |rng: &mut fastrand::Rng| match rng.u32(..10) {
+                8 => Event::Flush,
+                9 => Event::BlockFlush(next(rng)),
                 0..=2 => Event::Save,
                 3..=5 => Event::Restore(Adds::NOTHING),
                 6 => Event::Block(next(rng)),
@@ -219,7 +246,7 @@ mod tests {
             let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
             for scheme in Scheme::ALL {
                 for n in [4, 5, 8] {
-                    let counts = read.replay(scheme, n, &Costs::default());
+                    let counts = read.replay(scheme, Allocate::Simple, n, &Costs::default());
                     assert!(counts.restored <= counts.restores + counts.n_switches(), "seed {seed}");
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::adaptive::State;
 use super::cost::{Adds, Cost, Costs};
 use crate::counts::{Counts, Cycles};
-use crate::names::Scheme;
+use crate::names::{Allocate, Scheme};
 use crate::qemu::Span;
 
 /// A thread by number; the boot thread has none, it leaves before anything is counted.
@@ -24,6 +24,7 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub struct Windows {
     pub(super) scheme: Scheme,
+    pub(super) allocate: Allocate,
     pub(super) n: u32,
     pub(super) costs: Costs,
     /// Of each suspended thread that has resident windows.
@@ -45,9 +46,23 @@ pub struct Windows {
     traps: Cost,
     spans: BTreeMap<(u32, u32, Cost), u64>,
     pub(super) adaptive: State,
+    /// Allocation `lru`: switches so far, and at which each thread was suspended.
+    pub(super) clock: u32,
+    pub(super) stamps: Vec<u32>,
     /// What the running thread is refused, if it is alone.
     pub(super) lone_refusals: u32,
     frozen: Option<Box<Counts>>,
+    /// Counted if wanted.
+    pub(super) fragments: Option<Fragments>,
+}
+
+/// External fragmentation: windows of suspended threads that are stored although enough are free elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Fragments {
+    /// Windows of suspended threads stored to make room.
+    pub stored: u64,
+    /// Of these, while as many free windows as were needed lay elsewhere.
+    pub while_free: u64,
 }
 
 /// A switch in the making.
@@ -66,9 +81,10 @@ impl Sum {
 
 impl Windows {
     /// All windows free.
-    pub fn new(scheme: Scheme, n: u32, costs: Costs) -> Windows {
+    pub fn new(scheme: Scheme, allocate: Allocate, n: u32, costs: Costs) -> Windows {
         Windows {
             scheme,
+            allocate,
             n,
             costs,
             places: Vec::new(),
@@ -86,9 +102,22 @@ impl Windows {
             traps: [0; 2],
             spans: BTreeMap::new(),
             adaptive: State::new(),
+            clock: 0,
+            stamps: Vec::new(),
             lone_refusals: 0,
             frozen: None,
+            fragments: None,
         }
+    }
+
+    /// A window of a suspended thread is about to be stored; `n_needed` free ones would do, beside `n_claimed` that the
+    /// running thread has.
+    fn count_fragment(&mut self, n_claimed: u32, n_needed: u32) {
+        let Some(fragments) = &mut self.fragments else { return };
+        let reserved = u32::from(self.scheme != Scheme::Snp);
+        let n_taken: u32 = self.places.iter().flatten().map(|it| (it.bottom + self.n - it.top) % self.n + 1 + reserved).sum();
+        fragments.stored += 1;
+        fragments.while_free += u64::from(n_taken + n_claimed + n_needed <= self.n);
     }
 
     /// Counts nothing from here on.
@@ -159,6 +188,7 @@ impl Windows {
                     }
                     Some(owner) => {
                         self.spilled += 1;
+                        self.count_fragment((self.bottom + self.n - self.cwp) % self.n + 1, 1);
                         let last = self.store_lowest(owner, None);
                         self.costs.overflow_other[usize::from(last)]
                     }
@@ -237,13 +267,15 @@ impl Windows {
         false
     }
 
-    /// Makes `window` free for `to`: 0 it was, 1 one of several windows was stored, 2 the last of a thread.
+    /// Makes `window` free for `to`: 0 it was, 1 one of several windows was stored, 2 the last of a thread. A new frame
+    /// (`to`) needs a reserved window too.
     fn clear(&mut self, window: u32, to: Option<Thread>, sum: &mut Sum) -> usize {
         let Some(owner) = self.owner[window as usize] else {
             self.owner[window as usize] = to;
             return 0;
         };
         sum.spilled += 1;
+        self.count_fragment(u32::from(to.is_none()), 1 + u32::from(to.is_some()));
         1 + usize::from(self.store_lowest(owner, to))
     }
 
@@ -269,6 +301,7 @@ impl Windows {
             Scheme::Adaptive => sum = self.adaptive_block(next),
             Scheme::Snp | Scheme::Sp => {
                 let old = self.running.expect("a thread blocks");
+                self.stamp(old);
                 self.set_place(old, Some(Place { top: self.cwp, bottom: self.bottom, reserved: self.above(self.cwp) }));
                 if let Some(place) = self.places.get(next).copied().flatten() {
                     self.resume(place, &mut sum);
@@ -278,6 +311,42 @@ impl Windows {
             }
         }
         self.finish(next, &sum);
+    }
+
+    /// The running thread is suspended, and none of its windows stays.
+    pub fn block_flush(&mut self, next: Thread) {
+        match self.scheme {
+            Scheme::Flat | Scheme::Ns => self.block(next),
+            Scheme::Adaptive => {
+                let sum = self.adaptive_block_flush(next);
+                self.finish(next, &sum);
+            }
+            Scheme::Snp | Scheme::Sp => {
+                let mut sum = Sum { cost: self.costs.block_flush, ..Sum::default() };
+                sum.spilled = (self.bottom + self.n - self.cwp) % self.n + 1;
+                for _ in 0..sum.spilled {
+                    sum.add(self.costs.flush_next);
+                }
+                self.go_to_left(next, &mut sum);
+                self.finish(next, &sum);
+            }
+        }
+    }
+
+    /// The windows of the running thread are given up; the next takes their place, unless it has windows.
+    fn go_to_left(&mut self, next: Thread, sum: &mut Sum) {
+        self.owner[self.bottom as usize] = None;
+        if let Some(place) = self.places.get(next).copied().flatten() {
+            sum.add(self.costs.left[0]);
+            self.resume(place, sum);
+        } else {
+            sum.add(self.costs.left[1]);
+            sum.add(self.costs.load);
+            sum.restored += 1;
+            self.owner[self.bottom as usize] = Some(next);
+            self.cwp = self.bottom;
+            self.reserved = self.above(self.bottom);
+        }
     }
 
     /// The running thread has ended; the next runs.
@@ -290,20 +359,7 @@ impl Windows {
                 self.n_used = 1;
             }
             Scheme::Adaptive => sum = self.adaptive_leave(next),
-            Scheme::Snp | Scheme::Sp => {
-                self.owner[self.bottom as usize] = None;
-                if let Some(place) = self.places.get(next).copied().flatten() {
-                    sum.add(self.costs.left[0]);
-                    self.resume(place, &mut sum);
-                } else {
-                    sum.add(self.costs.left[1]);
-                    sum.add(self.costs.load);
-                    sum.restored = 1;
-                    self.owner[self.bottom as usize] = Some(next);
-                    self.cwp = self.bottom;
-                    self.reserved = self.above(self.bottom);
-                }
-            }
+            Scheme::Snp | Scheme::Sp => self.go_to_left(next, &mut sum),
         }
         self.finish(next, &sum);
     }
@@ -320,19 +376,18 @@ impl Windows {
         }
     }
 
-    /// A thread without windows gets one above those of the suspended thread.
+    /// A thread without windows gets one above those of the suspended thread, or where the allocation says.
     fn enter_above(&mut self, next: Thread, sum: &mut Sum) {
+        let from = self.find_place(sum);
         sum.add(self.costs.absent);
-        let above = self.above(self.cwp);
-        let window = if self.scheme == Scheme::Sp {
-            let window = self.above(above);
+        let above = self.above(from);
+        let window = if self.scheme == Scheme::Sp { self.above(above) } else { above };
+        if self.scheme == Scheme::Sp || self.allocate == Allocate::Lru {
             let how = self.clear(window, Some(next), sum);
             sum.add(self.costs.newest[how]);
-            window
         } else {
-            self.owner[above as usize] = Some(next);
-            above
-        };
+            self.owner[window as usize] = Some(next);
+        }
         self.reserved = self.above(window);
         let how = self.clear(self.reserved, None, sum);
         sum.add(self.costs.reserve[how]);

@@ -1,0 +1,216 @@
+//! Door: `meanwhile cosched daemon`, `submit`, `status` and `stop`: programs that come and go, over a socket.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cosched::manager::daemon::{self, Request, Spared};
+use cosched::manager::turns::Turns;
+use cosched::policies::Name;
+use measure::tool;
+use report::{Cell, Kind, Table};
+use serde_json::{Value, json};
+
+use super::ground::{GroundArgs, Manager, failed};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile cosched daemon`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The policy; linux leaves everything to the kernel.
+    #[arg(long, value_name = "NAME", default_value = "pairing", value_parser = super::sim::policy)]
+    policy: Name,
+    #[command(flatten)]
+    ground: GroundArgs,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// Where the daemon is.
+#[derive(Debug, clap::Args)]
+pub struct AskArgs {
+    /// The daemon's socket; its folder must be its owner's alone.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+}
+
+impl AskArgs {
+    fn path(&self) -> PathBuf {
+        self.socket.clone().unwrap_or_else(daemon::socket)
+    }
+
+    /// Asks; what the daemon refuses is the user's mistake.
+    pub fn ask(&self, request: &Request) -> Result<Value, Failure> {
+        let path = self.path();
+        let value = daemon::ask(&path, request).map_err(|error| no_daemon(&path, &error))?;
+        if value["ok"] == true {
+            return Ok(value);
+        }
+        Err(Failure::user(value["message"].as_str().unwrap_or("the daemon refused"), None))
+    }
+}
+
+fn no_daemon(path: &Path, error: &std::io::Error) -> Failure {
+    let is_absent = matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused);
+    if is_absent {
+        return Failure::user(format!("no daemon listens on {}", path.display()), Some("start one: `meanwhile cosched daemon`"));
+    }
+    Failure::environment(format!("ask the daemon on {}", path.display()), error)
+}
+
+/// Runs the daemon until it is told to stop.
+pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    if args.policy == Name::LinuxNow {
+        return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
+    }
+    let path = args.ask.path();
+    let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
+    let manager = Manager::start(&args.ground, out)?;
+    let spared = Spared::new(manager.supervisor());
+    let about = json!({
+        "pid": std::process::id(),
+        "freezer": manager.freezer().name(),
+        "source": manager.choice.name.text(),
+        "reason": manager.choice.reason,
+        "quantum_ms": cosched::policies::QUANTUM_MS,
+        "capacity_mbps": manager.with(|it| it.topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps)),
+    });
+    out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
+    out.line(&format!("bandwidth of programs: {} ({})", manager.choice.name.text(), manager.choice.reason));
+    out.line(&format!("listening on {}", path.display()));
+    let served = manager.with(|ground| daemon::serve(&mut Turns::new(ground, args.policy), listener, &spared, &about));
+    let _ = std::fs::remove_file(&path);
+    manager.end();
+    served.map_err(failed("manage the programs"))?;
+    out.object(&json!({"ok": true, "kind": "measured"}));
+    Ok(())
+}
+
+/// Arguments of `meanwhile cosched submit`.
+#[derive(Debug, clap::Args)]
+pub struct SubmitArgs {
+    /// Threads of the program.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// A process that runs already, with all below it, instead of a command.
+    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
+    pid: Option<i32>,
+    /// File to which its output is appended; the daemon's standard error unless said.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Wait for its end, and end as it does.
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    ask: AskArgs,
+    /// The program with its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD ARGS")]
+    command: Vec<String>,
+}
+
+/// Gives a program to the daemon.
+pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
+    let folder = std::env::current_dir().map_err(failed("find this folder"))?;
+    let request = match (args.pid, args.command.first()) {
+        (Some(pid), _) => Request::Attach { pid, threads: args.threads },
+        (None, None) => return Err(Failure::user("there is nothing to submit", Some("give a command, or --pid of a process that runs"))),
+        (None, Some(program)) => {
+            let Some(found) = tool::find(program) else {
+                return Err(Failure::user(format!("there is no program `{program}`"), Some("give its path, or install it")));
+            };
+            let mut command = args.command.clone();
+            command[0] = std::path::absolute(&found).map_err(failed("find the program"))?.display().to_string();
+            Request::Submit {
+                command,
+                threads: args.threads,
+                output: args.output.as_ref().map(|it| folder.join(it)),
+                folder,
+                // What is not UTF-8 stays behind.
+                environment: std::env::vars_os()
+                    .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                    .collect(),
+            }
+        }
+    };
+    let answer = args.ask.ask(&request)?;
+    let id = answer["id"].as_u64().unwrap_or(0);
+    if !args.wait {
+        out.line(&format!("program {id}"));
+        out.object(&answer);
+        return Ok(());
+    }
+    loop {
+        let now = args.ask.ask(&Request::Status {})?;
+        if let Some(it) = now["ended"].as_array().and_then(|all| all.iter().find(|it| it["id"] == id)) {
+            out.line(&format!("program {id} ended after {:.2} s", it["turnaround_s"].as_f64().unwrap_or(0.0)));
+            out.object(&json!({"ok": it["status"] == 0, "id": id, "ended": it}));
+            return if it["status"] == 0 { Ok(()) } else { Err(Failure::Reported) };
+        }
+        if !now["programs"].as_array().is_some_and(|all| all.iter().any(|it| it["id"] == id)) {
+            return Err(Failure::environment(format!("wait for program {id}"), "the daemon does not know it any more"));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// What runs.
+pub fn status(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
+    let value = args.ask(&Request::Status {})?;
+    out.text(&picture(&value));
+    out.object(&value);
+    Ok(())
+}
+
+/// Ends the daemon.
+pub fn stop(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
+    let value = args.ask(&Request::Stop {})?;
+    out.line(&format!("stopped; {} programs run on", value["left_running"]));
+    out.object(&value);
+    Ok(())
+}
+
+/// Bars of the links, then the programs.
+pub fn picture(value: &Value) -> String {
+    let programs: Vec<&Value> = value["programs"].as_array().into_iter().flatten().collect();
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
+    let mut all = format!(
+        "policy {}, quantum {} ms, {}, bandwidth by {}; {} decisions, a change takes {} us (95th percentile)\n",
+        text(value, "policy"),
+        value["quantum_ms"],
+        text(value, "freezer"),
+        text(value, "source"),
+        value["n_decisions"],
+        value["switch_us_p95"].as_f64().map_or("-".into(), |it| format!("{it:.0}")),
+    );
+    let capacity = value["capacity_mbps"].as_f64();
+    for (idx, link) in value["links"].as_array().into_iter().flatten().enumerate() {
+        let cpus: Vec<u64> = link.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+        let on =
+            |it: &&&Value| it["cpus"].as_array().into_iter().flatten().filter_map(Value::as_u64).filter(|it| cpus.contains(it)).count();
+        let sum: f64 = programs.iter().map(|it| on(&it) as f64 * it["mbps"].as_f64().unwrap_or(0.0)).sum();
+        let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
+        let used = capacity.map_or(0.0, |it| (sum / it).clamp(0.0, 1.0));
+        let bar: String = (0..20).map(|it| if f64::from(it) < used * 20.0 { '#' } else { '.' }).collect();
+        let of = capacity.map_or(String::new(), |it| format!(" of {it:.0}"));
+        all += &format!("link {idx} (processors {}) [{bar}] {sum:.0}{of} MB/s\n", names.join(" "));
+    }
+    let columns = ["id", "program", "pid", "threads", "processors", "MB/s each", "slowdown", "quanta", "longest wait", "s"];
+    let note = "MB/s as last seen; slowdown: by those beside it, for programs that count their progress";
+    let mut table = Table::new("Programs", &columns).kind(Kind::Measured).note(note);
+    for it in programs {
+        let cpus: Vec<String> = it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
+        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |it| format!("{it:.digits$}"));
+        table.push(vec![
+            Cell::number(&it["id"]),
+            Cell::words(text(it, "name")),
+            Cell::number(&it["pid"]),
+            Cell::number(&it["n_threads"]),
+            Cell::words(if it["is_running"] == true { cpus.join(" ") } else { "frozen".to_owned() }),
+            Cell::number(number("mbps", 0)),
+            Cell::number(number("slowdown", 2)),
+            Cell::number(&it["n_turns"]),
+            Cell::number(&it["longest_wait_quanta"]),
+            Cell::number(number("age_s", 1)),
+        ]);
+    }
+    all + &table.terminal(None)
+}

@@ -1,0 +1,146 @@
+//! Door: what runs of real programs stand on: control groups, the supervisor that outlives us, links, a source.
+
+use std::cell::RefCell;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use cosched::manager::canary::Canary;
+use cosched::manager::group::{Freezer, Hierarchy};
+use cosched::manager::run::{self, Planned, Report};
+use cosched::manager::turns::Ground;
+use cosched::manager::{private, process, source, supervisor, team, topology};
+use cosched::policies::Name;
+
+use crate::output::{Failure, Output};
+
+/// What every command that manages programs can be told.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GroundArgs {
+    /// How programs are stopped: v2, v1 (control groups) or signals; the first that works unless said.
+    #[arg(long, value_name = "HOW", value_parser = freezer)]
+    freezer: Option<Freezer>,
+    /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
+    #[arg(long, value_name = "SOURCE", value_parser = source_name)]
+    source: Option<source::Name>,
+}
+
+fn freezer(text: &str) -> Result<Freezer, String> {
+    Freezer::from_text(text).ok_or_else(|| "v2, v1 or signals".to_owned())
+}
+
+fn source_name(text: &str) -> Result<source::Name, String> {
+    source::Name::from_text(text).ok_or_else(|| "resctrl, perf or estimate".to_owned())
+}
+
+/// Arguments of the supervisor, which the manager starts by itself.
+#[derive(Debug, clap::Args)]
+pub struct SuperviseArgs {
+    freezer: String,
+    path: PathBuf,
+    pages: PathBuf,
+}
+
+/// Waits for the manager's death.
+pub fn supervise(args: &SuperviseArgs) -> Result<(), Failure> {
+    let freezer = Freezer::from_text(&args.freezer).ok_or_else(|| Failure::user("the manager starts this by itself", None))?;
+    let hierarchy = Hierarchy { freezer, path: args.path.clone() };
+    supervisor::watch(&hierarchy, &args.pages, std::io::stdin()).map_err(|error| Failure::environment("watch the manager", error))
+}
+
+/// A sentence for a call that failed.
+pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
+    let what = what.to_owned();
+    move |error| Failure::environment(what.clone(), error)
+}
+
+/// All that runs of real programs need, with the supervisor that outlives it.
+pub struct Manager {
+    ground: RefCell<Ground>,
+    watcher: Child,
+    /// How bandwidth is known, and why so.
+    pub choice: source::Choice,
+}
+
+impl Manager {
+    /// Makes the control groups, starts the supervisor, and measures what the processors share.
+    pub fn start(args: &GroundArgs, out: &mut Output) -> Result<Manager, Failure> {
+        let cpus = process::cpus_of(0);
+        let choice = source::choose(args.source)
+            .map_err(|said| Failure::environment(format!("read {}", args.source.map_or("", source::Name::text)), said))?;
+        // Programs find the library there after our end as well.
+        let runtime = private::runtime();
+        private::folder(&runtime).map_err(failed(&format!("use {}", runtime.display())))?;
+        let pages = runtime.join(format!("pages-{}", std::process::id()));
+        private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
+        let own = format!("meanwhile-{}", std::process::id());
+        let (hierarchy, said) =
+            Hierarchy::create(&own, args.freezer).map_err(|said| Failure::environment("make a folder for groups of programs", said))?;
+        if hierarchy.freezer == Freezer::Signals {
+            let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
+            out.warning(&format!("programs are stopped by SIGSTOP{why}: their parents can see it, and a change takes longer"));
+        }
+        // It must outlive a Ctrl-C that ends us: a process group of its own.
+        let program = std::env::current_exe().map_err(failed("find this program"))?;
+        let watcher = Command::new(program)
+            .args(["cosched", "supervise", hierarchy.freezer.text()])
+            .arg(&hierarchy.path)
+            .arg(&pages)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(failed("start the supervisor"))?;
+        if !process::be_real_time() {
+            out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
+        }
+        // Without a C compiler programs keep the threads that they start with.
+        let library = team::library(&runtime);
+        if let Err(error) = &library {
+            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
+        }
+        let mut canary = Canary::new();
+        let found = topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;
+        let calibration = found.shared().map(|it| it.readers);
+        let source =
+            source::open(choice.name, calibration).map_err(|said| Failure::environment(format!("read {}", choice.name.text()), said))?;
+        let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0 };
+        Ok(Manager { ground: RefCell::new(ground), watcher, choice })
+    }
+
+    /// The processors of each link, measured now.
+    pub fn links(&self) -> Result<Vec<Vec<usize>>, Failure> {
+        let mut ground = self.ground.borrow_mut();
+        let Ground { cpus, topology, canary, .. } = &mut *ground;
+        *topology = topology::look(cpus, canary, Some(topology)).map_err(failed("measure the links"))?;
+        Ok(topology.links.clone())
+    }
+
+    /// How programs are stopped.
+    pub fn freezer(&self) -> Freezer {
+        self.ground.borrow().hierarchy.freezer
+    }
+
+    /// The supervisor.
+    pub fn supervisor(&self) -> i32 {
+        self.watcher.id() as i32
+    }
+
+    /// Runs programs to their ends.
+    pub fn run(&self, plan: &[Planned], policy: Name) -> Result<Report, Failure> {
+        run::run(plan, &mut self.ground.borrow_mut(), policy).map_err(failed("run the programs"))
+    }
+
+    /// Something else with what is here.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Ground) -> T) -> T {
+        work(&mut self.ground.borrow_mut())
+    }
+
+    /// Ends the supervisor, which takes the groups away.
+    pub fn end(mut self) {
+        let _ = self.ground.borrow().hierarchy.remove();
+        drop(self.watcher.stdin.take());
+        let _ = self.watcher.wait();
+    }
+}

@@ -1,0 +1,386 @@
+//! `meanwhile cosched daemon` and those who ask it: who may, what it refuses, and that nothing stays frozen.
+//!
+//! Needs the right to make control groups; what needs root as well says so and is skipped visibly.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        use std::io::Write;
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "cosched daemon: {what}"));
+    }
+}
+
+fn wait_for(what: &str, limit: Duration, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < limit, "{what}: not within {limit:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |it| it.len())
+}
+
+/// A daemon of ours, ended with the test, and its programs with it.
+struct Daemon {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Daemon {
+    fn start(arguments: &[&str]) -> Daemon {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let socket = folder.path().join("own").join("sock");
+        let said = fs::File::create(folder.path().join("said")).expect("a scratch file");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(["cosched", "daemon", "--socket"])
+            .arg(&socket)
+            .args(arguments)
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(said)
+            .spawn()
+            .expect("the binary runs");
+        wait_for("the daemon listens", LIMIT, || {
+            assert!(child.try_wait().expect("it is ours").is_none(), "{:?}", fs::read_to_string(folder.path().join("said")));
+            ask(Path::new(env!("CARGO_BIN_EXE_meanwhile")), &socket, &["status"]).status.success()
+        });
+        Daemon { child, folder }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.at("own").join("sock")
+    }
+
+    fn ask(&self, arguments: &[&str]) -> (Value, String, i32) {
+        let mut own = arguments.to_vec();
+        own.insert(1, "--json");
+        let ran = ask(Path::new(env!("CARGO_BIN_EXE_meanwhile")), &self.socket(), &own);
+        let value: Value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
+        let said = value["errors"][0]["message"].as_str().unwrap_or_default().to_owned();
+        (value, said, ran.status.code().expect("it was not killed"))
+    }
+
+    /// Programs that write their number, then a line every few milliseconds until the test ends.
+    fn submit_loops(&self, names: &[&str]) {
+        for name in names {
+            let stop = self.at("stop").display().to_string();
+            let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$3\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; sleep 0.003; done";
+            let folder = self.folder.path().display().to_string();
+            let (value, said, code) = self.ask(&["submit", "sh", "-c", script, "sh", &folder, name, &stop]);
+            assert_eq!(code, 0, "{said}");
+            assert!(value["id"].is_u64());
+        }
+        wait_for("the programs start", LIMIT, || names.iter().all(|it| length(&self.at(&format!("out-{it}"))) > 0));
+    }
+
+    fn pid(&self, name: &str) -> i32 {
+        fs::read_to_string(self.at(&format!("pid-{name}"))).expect("it was written").trim().parse().expect("a number")
+    }
+
+    fn programs(&self) -> Vec<Value> {
+        self.ask(&["status"]).0["programs"].as_array().cloned().expect("a list")
+    }
+
+    /// All of them write on.
+    fn run_on(&self, names: &[&str], limit: Duration) {
+        let before: Vec<u64> = names.iter().map(|it| length(&self.at(&format!("out-{it}")))).collect();
+        wait_for("all run on", limit, || {
+            names.iter().zip(&before).all(|(it, before)| length(&self.at(&format!("out-{it}"))) > before + 10)
+        });
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = fs::write(self.at("stop"), "");
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let group = format!("meanwhile-{}", self.child.id());
+        let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"].map(|it| Path::new(it).join(&group));
+        let start = Instant::now();
+        while places.iter().any(|it| it.exists()) && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn ask(program: &Path, socket: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.arg("cosched").arg(arguments[0]).arg("--socket").arg(socket).args(&arguments[1..]);
+    command.output().expect("the binary runs")
+}
+
+/// True if control groups can be made.
+fn may_freeze() -> bool {
+    let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
+    let value: Value = serde_json::from_slice(&probe.stdout).expect("an object");
+    let may = value["freezer"].as_str().is_some_and(|it| it.contains("cgroup"));
+    if !may {
+        skipped("no right to make control groups with a freezer");
+    }
+    may
+}
+
+#[test]
+fn programs_are_submitted_shown_and_left_running() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr"]);
+    let folder = fs::metadata(daemon.at("own")).expect("it was made").permissions().mode();
+    let socket = fs::metadata(daemon.socket()).expect("it was made").permissions().mode();
+    assert_eq!((folder & 0o777, socket & 0o777), (0o700, 0o600));
+    daemon.submit_loops(&["a", "b", "c"]);
+    let (value, _, _) = daemon.ask(&["status"]);
+    for key in ["policy", "freezer", "source", "reason", "quantum_ms", "links", "n_decisions", "ended", "pid"] {
+        assert!(!value[key].is_null(), "{key}: {value}");
+    }
+    assert_eq!(value["programs"].as_array().map(Vec::len), Some(3));
+    // Without a terminal one plain picture.
+    let top = ask(Path::new(env!("CARGO_BIN_EXE_meanwhile")), &daemon.socket(), &["top"]);
+    let picture = String::from_utf8(top.stdout).expect("text");
+    assert!(picture.contains("policy rr") && picture.contains("Programs    [measured]") && !picture.contains('\u{1b}'), "{picture}");
+    assert_eq!(picture.lines().filter(|it| it.contains(" sh ")).count(), 3, "{picture}");
+    let (value, _, code) = daemon.ask(&["top"]);
+    assert_eq!((value["programs"].as_array().map(Vec::len), code), (Some(3), 0));
+    // A program's end and status.
+    let (value, _, code) = daemon.ask(&["submit", "--wait", "sh", "-c", "exit 3"]);
+    assert_eq!((value["ended"]["status"].as_i64(), code), (Some(3), 1), "{value}");
+    let (value, _, code) = daemon.ask(&["stop"]);
+    assert_eq!((value["left_running"].as_u64(), code), (Some(3), 0), "{value}");
+    wait_for("the socket goes", LIMIT, || !daemon.socket().exists());
+    daemon.run_on(&["a", "b", "c"], LIMIT);
+    let all = fs::read_to_string("/proc/self/status").expect("proc is there");
+    let cpus = |text: &str| text.lines().find(|it| it.starts_with("Cpus_allowed_list")).map(str::to_owned);
+    for name in ["a", "b", "c"] {
+        let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid(name))).expect("it runs");
+        assert_eq!(cpus(&status), cpus(&all), "all processors are its own again");
+        let groups = fs::read_to_string(format!("/proc/{}/cgroup", daemon.pid(name))).expect("it runs");
+        assert!(!groups.contains("meanwhile-"), "{groups}");
+    }
+    let (_, said, code) = daemon.ask(&["status"]);
+    assert!(code == 1 && said.contains("no daemon listens on"), "{said}");
+}
+
+#[test]
+fn other_users_are_refused() {
+    if !may_freeze() {
+        return;
+    }
+    if !nix::unistd::geteuid().is_root() {
+        skipped("only root can ask as another user");
+        return;
+    }
+    let daemon = Daemon::start(&[]);
+    // Where the other user can run it.
+    let shared = tempfile::tempdir().expect("a scratch folder");
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let program = shared.path().join("meanwhile");
+    fs::copy(env!("CARGO_BIN_EXE_meanwhile"), &program).expect("a scratch file");
+    let as_nobody = |what: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+        let ran = command.args(["cosched", what, "--socket"]).arg(daemon.socket()).current_dir("/").output().expect("setpriv runs");
+        (String::from_utf8_lossy(&ran.stderr).into_owned(), ran.status.code())
+    };
+    let (said, code) = as_nobody("status");
+    assert!(code == Some(2) && said.contains("Permission denied"), "the folder is the owner's: {said}");
+    // Even if somebody opened folder and socket to all, the kernel says who asks.
+    for (path, mode) in [(daemon.folder.path().to_owned(), 0o755), (daemon.at("own"), 0o755), (daemon.socket(), 0o666)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    }
+    for what in ["status", "stop", "top"] {
+        let (said, code) = as_nobody(what);
+        assert!(code == Some(1) && said.contains("user 65534 is not the owner of this daemon"), "{what}: {said}");
+    }
+    assert_eq!(daemon.ask(&["status"]).2, 0, "it still runs, for its owner");
+}
+
+#[test]
+fn processes_are_attached_or_refused() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr"]);
+    let refused = |pid: i32, why: &str| {
+        let (_, said, code) = daemon.ask(&["submit", "--pid", &pid.to_string()]);
+        assert!(code == 1 && said.contains(why), "{pid}: {said}");
+    };
+    refused(1, "process 1 starts and ends all others");
+    refused(daemon.child.id() as i32, "is part of the manager");
+    refused(std::process::id() as i32, "runs the manager, or what asks");
+    refused(i32::MAX, "there is no process");
+    let supervisor =
+        fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok()).find(|pid| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let parent = stat.rsplit_once(") ").and_then(|it| it.1.split(' ').nth(1).map(str::to_owned));
+            parent == Some(daemon.child.id().to_string())
+        });
+    refused(supervisor.expect("the supervisor is the daemon's child"), "is part of the manager");
+    if nix::unistd::geteuid().is_root() {
+        let mut other = Command::new("setpriv");
+        other.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "100"]);
+        let mut other = other.spawn().expect("setpriv runs");
+        let pid = other.id() as i32;
+        wait_for("it is the other user's", LIMIT, || {
+            use std::os::unix::fs::MetadataExt;
+            fs::metadata(format!("/proc/{pid}")).is_ok_and(|it| it.uid() == 65534)
+        });
+        let (_, said, code) = daemon.ask(&["submit", "--pid", &pid.to_string()]);
+        other.kill().and_then(|()| other.wait()).expect("it is ours");
+        assert!(code == 1 && said.contains("belongs to user 65534"), "{said}");
+    } else {
+        skipped("only root has a process of another user to offer");
+    }
+    // A shell and its child, which do not know of us.
+    let script =
+        "echo $$ > \"$1/pid-p\"; (while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done) & wait";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(daemon.folder.path());
+    let mut shell = shell.spawn().expect("sh runs");
+    wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0);
+    let pid = daemon.pid("p");
+    let (_, said, code) = daemon.ask(&["submit", "--pid", &pid.to_string(), "--threads", "1"]);
+    assert_eq!(code, 0, "{said}");
+    refused(pid, "is managed already");
+    daemon.submit_loops(&["a", "b"]);
+    // Three programs on fewer processors take turns: all of them run on, and the attached one is frozen at times.
+    daemon.run_on(&["a", "b", "p"], LIMIT);
+    wait_for("it waits", LIMIT, || daemon.programs().iter().any(|it| it["pid"] == pid && it["longest_wait_quanta"].as_u64() > Some(0)));
+    daemon.ask(&["stop"]);
+    daemon.run_on(&["a", "b", "p"], LIMIT);
+    fs::write(daemon.at("stop"), "").expect("a scratch file");
+    shell.wait().expect("it is ours");
+}
+
+#[test]
+fn everything_runs_on_when_the_daemon_is_killed() {
+    if !may_freeze() {
+        return;
+    }
+    for freezer in ["v2", "v1", "signals"] {
+        let mut probe = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        let probe = probe.args(["cosched", "run", "--freezer", freezer, "--", "true"]).output().expect("the binary runs");
+        if !probe.status.success() {
+            skipped(&format!("no {freezer} freezer"));
+            continue;
+        }
+        for kill in 0..if std::env::var_os("MEANWHILE_LONG").is_some() { 50 } else { 2 } {
+            let mut daemon = Daemon::start(&["--policy", "rr", "--freezer", freezer]);
+            let script =
+                "echo $$ > \"$1/pid-p\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done";
+            let mut attached = Command::new("sh").args(["-c", script, "sh"]).arg(daemon.folder.path()).spawn().expect("sh runs");
+            wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0);
+            let (_, said, code) = daemon.ask(&["submit", "--pid", &attached.id().to_string()]);
+            assert_eq!(code, 0, "{said}");
+            daemon.submit_loops(&["a", "b", "c"]);
+            std::thread::sleep(Duration::from_millis(37 * kill));
+            daemon.child.kill().and_then(|()| daemon.child.wait()).expect("it is ours");
+            daemon.run_on(&["a", "b", "c", "p"], Duration::from_secs(1));
+            fs::write(daemon.at("stop"), "").expect("a scratch file");
+            attached.wait().expect("it is ours");
+        }
+    }
+}
+
+#[test]
+fn nobody_starves() {
+    if !may_freeze() {
+        return;
+    }
+    let names = ["a", "b", "c", "d", "e"];
+    for policy in ["rr", "dss", "lqg", "qwg", "b2arr", "b2adss", "pairing"] {
+        let daemon = Daemon::start(&["--policy", policy]);
+        daemon.submit_loops(&names);
+        let decisions = |value: &Value| value["n_decisions"].as_u64().expect("a number");
+        let (first, _, _) = daemon.ask(&["status"]);
+        let before: Vec<u64> = names.iter().map(|it| length(&daemon.at(&format!("out-{it}")))).collect();
+        // Three other threads for each of the places, every fourth quantum: nobody waits longer than 12 quanta.
+        wait_for("quanta pass", LIMIT, || decisions(&daemon.ask(&["status"]).0) >= decisions(&first) + 20);
+        let (last, _, _) = daemon.ask(&["status"]);
+        for (name, before) in names.iter().zip(&before) {
+            assert!(length(&daemon.at(&format!("out-{name}"))) > *before, "{policy}: {name} made no progress: {last}");
+        }
+        for it in last["programs"].as_array().expect("a list") {
+            assert!(it["longest_wait_quanta"].as_u64().is_some_and(|it| it <= 15), "{policy}: {it}");
+            assert!(it["n_turns"].as_u64().is_some_and(|it| it > 0), "{policy}: {it}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    if !may_freeze() {
+        return;
+    }
+    use std::io::{Read, Write};
+    let daemon = Daemon::start(&[]);
+    let say = |bytes: &[u8]| {
+        let mut stream = std::os::unix::net::UnixStream::connect(daemon.socket()).expect("it listens");
+        stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+        let _ = stream.write_all(bytes);
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    };
+    for bytes in [&b"nonsense\n"[..], b"{\"do\":\"dance\"}\n", b"\xff\xfe\n", b"{\"do\":\"status\",\"as\":\"root\"}\n"] {
+        let answer = say(bytes);
+        assert!(answer.contains("this is no request"), "{answer}");
+    }
+    let answer = say(b"{\"do\":\"submit\",\"command\":[],\"threads\":1,\"folder\":\"/\",\"environment\":[],\"output\":null}\n");
+    assert!(answer.contains("a command is empty"), "{answer}");
+    let answer = say(b"{\"do\":\"submit\",\"command\":[\"true\"],\"threads\":0,\"folder\":\"/\",\"environment\":[],\"output\":null}\n");
+    assert!(answer.contains("0 threads: choose 1 to 1024"), "{answer}");
+    let answer =
+        say(b"{\"do\":\"submit\",\"command\":[\"true\"],\"threads\":1,\"folder\":\"/nowhere\",\"environment\":[],\"output\":null}\n");
+    assert!(answer.contains("start `true`"), "{answer}");
+    assert_eq!(daemon.ask(&["status"]).2, 0, "it still runs");
+    let (_, said, code) = daemon.ask(&["submit"]);
+    assert!(code == 1 && said.contains("there is nothing to submit"), "{said}");
+}
+
+#[test]
+fn programs_that_count_are_compared_with_themselves_alone() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr", "--source", "estimate"]);
+    let source = daemon.at("count.c");
+    let text = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdint.h>\n#include <unistd.h>\nint main(int n, char **words)\n{\n\
+                void (*progress)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, \"meanwhile_progress\");\n\
+                if (n < 2 || !progress)\n    return 2;\n\
+                while (access(words[1], F_OK))\n    for (int k = 0; k < 100; k++) {\n        for (volatile int i = 0; i < 1000; i++)\n            ;\n\
+                        progress(1);\n    }\nreturn 0;\n}\n";
+    fs::write(&source, text).expect("a scratch file");
+    let program = daemon.at("count");
+    let cc = Command::new("cc").args(["-O1", "-o"]).arg(&program).arg(&source).arg("-ldl").output().expect("cc runs");
+    assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
+    let (program, stop) = (program.display().to_string(), daemon.at("stop").display().to_string());
+    for _ in 0..2 {
+        let (_, said, code) = daemon.ask(&["submit", &program, &stop]);
+        assert_eq!(code, 0, "{said}");
+    }
+    let compared = || daemon.programs().iter().any(|it| it["slowdown"].as_f64().is_some_and(|it| it > 0.0));
+    wait_for("the others are frozen for a moment", LIMIT, compared);
+    let programs = daemon.programs();
+    assert!(programs.iter().all(|it| it["progress"].as_u64() > Some(0)), "{programs:?}");
+    let before: Vec<u64> = programs.iter().filter_map(|it| it["progress"].as_u64()).collect();
+    let progress = || daemon.programs().iter().zip(&before).all(|(it, before)| it["progress"].as_u64() > Some(*before));
+    wait_for("both go on", LIMIT, progress);
+}

@@ -1,0 +1,40 @@
+# Spack recipe of the overlap plugin: copy this folder to packages/meanwhile-overlap of a repository,
+# or `spack create --template cmake` and replace what it made.
+from spack.package import *
+
+
+class MeanwhileOverlap(CMakePackage):
+    """An LLVM 19 plugin that makes blocking MPI calls nonblocking where that is safe, with wide
+    windows and progress. For `clang -fpass-plugin=` and `ld.lld --load-pass-plugin=`."""
+
+    # A clone of the project; set it to where yours lies.
+    git = "file:///opt/meanwhile"
+
+    license("MIT OR Apache-2.0")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.20:", type="build")
+    depends_on("ninja", type="build")
+    # The plugin and the compiler that loads it are of one LLVM.
+    depends_on("llvm@19 +clang +lld")
+
+    root_cmakelists_dir = "systems/overlap/plugin"
+    generator("ninja")
+
+    def cmake_args(self):
+        return [self.define("LLVM_DIR", self.spec["llvm"].prefix.lib.cmake.llvm)]
+
+    def setup_run_environment(self, env):
+        env.set("MEANWHILE_OVERLAP_PLUGIN", self.prefix.lib.join("overlap.so"))
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def check_loads(self):
+        """The plugin loads into the opt of its LLVM."""
+        opt = Executable(self.spec["llvm"].prefix.bin.opt)
+        source = join_path(self.stage.path, "empty.ll")
+        touch(source)
+        opt("-load-pass-plugin=" + self.prefix.lib.join("overlap.so"), "-passes=overlap", "-S", "-o", "-", source, output=str)

@@ -1,0 +1,386 @@
+//! Door: the daemon's socket: who may ask, what may be asked, and what is refused.
+//!
+//! A request is one line of JSON, so is the answer. The socket lies in a folder that only its owner may enter, has
+//! mode 600, and whoever is connected must be the same user by what the kernel says of the other end.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use nix::sys::socket::{getsockopt, sockopt};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::private;
+use super::process::{self, Process};
+use super::turns::{Event, Place, Task, Turns};
+
+/// Longest request: an environment may be large.
+const REQUEST_BYTES: u64 = 4 << 20;
+/// How long the other end may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Connections at a time.
+const CONNECTIONS: usize = 32;
+/// Most threads of a program.
+const THREADS_MAX: usize = 1024;
+/// Most programs at a time.
+const PROGRAMS_MAX: usize = 1000;
+
+/// What may be asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Request {
+    /// Start a program.
+    Submit {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Its threads.
+        threads: usize,
+        /// Its working folder.
+        folder: PathBuf,
+        /// Its environment.
+        environment: Vec<(String, String)>,
+        /// Where its output goes; the daemon's standard error if nowhere.
+        output: Option<PathBuf>,
+    },
+    /// Take in a process that runs.
+    Attach {
+        /// Its number.
+        pid: i32,
+        /// Its threads.
+        threads: usize,
+    },
+    /// Say what runs.
+    Status {},
+    /// Thaw all, let all run on, and end.
+    Stop {},
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another user asks.
+    Stranger(u32),
+    /// No such process.
+    NotThere(i32),
+    /// The first process of the machine.
+    Init,
+    /// The manager, its supervisor or who asks.
+    Itself(i32),
+    /// What the manager or who asks was started by: a shell, a terminal.
+    Above(i32, String),
+    /// A process of another user.
+    Owner(i32, u32),
+    /// A thread of the kernel.
+    Kernel(i32),
+    /// It is in a program that is managed already.
+    Managed(i32),
+    /// So many threads.
+    Threads(usize),
+    /// A program without a name.
+    Empty,
+    /// Too many programs.
+    Full,
+    /// What was asked is no request.
+    NoRequest(String),
+    /// The operating system refused.
+    Failed(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Stranger(uid) => write!(f, "user {uid} is not the owner of this daemon"),
+            Refusal::NotThere(pid) => write!(f, "there is no process {pid}"),
+            Refusal::Init => write!(f, "process 1 starts and ends all others: it is never frozen"),
+            Refusal::Itself(pid) => write!(f, "process {pid} is part of the manager, or asks: it is never frozen"),
+            Refusal::Above(pid, name) => write!(f, "process {pid} (`{name}`) runs the manager, or what asks: frozen, nobody could thaw it"),
+            Refusal::Owner(pid, uid) => write!(f, "process {pid} belongs to user {uid}"),
+            Refusal::Kernel(pid) => write!(f, "process {pid} is a thread of the kernel"),
+            Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
+            Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
+            Refusal::Empty => write!(f, "a command is empty"),
+            Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
+            Refusal::NoRequest(said) => write!(f, "this is no request: {said}"),
+            Refusal::Failed(said) => write!(f, "{said}"),
+        }
+    }
+}
+
+/// Processes that are never frozen.
+#[derive(Debug, Clone)]
+pub struct Spared {
+    itself: Vec<i32>,
+    above: Vec<i32>,
+}
+
+impl Spared {
+    /// The manager, its supervisor, and what they were started by.
+    pub fn new(supervisor: i32) -> Spared {
+        let own = std::process::id() as i32;
+        Spared { itself: vec![own, supervisor], above: above(own) }
+    }
+
+    /// The process that may be attached for `asker`, or why not.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, pid: i32, asker: i32, own_uid: u32) -> Result<Process, Refusal> {
+        if pid == 1 {
+            return Err(Refusal::Init);
+        }
+        let found = Process::find(pid).filter(Process::is_there).ok_or(Refusal::NotThere(pid))?;
+        if self.itself.contains(&pid) || pid == asker {
+            return Err(Refusal::Itself(pid));
+        }
+        if self.above.contains(&pid) || above(asker).contains(&pid) {
+            return Err(Refusal::Above(pid, found.name));
+        }
+        if found.is_kernel() {
+            return Err(Refusal::Kernel(pid));
+        }
+        match found.owner() {
+            Ok(uid) if uid == own_uid => Ok(found),
+            Ok(uid) => Err(Refusal::Owner(pid, uid)),
+            Err(_) => Err(Refusal::NotThere(pid)),
+        }
+    }
+}
+
+/// What a process was started by, and the head of its session.
+fn above(pid: i32) -> Vec<i32> {
+    let mut found = process::ancestors(pid);
+    found.extend(Process::find(pid).map(|it| it.session).filter(|it| *it > 0));
+    found
+}
+
+/// Where the socket is unless said otherwise.
+pub fn socket() -> PathBuf {
+    private::runtime().join("cosched.sock")
+}
+
+/// Makes the socket. A daemon that answers there already is an error; one that was killed is not in the way.
+pub fn listen(path: &Path) -> io::Result<UnixListener> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private::folder(folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+    if path.exists() {
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "a daemon runs already"));
+        }
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Sends a request and waits for its answer.
+pub fn ask(path: &Path, request: &Request) -> io::Result<Value> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(2 * PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = serde_json::to_string(request).map_err(io::Error::other)?;
+    line.push('\n');
+    // A daemon that refuses us does not read on; what it says is worth more than that.
+    let written = stream.write_all(line.as_bytes());
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer)?;
+    if answer.is_empty() {
+        written?;
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection without an answer"));
+    }
+    serde_json::from_str(&answer).map_err(io::Error::other)
+}
+
+/// Who is at the other end.
+#[derive(Debug, Clone, Copy)]
+struct Asker {
+    uid: u32,
+    pid: i32,
+}
+
+fn asker(stream: &UnixStream) -> io::Result<Asker> {
+    let it = getsockopt(stream, sockopt::PeerCredentials)?;
+    Ok(Asker { uid: it.uid(), pid: it.pid() })
+}
+
+/// Serves requests until one says stop; then all programs run on without us.
+///
+/// `about` is what a status says beside the programs.
+pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, about: &Value) -> io::Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let door = Arc::new(Door {
+        sender: turns.sender(),
+        stop: Arc::clone(&stop),
+        spared: spared.clone(),
+        about: about.clone(),
+        n_open: AtomicUsize::new(0),
+    });
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
+                door.n_open.fetch_sub(1, Ordering::AcqRel);
+                continue;
+            }
+            let door = Arc::clone(&door);
+            std::thread::spawn(move || {
+                // Who hangs up hears no answer.
+                let _ = door.answer(stream);
+                door.n_open.fetch_sub(1, Ordering::AcqRel);
+            });
+        }
+    });
+    while !stop.load(Ordering::Acquire) {
+        turns.turn(None)?;
+    }
+    turns.release_all();
+    Ok(())
+}
+
+/// What every connection needs.
+struct Door {
+    sender: Sender<Event>,
+    stop: Arc<AtomicBool>,
+    spared: Spared,
+    about: Value,
+    n_open: AtomicUsize,
+}
+
+impl Door {
+    fn answer(&self, stream: UnixStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let asker = asker(&stream)?;
+        let own = nix::unistd::geteuid().as_raw();
+        let answer = if asker.uid == own { self.hear(&stream, asker, own) } else { Err(Refusal::Stranger(asker.uid)) };
+        let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
+        (&stream).write_all(format!("{answer}\n").as_bytes())
+    }
+
+    fn hear(&self, stream: &UnixStream, asker: Asker, own: u32) -> Result<Value, Refusal> {
+        let mut line = String::new();
+        BufReader::new(stream.take(REQUEST_BYTES)).read_line(&mut line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let request: Request = serde_json::from_str(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let about = self.about.clone();
+        match request {
+            Request::Status {} => self.inside(move |turns| Ok(status(turns, &about))),
+            Request::Stop {} => {
+                let stop = Arc::clone(&self.stop);
+                self.inside(move |turns| {
+                    stop.store(true, Ordering::Release);
+                    turns.hurry();
+                    Ok(json!({"ok": true, "left_running": turns.n_active()}))
+                })
+            }
+            Request::Submit { command, threads, folder, environment, output } => {
+                check_threads(threads)?;
+                let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
+                let name = Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
+                let place = Some(Place { folder, environment });
+                let task = Task { name, command, n_threads: threads, place, output };
+                self.inside(move |turns| {
+                    check_room(turns)?;
+                    let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
+                    Ok(json!({"ok": true, "id": id}))
+                })
+            }
+            Request::Attach { pid, threads } => {
+                check_threads(threads)?;
+                let spared = self.spared.clone();
+                self.inside(move |turns| {
+                    check_room(turns)?;
+                    let found = spared.check(pid, asker.pid, own)?;
+                    if turns.has(pid) {
+                        return Err(Refusal::Managed(pid));
+                    }
+                    let id = turns.attach(found, threads).map_err(|error| Refusal::Failed(format!("attach process {pid}: {error}")))?;
+                    Ok(json!({"ok": true, "id": id}))
+                })
+            }
+        }
+    }
+
+    /// Does it where the programs are, between two steps, and waits for what came of it.
+    fn inside(&self, work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static) -> Result<Value, Refusal> {
+        let (reply, answer) = mpsc::channel();
+        let event = Event::Do(Box::new(move |turns| {
+            // Who asked may have gone.
+            let _ = reply.send(work(turns));
+        }));
+        let gone = || Refusal::Failed("the manager has ended".to_owned());
+        self.sender.send(event).map_err(|_| gone())?;
+        answer.recv_timeout(PATIENCE).map_err(|_| gone())?
+    }
+}
+
+fn check_threads(n: usize) -> Result<(), Refusal> {
+    if (1..=THREADS_MAX).contains(&n) { Ok(()) } else { Err(Refusal::Threads(n)) }
+}
+
+fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
+    if turns.n_active() < PROGRAMS_MAX { Ok(()) } else { Err(Refusal::Full) }
+}
+
+/// All that there is to know, with the keys of `about` before it.
+fn status(turns: &Turns<'_>, about: &Value) -> Value {
+    let mut value = json!({"ok": true, "kind": "measured"});
+    let own = json!({
+        "policy": turns.policy().text(),
+        "links": turns.ground().topology.links,
+        "link_changes": turns.n_moves,
+        "n_decisions": turns.n_decisions,
+        "switch_us_p95": turns.switch_us_p95(),
+        "programs": turns.status(),
+        "ended": turns.done,
+    });
+    let object = value.as_object_mut().expect("it is an object");
+    for part in [about, &own] {
+        object.extend(part.as_object().into_iter().flatten().map(|(key, it)| (key.clone(), it.clone())));
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_never_be_frozen_is_refused() {
+        let own = std::process::id() as i32;
+        let parent = process::ancestors(own)[1];
+        let uid = nix::unistd::geteuid().as_raw();
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
+        let pid = child.id() as i32;
+        let spared = Spared::new(pid);
+        assert_eq!(spared.check(1, own, uid), Err(Refusal::Init));
+        assert_eq!(spared.check(own, own, uid), Err(Refusal::Itself(own)));
+        assert_eq!(spared.check(pid, own, uid), Err(Refusal::Itself(pid)), "the supervisor");
+        assert!(matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent) || parent == 1);
+        assert_eq!(spared.check(i32::MAX, own, uid), Err(Refusal::NotThere(i32::MAX)));
+        let spared = Spared { itself: vec![own], above: vec![] };
+        assert_eq!(spared.check(pid, pid, uid), Err(Refusal::Itself(pid)), "who asks");
+        assert_eq!(spared.check(pid, own, uid + 1), Err(Refusal::Owner(pid, uid)));
+        let found = spared.check(pid, own, uid);
+        child.kill().and_then(|()| child.wait()).expect("it is ours");
+        assert_eq!(found.map(|it| it.pid), Ok(pid));
+        assert_eq!(spared.check(pid, own, uid), Err(Refusal::NotThere(pid)));
+    }
+
+    #[test]
+    fn one_daemon_has_the_socket() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("own").join("sock");
+        let first = listen(&path).expect("nobody is there");
+        assert_eq!(std::fs::metadata(&path).expect("it was made").permissions().mode() & 0o777, 0o600);
+        assert_eq!(listen(&path).expect_err("the first listens").to_string(), "a daemon runs already");
+        drop(first);
+        listen(&path).expect("what a killed daemon left is not in the way");
+        std::fs::set_permissions(folder.path().join("own"), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        assert!(listen(&path).expect_err("others may enter").to_string().contains("others may enter it"));
+    }
+}

@@ -1,0 +1,171 @@
+//! Door: what `/proc` says about processes: owner, parent, session, when they started, their children; their processors
+//! and priority.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// One process. Source: proc(5), `/proc/PID/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number, which another one may have after its end.
+    pub pid: i32,
+    /// What its file is called, at most 15 bytes.
+    pub name: String,
+    /// `R`, `S`, `T` and so on.
+    pub state: char,
+    /// Its parent.
+    pub parent: i32,
+    /// Its session.
+    pub session: i32,
+    /// Clock ticks from the start of the machine to its own: with the number it names one process for ever.
+    pub started: u64,
+}
+
+impl Process {
+    /// The process of this number, if there is one.
+    pub fn find(pid: i32) -> Option<Process> {
+        parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// True as long as this very process has not ended.
+    pub fn is_there(&self) -> bool {
+        Process::find(self.pid).is_some_and(|it| it.started == self.started && it.state != 'Z' && it.state != 'X')
+    }
+
+    /// The user it runs as.
+    pub fn owner(&self) -> io::Result<u32> {
+        fs::metadata(format!("/proc/{}", self.pid)).map(|it| it.uid())
+    }
+
+    /// True if it is a thread of the kernel: it has no memory of its own.
+    pub fn is_kernel(&self) -> bool {
+        fs::read(format!("/proc/{}/cmdline", self.pid)).is_ok_and(|it| it.is_empty())
+            && fs::read_link(format!("/proc/{}/exe", self.pid)).is_err()
+    }
+
+    /// Its threads.
+    pub fn threads(&self) -> Vec<i32> {
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return Vec::new() };
+        entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect()
+    }
+}
+
+/// The line of `/proc/PID/stat`; the name stands in brackets and may contain some.
+fn parse(line: &str) -> Option<Process> {
+    let (pid, rest) = line.split_once(" (")?;
+    let (name, rest) = rest.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Field 3 of the manual is the first here.
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    Some(Process {
+        pid: pid.parse().ok()?,
+        name: name.to_owned(),
+        state: fields.first()?.chars().next()?,
+        parent: i32::try_from(number(4)?).ok()?,
+        session: i32::try_from(number(6)?).ok()?,
+        started: number(22)?,
+    })
+}
+
+/// All processes there are.
+pub fn all() -> io::Result<Vec<Process>> {
+    let names = fs::read_dir("/proc")?.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok());
+    Ok(names.filter_map(Process::find).collect())
+}
+
+/// This process and all below it in `all`, parents first.
+pub fn tree(all: &[Process], root: i32) -> Vec<Process> {
+    let mut found: Vec<Process> = all.iter().filter(|it| it.pid == root).cloned().collect();
+    let mut at = 0;
+    while at < found.len() {
+        let parent = found[at].pid;
+        let children = all.iter().filter(|it| it.parent == parent && it.pid != parent);
+        let new: Vec<Process> = children.filter(|it| !found.iter().any(|old| old.pid == it.pid)).cloned().collect();
+        found.extend(new);
+        at += 1;
+    }
+    found
+}
+
+/// The processes above this one, and itself.
+pub fn ancestors(pid: i32) -> Vec<i32> {
+    let mut found = vec![pid];
+    while let Some(it) = found.last().and_then(|it| Process::find(*it)).map(|it| it.parent) {
+        if it == 0 || found.contains(&it) {
+            break;
+        }
+        found.push(it);
+    }
+    found
+}
+
+/// Keeps one thread to these processors. A thread that has ended is no error.
+pub fn keep_thread(thread: i32, cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.iter().try_for_each(|cpu| set.set(*cpu)).map_err(io::Error::from)?;
+    match sched_setaffinity(Pid::from_raw(thread), &set) {
+        Ok(()) | Err(nix::errno::Errno::ESRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The processors that a thread may use; 0: the calling one.
+pub fn cpus_of(thread: i32) -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(thread));
+    let is_set = |cpu: &usize| set.as_ref().is_ok_and(|set| set.is_set(*cpu).unwrap_or(false));
+    (0..CpuSet::count()).filter(is_set).collect()
+}
+
+/// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if it may not be.
+#[allow(unsafe_code)]
+pub fn be_real_time() -> bool {
+    let priority = libc::sched_param { sched_priority: 10 };
+    // SAFETY: the structure outlives the call, which only reads it; 0 is the calling thread.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority) == 0 }
+}
+
+/// The control group of a process in the hierarchy that is mounted at `root`; `line` tells its line in
+/// `/proc/PID/cgroup`, `0` for version 2, else the controller.
+pub fn control_group(pid: i32, root: &Path, line: &str) -> Option<PathBuf> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let path = text.lines().find_map(|it| {
+        let mut fields = it.splitn(3, ':');
+        let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let fits = if line == "0" { number == "0" } else { controllers.split(',').any(|it| it == line) };
+        fits.then_some(path)
+    })?;
+    Some(root.join(path.trim_start_matches('/'))).filter(|it| it.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_contain_brackets() {
+        let line = "42 (a) (b c) S 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 12345 1 1\n";
+        let it = parse(line).expect("it is a line of the manual");
+        let expected = Process { pid: 42, name: "a) (b c".into(), state: 'S', parent: 7, session: 40, started: 12345 };
+        assert_eq!(it, expected);
+        assert_eq!(parse("42 (a"), None);
+    }
+
+    #[test]
+    fn this_process_is_below_its_ancestors() {
+        let own = std::process::id() as i32;
+        let above = ancestors(own);
+        assert_eq!(above[0], own);
+        assert!(above.len() > 1, "somebody started this test");
+        let all = all().expect("/proc is there");
+        let tree = tree(&all, above[1]);
+        assert!(tree.iter().any(|it| it.pid == own));
+        let own = Process::find(own).expect("it runs");
+        assert!(own.is_there() && !own.is_kernel() && own.threads().contains(&own.pid));
+        assert!(!Process { started: own.started + 1, ..own }.is_there(), "a number used again is another process");
+    }
+}

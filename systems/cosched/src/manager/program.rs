@@ -1,0 +1,209 @@
+//! Door: one program under the manager: how it is started, kept to its processors, and let go.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::group::Group;
+use super::perf;
+use super::process::{self, Process};
+use super::resctrl;
+use super::team::Page;
+
+/// Estimates that are remembered.
+const WINDOW: usize = 8;
+/// Every so many turns a program is kept to its processors again, whatever it asked for itself.
+const KEEP_EVERY: u64 = 10;
+
+/// What is run.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// For tables.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Threads that it is told to use, and that the policy counts.
+    pub n_threads: usize,
+    /// Where it runs and with which environment; as this process if there is none.
+    pub place: Option<Place>,
+    /// Where its output goes; to standard error if there is none.
+    pub output: Option<PathBuf>,
+}
+
+/// The surroundings of a program.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Its working folder.
+    pub folder: PathBuf,
+    /// Its environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ended {
+    /// Its number.
+    pub id: u64,
+    /// For tables.
+    pub name: String,
+    /// Seconds from its start to its end.
+    pub turnaround_s: f64,
+    /// Its exit status; none if a signal ended it, or if it was attached and is not our child.
+    pub status: Option<i32>,
+    /// Quanta it had.
+    pub n_turns: u64,
+    /// Most quanta in a row that it did not have.
+    pub longest_wait_quanta: u64,
+    /// Bytes that it moved, where they are counted.
+    pub bytes: Option<u64>,
+}
+
+/// A program as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// Its number.
+    pub id: u64,
+    /// For tables.
+    pub name: String,
+    /// Its process.
+    pub pid: i32,
+    /// It ran before it was given to us.
+    pub is_attached: bool,
+    /// Threads that the policy counts.
+    pub n_threads: usize,
+    /// It has processors in this quantum.
+    pub is_running: bool,
+    /// They.
+    pub cpus: Vec<usize>,
+    /// Its traffic on each processor in MB/s, if it was seen.
+    pub mbps: Option<f64>,
+    /// How far those beside it slow it down, if that is known.
+    pub slowdown: Option<f64>,
+    /// Its teams follow its processors.
+    pub is_followed: bool,
+    /// What it counted: regions of OpenMP, or its own.
+    pub progress: u64,
+    /// Threads that could not be kept to its processors.
+    pub n_refusing: usize,
+    /// Quanta it had.
+    pub n_turns: u64,
+    /// Most quanta in a row that it did not have.
+    pub longest_wait_quanta: u64,
+    /// Seconds since its start.
+    pub age_s: f64,
+}
+
+pub(super) struct Program {
+    pub(super) id: u64,
+    pub(super) name: String,
+    pub(super) n_threads: usize,
+    pub(super) group: Group,
+    pub(super) root: Process,
+    pub(super) is_attached: bool,
+    /// Where it goes when it leaves us, and the processors it then may use.
+    pub(super) home: Option<PathBuf>,
+    pub(super) cpus_before: Vec<usize>,
+    pub(super) page: Option<Page>,
+    pub(super) counter: Counter,
+    pub(super) bytes_before: Option<u64>,
+    pub(super) started: Instant,
+    pub(super) has_ended: bool,
+    pub(super) is_thawed: bool,
+    pub(super) keeps_to: Vec<usize>,
+    pub(super) n_refusing: usize,
+    pub(super) window_mbps: Vec<f64>,
+    pub(super) slowdown: Option<f64>,
+    pub(super) n_turns: u64,
+    pub(super) waits: u64,
+    pub(super) longest_wait_quanta: u64,
+}
+
+/// What counts a program's traffic.
+pub(super) enum Counter {
+    Resctrl(resctrl::Counter),
+    Perf(perf::Counter),
+    Nothing,
+}
+
+impl Counter {
+    pub(super) fn bytes(&mut self) -> io::Result<Option<u64>> {
+        match self {
+            Counter::Resctrl(it) => it.bytes(),
+            Counter::Perf(it) => it.bytes(),
+            Counter::Nothing => Ok(None),
+        }
+    }
+}
+
+impl Program {
+    pub(super) fn progress(&self) -> Option<u64> {
+        self.page.as_ref().and_then(|it| it.progress().ok())
+    }
+
+    pub(super) fn remember(&mut self, mbps: f64) {
+        self.window_mbps.push(mbps);
+        if self.window_mbps.len() > WINDOW {
+            self.window_mbps.remove(0);
+        }
+    }
+
+    /// Keeps it to these processors, if they are others than before or if it is time to insist.
+    pub(super) fn keep_to(&mut self, cpus: &[usize]) -> io::Result<()> {
+        if self.keeps_to == cpus && !(self.is_thawed && self.n_turns.is_multiple_of(KEEP_EVERY)) {
+            return Ok(());
+        }
+        self.n_refusing = self.group.keep_to(cpus)?;
+        if !self.is_attached {
+            // Before its first instruction it may not have joined its group yet.
+            process::keep_thread(self.root.pid, cpus)?;
+        }
+        if let Some(page) = &self.page {
+            page.set_team(cpus.len() as u32)?;
+        }
+        self.keeps_to = cpus.to_vec();
+        Ok(())
+    }
+
+    /// Thawed, on its own processors, with as many threads as it likes, in its own control group.
+    pub(super) fn let_go(&mut self) {
+        // What fails here fails because the program has ended.
+        if let Some(page) = &self.page {
+            let _ = page.set_team(0);
+        }
+        let _ = self.group.thaw();
+        let _ = self.group.keep_to(&self.cpus_before);
+        let _ = self.group.release(self.home.as_deref());
+    }
+}
+
+/// Starts a program in its group.
+pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>) -> io::Result<Child> {
+    let words: Vec<String> = group.prefix().into_iter().chain(task.command.iter().cloned()).collect();
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    let mut before = std::env::var("LD_PRELOAD").unwrap_or_default();
+    if let Some(place) = &task.place {
+        command.current_dir(&place.folder).env_clear().envs(place.environment.iter().map(|(name, value)| (name, value)));
+        before = place.environment.iter().find(|it| it.0 == "LD_PRELOAD").map(|it| it.1.clone()).unwrap_or_default();
+    }
+    command.env("OMP_NUM_THREADS", task.n_threads.to_string()).env("OMP_WAIT_POLICY", "passive").stdin(Stdio::null());
+    if let Some((library, page)) = team {
+        let mut preload = library.to_string_lossy().into_owned();
+        if !before.is_empty() {
+            preload = format!("{preload}:{before}");
+        }
+        command.env("LD_PRELOAD", preload).env("MEANWHILE_TEAM", page.path());
+    }
+    match &task.output {
+        // Standard output is ours alone.
+        None => command.stdout(Stdio::from(io::stderr())),
+        Some(path) => {
+            let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+            command.stdout(file.try_clone()?).stderr(file)
+        }
+    };
+    command.spawn()
+}

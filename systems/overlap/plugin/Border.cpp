@@ -1,0 +1,566 @@
+#include "Border.h"
+#include "Helpers.h"
+#include "Widen.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// Larger loops are not copied, in instructions.
+static constexpr unsigned SizeMax = 1000;
+/// More comparisons of addresses than this are not worth their time.
+static constexpr unsigned ChecksMax = 48;
+/// Counts and strides up to here cannot overflow when they are multiplied.
+static constexpr uint64_t NumberMax = uint64_t(1) << 31;
+/// No buffer is larger, and sums of a few of these cannot overflow.
+static constexpr uint64_t ReachMax = uint64_t(1) << 48;
+
+namespace {
+
+/// Where one access lies in pass k: `[Low + Step * k, Low + Step * k + Span)`.
+struct Range {
+  Instruction *I;
+  const SCEV *Low;
+  const SCEV *Step;
+  SmallVector<std::pair<const SCEV *, const SCEV *>, 3> Inner; ///< Step and passes - 1 of loops inside.
+  const SCEV *Size;
+};
+
+/// The same as values in front of the loop.
+struct Place {
+  Value *Low, *Step, *Span;
+};
+
+/// An access of a pending message that the loop may use.
+struct Use {
+  Site *S;
+  Access What;
+  unsigned RangeIdx;
+};
+
+struct Splitter {
+  Splitter(Function &F, Loop &L, FunctionAnalysisManager &FAM, Effects &Fx)
+      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)), Fx(Fx),
+        Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+
+  Function &F;
+  Loop &L;
+  ScalarEvolution &SE;
+  DominatorTree &DT;
+  Effects &Fx;
+  BasicBlock *Before, *Header, *Latch, *Exit = nullptr;
+  SmallVector<std::pair<Site *, CallInst *>, 4> Waits;
+  SmallVector<Range, 8> Ranges;
+  SmallVector<Use, 8> Uses;
+  SmallVector<std::pair<unsigned, unsigned>, 16> Pairs; ///< Ranges that must keep their order, by address.
+  bool Ordered = false;                                 ///< Passes must keep their order whatever the addresses.
+  SmallVector<PHINode *, 4> Counters, Carried;
+  SmallVector<Instruction *, 4> Results; ///< Values that are used behind the loop.
+
+  std::optional<Refusal> check();
+  void split();
+
+private:
+  bool rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R);
+  std::optional<Refusal> findRanges();
+  bool findValues();
+  bool expandable(const Range &R, const SCEVExpander &Expander) const;
+  Place emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine);
+};
+
+/// One of the three loops.
+struct Copy {
+  BasicBlock *Header, *Latch;
+  ValueToValueMapTy Map;
+};
+
+} // namespace
+
+/// The range of an access through `Ptr`; false if it does not follow from the counter of the loop.
+bool Splitter::rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R) {
+  R.I = &I;
+  R.Size = Size;
+  const SCEV *At = SE.getSCEV(const_cast<Value *>(Ptr));
+  const SCEV *Zero = SE.getZero(SE.getEffectiveSCEVType(At->getType()));
+  R.Step = Zero;
+  while (auto *Moving = dyn_cast<SCEVAddRecExpr>(At)) {
+    const Loop *Of = Moving->getLoop();
+    const SCEV *Step = Moving->isAffine() ? Moving->getStepRecurrence(SE) : nullptr;
+    if (!Step || !L.contains(Of) || !SE.isLoopInvariant(Step, &L))
+      break;
+    At = Moving->getStart();
+    if (Of == &L) {
+      R.Step = Step;
+      break;
+    }
+    const SCEV *Taken = SE.getBackedgeTakenCount(Of);
+    if (isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(Taken, &L) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+      return false;
+    R.Inner.push_back({Step, Taken});
+  }
+  R.Low = At;
+  return SE.isLoopInvariant(At, &L) && SE.isLoopInvariant(Size, &L);
+}
+
+/// Which accesses use the pending buffers, and which pairs could depend on each other.
+std::optional<Refusal> Splitter::findRanges() {
+  const DataLayout &DL = F.getDataLayout();
+  Type *Int = Type::getInt64Ty(F.getContext());
+  struct Touch {
+    Instruction *I;
+    int RangeIdx; ///< -1: unknown.
+    bool Writes;
+    const Value *Ptr;
+  };
+  SmallVector<Touch, 16> All;
+  bool Writes = false;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block) {
+      if (!I.mayReadOrWriteMemory() || isa<DbgInfoIntrinsic>(I) || isa<NoAliasScopeDeclInst>(I) || isa<AssumeInst>(I))
+        continue;
+      auto Add = [&](const Value *Ptr, const SCEV *Size, bool Write) {
+        Range R;
+        bool Known = Ptr && rangeOf(I, Ptr, Size, R);
+        All.push_back({&I, Known ? static_cast<int>(Ranges.size()) : -1, Write, Ptr});
+        if (Known)
+          Ranges.push_back(R);
+        Writes |= Write;
+      };
+      auto Bytes = [&](Type *T) { return SE.getConstant(Int, DL.getTypeStoreSize(T).getFixedValue()); };
+      auto *Load = dyn_cast<LoadInst>(&I);
+      auto *Store = dyn_cast<StoreInst>(&I);
+      auto *Mem = dyn_cast<MemIntrinsic>(&I);
+      if (Load && !DL.getTypeStoreSize(Load->getType()).isScalable())
+        Add(Load->getPointerOperand(), Bytes(Load->getType()), false);
+      else if (Store && !DL.getTypeStoreSize(Store->getValueOperand()->getType()).isScalable())
+        Add(Store->getPointerOperand(), Bytes(Store->getValueOperand()->getType()), true);
+      else if (Mem && Mem->getLength()->getType()->isIntegerTy(64)) {
+        Add(Mem->getRawDest(), SE.getSCEV(Mem->getLength()), true);
+        if (auto *Transfer = dyn_cast<MemTransferInst>(Mem))
+          Add(Transfer->getRawSource(), SE.getSCEV(Mem->getLength()), false);
+      } else if (!Fx.isMathCall(I))
+        Add(nullptr, nullptr, I.mayWriteToMemory());
+    }
+  for (auto &[S, Wait] : Waits)
+    for (const Access &A : S->Accesses)
+      for (const Touch &T : All) {
+        if (A.AtStart || !Fx.mayUse(*T.I, A))
+          continue;
+        // Only one side of a copy may be the one that is meant; the other is compared in vain.
+        bool Length = A.Count && DT.dominates(A.Count, &*Wait->getIterator()) && DT.dominates(A.Ptr, &*Wait->getIterator());
+        if (T.RangeIdx < 0 || !Length)
+          return Refusal::LoopAccess;
+        Uses.push_back({S, A, static_cast<unsigned>(T.RangeIdx)});
+      }
+  if (Uses.empty())
+    return Refusal::LoopAccess;
+  // Passes change their order: whoever writes is compared with all others. What two pointers may
+  // share in one pass says nothing about two passes, so only different objects are left out.
+  for (unsigned A = 0; A < All.size(); ++A) {
+    if (!All[A].Writes)
+      continue;
+    for (unsigned B = 0; B < All.size(); ++B) {
+      if (B < A && All[B].Writes)
+        continue;
+      if (All[A].Ptr && All[B].Ptr && A != B && Effects::differentObjects(All[A].Ptr, All[B].Ptr))
+        continue;
+      if (All[A].RangeIdx < 0 || All[B].RangeIdx < 0) {
+        Ordered = true;
+        continue;
+      }
+      Pairs.push_back({All[A].RangeIdx, All[B].RangeIdx});
+    }
+  }
+  if (Uses.size() > ChecksMax)
+    return Refusal::LoopTooLarge;
+  if (Pairs.size() > ChecksMax) {
+    Pairs.clear();
+    Ordered = true;
+  }
+  return std::nullopt;
+}
+
+/// Values that pass from one pass to the next, or out of the loop.
+bool Splitter::findValues() {
+  for (PHINode &Phi : Header->phis()) {
+    auto *Moving = SE.isSCEVable(Phi.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
+    if (Moving && Moving->getLoop() == &L && Moving->isAffine() && SE.isLoopInvariant(Moving->getStepRecurrence(SE), &L) &&
+        SE.getTypeSizeInBits(Phi.getType()) <= 64)
+      Counters.push_back(&Phi);
+    else
+      Carried.push_back(&Phi);
+  }
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      if (any_of(I.users(), [&](User *U) { return !L.contains(cast<Instruction>(U)); })) {
+        if (I.getType()->isTokenTy() || isa<AllocaInst>(I))
+          return false;
+        Results.push_back(&I);
+      }
+  Ordered |= !Carried.empty() || !Results.empty();
+  return true;
+}
+
+bool Splitter::expandable(const Range &R, const SCEVExpander &Expander) const {
+  auto Safe = [&](const SCEV *S) { return Expander.isSafeToExpandAt(S, Before->getTerminator()); };
+  return Safe(R.Low) && Safe(R.Step) && Safe(R.Size) &&
+         all_of(R.Inner, [&](auto &It) { return Safe(It.first) && Safe(It.second); });
+}
+
+std::optional<Refusal> Splitter::check() {
+  Exit = L.getUniqueExitBlock();
+  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
+  if (!Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
+      !L.hasDedicatedExits() || isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+    return Refusal::LoopExits;
+  unsigned Size = 0;
+  for (BasicBlock *Block : L.blocks()) {
+    Size += Block->size();
+    if (Block->hasAddressTaken() || !(isa<BranchInst>(Block->getTerminator()) || isa<SwitchInst>(Block->getTerminator())))
+      return Refusal::LoopExits;
+    for (Instruction &I : *Block) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      if (Fx.stops(I) || Fx.own(I) != Own::None || isa<AllocaInst>(I) || (Call && Call->cannotDuplicate()))
+        return Refusal::LoopAccess;
+    }
+  }
+  if (Size > SizeMax)
+    return Refusal::LoopTooLarge;
+  if (auto Why = findRanges())
+    return Why;
+  if (!findValues())
+    return Refusal::LoopExits;
+  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
+    return Refusal::LoopExits;
+  for (const Use &U : Uses)
+    if (!expandable(Ranges[U.RangeIdx], Expander))
+      return Refusal::LoopAccess;
+  for (auto [A, B] : Pairs)
+    if (!expandable(Ranges[A], Expander) || !expandable(Ranges[B], Expander)) {
+      Ordered = true;
+      break;
+    }
+  if (Ordered)
+    Pairs.clear();
+  for (PHINode *Phi : Counters)
+    if (!Expander.isSafeToExpandAt(cast<SCEVAddRecExpr>(SE.getSCEV(Phi))->getStepRecurrence(SE), Before->getTerminator()))
+      return Refusal::LoopExits;
+  return std::nullopt;
+}
+
+static Value *smaller(IRBuilder<> &B, Value *X, Value *Y) { return B.CreateSelect(B.CreateICmpSLT(X, Y), X, Y); }
+static Value *larger(IRBuilder<> &B, Value *X, Value *Y) { return B.CreateSelect(B.CreateICmpSGT(X, Y), X, Y); }
+
+/// `Low`, `Step` and `Span` as 64-bit values; `Fine` turns false if a number is too large to count with.
+Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine) {
+  Type *Int = B.getInt64Ty();
+  auto Number = [&](const SCEV *S) {
+    Value *V = Expander.expandCodeFor(S, S->getType(), B.GetInsertPoint());
+    return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int) : B.CreateSExtOrTrunc(V, Int);
+  };
+  auto Limit = [&](Value *V, uint64_t Below, uint64_t Above) {
+    Fine = B.CreateAnd(Fine, B.CreateICmpULT(B.CreateAdd(V, B.getInt64(Below)), B.getInt64(Below + Above)));
+  };
+  Place P;
+  P.Low = Number(R.Low);
+  P.Step = Number(R.Step);
+  P.Span = Number(R.Size);
+  Limit(P.Step, NumberMax, NumberMax);
+  Limit(P.Span, 0, NumberMax);
+  for (auto &[Step, Taken] : R.Inner) {
+    Value *Stride = Number(Step);
+    Value *Passes = B.CreateZExtOrTrunc(Expander.expandCodeFor(Taken, Taken->getType(), B.GetInsertPoint()), Int);
+    Limit(Stride, NumberMax, NumberMax);
+    Limit(Passes, 0, NumberMax);
+    Value *Far = B.CreateMul(Stride, Passes), *Down = smaller(B, Far, B.getInt64(0));
+    Limit(Far, ReachMax, ReachMax);
+    P.Low = B.CreateAdd(P.Low, Down);
+    P.Span = B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, B.getInt64(0)), Down));
+  }
+  return P;
+}
+
+void Splitter::split() {
+  LLVMContext &C = F.getContext();
+  Module &M = *F.getParent();
+  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
+  // STEP 1: the waits come last before the loop, and the comparisons before them.
+  for (auto &[S, Wait] : Waits)
+    Wait->moveBefore(Before->getTerminator());
+  Instruction *At = Waits.front().second;
+  IRBuilder<> B(At);
+  Type *Int = B.getInt64Ty();
+  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
+  Value *Fine = B.CreateICmpULE(Trips, B.getInt64(NumberMax));
+  DenseMap<unsigned, Place> Places;
+  auto PlaceOf = [&](unsigned Idx) {
+    auto It = Places.find(Idx);
+    return It != Places.end() ? It->second : Places[Idx] = emitPlace(B, Expander, Ranges[Idx], Fine);
+  };
+  // STEP 2: how many passes at the start and at the end use a pending buffer. Pass k does if
+  // Step * k lies between Low1 and High1, both excluded.
+  Value *First = B.getInt64(0), *Last = B.getInt64(0), *Zero = B.getInt64(0), *One = B.getInt64(1);
+  Value *Final = B.CreateSub(Trips, One);
+  for (const Use &U : Uses) {
+    Place P = PlaceOf(U.RangeIdx);
+    Value *Buffer = B.CreatePtrToInt(U.What.Ptr, Int);
+    Value *Count = U.What.Count;
+    Value *Bytes = B.CreateMul(B.CreateSExt(Count, Int), B.getInt64(U.What.ElementBytes));
+    Value *Low = B.CreateSub(B.CreateSub(Buffer, P.Span), P.Low), *High = B.CreateSub(B.CreateAdd(Buffer, Bytes), P.Low);
+    Value *Down = B.CreateICmpSLT(P.Step, Zero), *Still = B.CreateICmpEQ(P.Step, Zero);
+    Value *Low1 = B.CreateSelect(Down, B.CreateNeg(High), Low), *High1 = B.CreateSelect(Down, B.CreateNeg(Low), High);
+    Value *Stride = B.CreateSelect(Still, One, B.CreateSelect(Down, B.CreateNeg(P.Step), P.Step));
+    Value *From = B.CreateSelect(B.CreateICmpSLT(Low1, Zero), Zero, B.CreateAdd(B.CreateSDiv(Low1, Stride), One));
+    Value *To = smaller(B, B.CreateSDiv(B.CreateSub(High1, One), Stride), Final);
+    From = B.CreateSelect(Still, Zero, From);
+    To = B.CreateSelect(Still, Final, To);
+    Value *Hit = B.CreateAnd(B.CreateICmpSGT(High1, Zero), B.CreateICmpSLE(From, To));
+    Hit = B.CreateAnd(Hit, B.CreateOr(B.CreateNot(Still), B.CreateICmpSLT(Low1, Zero)));
+    Hit = B.CreateAnd(Hit, B.CreateICmpSGT(Bytes, Zero));
+    Value *AtStart = B.CreateICmpSLE(From, B.CreateSub(Final, To));
+    First = B.CreateSelect(B.CreateAnd(Hit, AtStart), larger(B, First, B.CreateAdd(To, One)), First);
+    Last = B.CreateSelect(B.CreateAnd(Hit, B.CreateNot(AtStart)), larger(B, Last, B.CreateSub(Trips, From)), Last);
+  }
+  // STEP 3: may the first passes come after the interior? Two accesses never meet in different
+  // passes if all that they reach is apart, or if they stay together in one window of a stride.
+  Value *Free = B.getInt1(!Ordered);
+  for (auto [IdxA, IdxB] : Pairs) {
+    Place X = PlaceOf(IdxA), Y = PlaceOf(IdxB);
+    auto Reach = [&](const Place &P) {
+      Value *Far = B.CreateMul(P.Step, Final), *Down = smaller(B, Far, Zero);
+      Value *Begin = B.CreateAdd(P.Low, Down);
+      return std::pair(Begin, B.CreateAdd(Begin, B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, Zero), Down))));
+    };
+    auto [BeginX, EndX] = Reach(X);
+    auto [BeginY, EndY] = Reach(Y);
+    Value *Apart = B.CreateOr(B.CreateICmpSLE(EndX, BeginY), B.CreateICmpSLE(EndY, BeginX));
+    Value *Both = B.CreateSub(larger(B, B.CreateAdd(X.Low, X.Span), B.CreateAdd(Y.Low, Y.Span)), smaller(B, X.Low, Y.Low));
+    Value *Stride = B.CreateSelect(B.CreateICmpSLT(X.Step, Zero), B.CreateNeg(X.Step), X.Step);
+    Value *Window = B.CreateAnd(B.CreateICmpEQ(X.Step, Y.Step), B.CreateICmpSLE(Both, Stride));
+    Free = B.CreateAnd(Free, B.CreateOr(Apart, Window));
+  }
+  // STEP 4: the wait comes first where nothing is won or something is not known.
+  Value *Pending = B.getInt1(false);
+  for (auto &[S, Wait] : Waits)
+    Pending = B.CreateOr(Pending, S->Existing ? static_cast<Value *>(B.getTrue()) : B.CreateCall(pendingHelper(M, S->Bind), {S->State}));
+  Value *Good = B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
+  Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), Trips));
+  First = B.CreateSelect(Good, First, Trips, "overlap.first");
+  Last = B.CreateSelect(Good, Last, Zero, "overlap.last");
+  Value *RestAt = B.CreateSub(Trips, Last, "overlap.rest");
+  DenseMap<PHINode *, Value *> Steps;
+  for (PHINode *Phi : Counters) {
+    const SCEV *Step = cast<SCEVAddRecExpr>(SE.getSCEV(Phi))->getStepRecurrence(SE);
+    Steps[Phi] = Expander.expandCodeFor(Step, Step->getType(), At->getIterator());
+  }
+  // STEP 5: values that pass from loop to loop lie in slots for a moment.
+  BasicBlock &Entry = F.getEntryBlock();
+  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+  DenseMap<Instruction *, AllocaInst *> Slots, ResultSlots;
+  SmallVector<AllocaInst *, 8> AllSlots;
+  auto Slot = [&](Instruction *I) { return AllSlots.emplace_back(Top.CreateAlloca(I->getType())); };
+  for (PHINode *Phi : Carried) {
+    Slots[Phi] = Slot(Phi);
+    B.CreateStore(Phi->getIncomingValueForBlock(Before), Slots[Phi]);
+  }
+  for (Instruction *I : Results)
+    ResultSlots[I] = Slot(I);
+  // STEP 6: the blocks between.
+  BasicBlock *Join = Before->splitBasicBlock(At, "overlap.border");
+  auto Block = [&](const Twine &Name) { return BasicBlock::Create(C, Name, &F, Exit); };
+  BasicBlock *Between = Block("overlap.last"), *End = Block("overlap.end");
+  SmallVector<BasicBlock *, 16> Blocks(L.blocks());
+  SmallVector<MDNode *, 4> Scopes;
+  identifyNoAliasScopesToClone(Blocks, Scopes);
+  auto Clone = [&](const Twine &Suffix, Copy &Into) {
+    SmallVector<BasicBlock *, 16> New;
+    for (BasicBlock *Old : Blocks) {
+      New.push_back(CloneBasicBlock(Old, Into.Map, Suffix, &F));
+      New.back()->moveBefore(Between);
+      Into.Map[Old] = New.back();
+    }
+    remapInstructionsInBlocks(New, Into.Map);
+    cloneAndAdaptNoAliasScopes(Scopes, New, C, Suffix.str());
+    Into.Header = cast<BasicBlock>(Into.Map[Header]);
+    Into.Latch = cast<BasicBlock>(Into.Map[Latch]);
+  };
+  Copy Interior, Border, Rest;
+  Border.Header = Header;
+  Border.Latch = Latch;
+  Clone(".interior", Interior);
+  Clone(".rest", Rest);
+  auto Of = [](Copy &In, Value *V) {
+    Value *New = In.Map.lookup(V);
+    return New ? New : V;
+  };
+  // Users outside read slots; done while users are still the old ones.
+  IRBuilder<> AtEnd(End);
+  for (Instruction *I : Results) {
+    Value *Read = AtEnd.CreateLoad(I->getType(), ResultSlots[I]);
+    SmallPtrSet<BasicBlock *, 16> Inside(Blocks.begin(), Blocks.end());
+    I->replaceUsesWithIf(Read, [&](llvm::Use &U) { return !Inside.contains(cast<Instruction>(U.getUser())->getParent()); });
+  }
+  Exit->replacePhiUsesWith(Latch, End);
+  AtEnd.CreateBr(Exit);
+  auto Wire = [&](Copy &In, Value *From, Value *To, BasicBlock *Next, const Twine &Name) {
+    BasicBlock *Pre = Block("overlap." + Name), *Out = Block("overlap." + Name + ".out");
+    Pre->moveBefore(In.Header);
+    IRBuilder<> P(Pre);
+    for (PHINode *Phi : Counters) {
+      auto *Mine = cast<PHINode>(Of(In, Phi));
+      Value *Start = Mine->getIncomingValueForBlock(Join);
+      Value *Far = P.CreateMul(Steps[Phi], P.CreateZExtOrTrunc(From, Steps[Phi]->getType()));
+      Value *Begin = Phi->getType()->isPointerTy() ? P.CreatePtrAdd(Start, Far) : P.CreateAdd(Start, Far);
+      Mine->setIncomingValueForBlock(Join, Begin);
+    }
+    for (PHINode *Phi : Carried)
+      cast<PHINode>(Of(In, Phi))->setIncomingValueForBlock(Join, P.CreateLoad(Phi->getType(), Slots[Phi]));
+    P.CreateBr(In.Header);
+    In.Header->replacePhiUsesWith(Join, Pre);
+    auto *Old = cast<BranchInst>(In.Latch->getTerminator());
+    IRBuilder<> H(In.Header, In.Header->begin());
+    PHINode *Pass = H.CreatePHI(Int, 2, "overlap.pass");
+    IRBuilder<> E(Old);
+    Value *Next1 = E.CreateAdd(Pass, E.getInt64(1), "overlap.next", true, true);
+    Pass->addIncoming(From, Pre);
+    Pass->addIncoming(Next1, In.Latch);
+    BranchInst *New = E.CreateCondBr(E.CreateICmpULT(Next1, To), In.Header, Out);
+    New->copyMetadata(*Old, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
+    Old->eraseFromParent();
+    IRBuilder<> X(Out);
+    for (PHINode *Phi : Carried)
+      X.CreateStore(Of(In, Phi->getIncomingValueForBlock(Latch)), Slots[Phi]);
+    for (Instruction *I : Results)
+      X.CreateStore(Of(In, I), ResultSlots[I]);
+    X.CreateBr(Next);
+    return Pre;
+  };
+  BasicBlock *InteriorAt = Wire(Interior, First, RestAt, Join, "interior");
+  BasicBlock *RestPre = Wire(Rest, RestAt, Trips, End, "rest");
+  BasicBlock *FirstPre = Wire(Border, Zero, First, Between, "first");
+  auto Choose = [&](BasicBlock *From, Value *Condition, BasicBlock *Yes, BasicBlock *No) {
+    if (Instruction *Old = From->getTerminator())
+      Old->eraseFromParent();
+    BranchInst::Create(Yes, No, Condition, From);
+  };
+  auto Positive = [&](BasicBlock *In, Value *V) {
+    IRBuilder<> P(In);
+    if (Instruction *Old = In->getTerminator())
+      P.SetInsertPoint(Old);
+    return P.CreateICmpSGT(V, Zero);
+  };
+  IRBuilder<> AtBefore(Before->getTerminator());
+  Choose(Before, AtBefore.CreateICmpSLT(First, RestAt), InteriorAt, Join);
+  Choose(Join, Positive(Join, First), FirstPre, Between);
+  Choose(Between, Positive(Between, Last), RestPre, End);
+  DominatorTree Now(F);
+  PromoteMemToReg(AllSlots, Now);
+}
+
+/// The loop that `Wait` stands right before, if there is one.
+static Loop *loopBehind(CallInst &Wait, const Site &S, LoopInfo &LI, Effects &Fx) {
+  BasicBlock *Block = Wait.getParent(), *Next = Block->getUniqueSuccessor();
+  Loop *L = Next ? LI.getLoopFor(Next) : nullptr;
+  if (!L || L->getHeader() != Next || L->getLoopPreheader() != Block)
+    return nullptr;
+  for (Instruction *I = Wait.getNextNode(); I && !I->isTerminator(); I = I->getNextNode())
+    if (Fx.own(*I) != Own::Wait && (blocksWait(*I, S, Fx) || Fx.touches(*I, S)))
+      return nullptr;
+  return L;
+}
+
+/// A wait of the program before `if (guard) loop`: one on each side instead.
+static bool enterGuard(Site &S, LoopInfo &LI, DominatorTree &DT, Effects &Fx) {
+  CallInst *Wait = S.Waits.front();
+  BasicBlock *Block = Wait->getParent();
+  auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
+  if (S.Waits.size() != 1 || !Branch || !Branch->isConditional())
+    return false;
+  for (Instruction *I = Wait->getNextNode(); I != Branch; I = I->getNextNode())
+    if (Fx.own(*I) != Own::Wait && (blocksWait(*I, S, Fx) || Fx.touches(*I, S)))
+      return false;
+  for (unsigned Idx : {0u, 1u}) {
+    BasicBlock *Pre = Branch->getSuccessor(Idx), *Other = Branch->getSuccessor(1 - Idx);
+    BasicBlock *Next = Pre->getUniqueSuccessor();
+    Loop *L = Next ? LI.getLoopFor(Next) : nullptr;
+    if (!L || L->getHeader() != Next || L->getLoopPreheader() != Pre || Pre->getSinglePredecessor() != Block || Other == Pre ||
+        Other->isEHPad() || any_of(*Pre, [&](Instruction &I) { return blocksWait(I, S, Fx) || Fx.touches(I, S); }))
+      continue;
+    auto *Twin = cast<CallInst>(Wait->clone());
+    if (Other->getSinglePredecessor())
+      Twin->insertBefore(&*Other->getFirstInsertionPt());
+    else
+      Twin->insertBefore(SplitEdge(Block, Other, &DT, &LI)->getTerminator());
+    Wait->moveBefore(Pre->getTerminator());
+    S.Waits.push_back(Twin);
+    return true;
+  }
+  return false;
+}
+
+bool splitLoops(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, Cost &Weights, const Options &O,
+                function_ref<void(Effects &)> Remember) {
+  bool Changed = false;
+  for (Site *S : Sites) {
+    if (!S->Existing)
+      continue;
+    Effects Fx(FAM.getResult<AAManager>(F), O);
+    Remember(Fx);
+    if (enterGuard(*S, FAM.getResult<LoopAnalysis>(F), FAM.getResult<DominatorTreeAnalysis>(F), Fx)) {
+      FAM.clear(F, F.getName());
+      Changed = true;
+    }
+  }
+  // Headers that were looked at; the loop of a header stays a loop when it is split.
+  SmallPtrSet<BasicBlock *, 8> Done;
+  for (bool Again = true; Again;) {
+    Again = false;
+    Effects Fx(FAM.getResult<AAManager>(F), O);
+    Remember(Fx);
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    MapVector<Loop *, SmallVector<std::pair<Site *, CallInst *>, 4>> Behind;
+    for (Site *S : Sites)
+      for (CallInst *Wait : S->Waits)
+        if (Loop *L = loopBehind(*Wait, *S, LI, Fx); L && !Done.contains(L->getHeader()))
+          Behind[L].push_back({S, Wait});
+    for (auto &[L, Waits] : Behind) {
+      Done.insert(L->getHeader());
+      uint64_t Work = 0;
+      for (BasicBlock *Block : L->blocks())
+        for (Instruction &I : *Block)
+          Work += Weights.weightInLoops(I, L->getParentLoop());
+      if (Work < O.MinWeight)
+        continue;
+      Splitter Loop(F, *L, FAM, Fx);
+      Loop.Waits = Waits;
+      if (auto Why = Loop.check()) {
+        for (auto &[S, Wait] : Waits) {
+          S->LoopRefused = Why;
+          S->LoopLine = L->getStartLoc() ? L->getStartLoc().getLine() : 0;
+        }
+        continue;
+      }
+      Loop.split();
+      for (auto &[S, Wait] : Waits)
+        ++S->LoopsSplit;
+      FAM.clear(F, F.getName());
+      Changed = Again = true;
+      break;
+    }
+  }
+  return Changed;
+}
+
+} // namespace overlap

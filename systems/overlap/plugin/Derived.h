@@ -1,0 +1,22 @@
+/// \file
+/// Datatypes that the program makes: whether a message of such a type stays inside the object that
+/// its buffer points into. Types that count elements (contiguous, vector, indexed, subarray) do;
+/// types with addresses (struct, hindexed) may name any memory, so they do not.
+///
+/// Needs:    the handle in a variable that only MPI's functions for datatypes write.
+/// Keeps:    everything; this is an analysis.
+#ifndef OVERLAP_DERIVED_H
+#define OVERLAP_DERIVED_H
+
+#include "Classify.h"
+
+namespace overlap {
+
+/// True if `Type` is a constant of MPI, or made of such by counting elements.
+bool staysInBuffer(const Binding &B, llvm::Value *Type, unsigned Depth = 0);
+
+/// The same for every element of an array of datatypes.
+bool allStayInBuffer(const Binding &B, llvm::Value *Array);
+
+} // namespace overlap
+#endif

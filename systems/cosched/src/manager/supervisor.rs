@@ -19,6 +19,8 @@ const AFTERWARDS: Duration = Duration::from_secs(60);
 /// minute is moved out of them. `pages` is the folder of the programs' pages; it goes as well.
 pub fn watch(hierarchy: &Hierarchy, pages: &Path, mut pipe: impl Read) -> io::Result<()> {
     let cpus = process::cpus_of(0);
+    // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
+    process::be_real_time();
     let mut nothing = [0; 64];
     loop {
         match pipe.read(&mut nothing) {

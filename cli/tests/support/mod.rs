@@ -1,0 +1,71 @@
+//! What tests of programs under a manager share: may they run, waiting, and whether anything is frozen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Ends a hang; nothing that works comes near it on the slowest machine.
+pub const LIMIT: Duration = Duration::from_secs(300);
+/// Whatever happens to a manager, after so long nothing of it is frozen.
+pub const THAWED: Duration = Duration::from_secs(1);
+
+/// A line for the list of skipped tests.
+pub fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        use std::io::Write;
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "cosched: {what}"));
+    }
+}
+
+/// True if control groups can be made; a line for the list of skipped tests otherwise.
+pub fn may_freeze() -> bool {
+    let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
+    let value: serde_json::Value = serde_json::from_slice(&probe.stdout).expect("an object");
+    let may = value["freezer"].as_str().is_some_and(|it| it.contains("cgroup"));
+    if !may {
+        skipped("no right to make control groups with a freezer");
+    }
+    may
+}
+
+pub fn wait_for(what: &str, limit: Duration, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < limit, "{what}: not within {limit:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |it| it.len())
+}
+
+/// Where the groups of this manager are, under whatever freezer it has.
+pub fn groups(manager: u32) -> Vec<PathBuf> {
+    let own = format!("meanwhile-{manager}");
+    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"].map(PathBuf::from);
+    let all = places.into_iter().chain([std::env::temp_dir()]).map(|it| it.join(&own));
+    all.filter(|it| it.exists()).collect()
+}
+
+/// Groups of this manager that are frozen, and processes that are stopped. What the freezer says, not how fast programs
+/// are: that depends on what else runs here.
+pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
+    let mut found = Vec::new();
+    for group in groups(manager).iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten() {
+        // What is gone meanwhile is not frozen.
+        let says = |file: &str| fs::read_to_string(group.path().join(file)).unwrap_or_default();
+        if says("cgroup.freeze").trim() == "1" || says("freezer.state").trim().starts_with("FR") {
+            found.push(group.path().display().to_string());
+        }
+    }
+    for pid in pids {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        if stat.rsplit_once(") ").is_some_and(|it| it.1.starts_with('T')) {
+            found.push(format!("process {pid}"));
+        }
+    }
+    found
+}

@@ -117,7 +117,40 @@ fn pairing_is_near_the_best_of_all_schedules() {
     }
     let (mean, mean_rr) = (sum / n as f64, sum_rr / n as f64);
     let said = format!("seed {SEED}: {n} workloads; over the best: mean {mean:.3}, worst {worst:.3}, {worse} above 1.05; rr {mean_rr:.3}");
-    // What is left is work that ends within a quantum, which only the best of all schedules knows beforehand.
-    assert!(mean <= 1.02 && mean < mean_rr, "{said}");
-    assert!(worse * 20 <= n && worst < 1.2, "{said}");
+    assert!(mean <= 1.01 && mean < mean_rr, "{said}");
+    assert!(worse * 50 <= n && worst < 1.2, "{said}");
+}
+
+/// Demands of threads on three processors, among which nobody can choose without knowing how long the work is.
+const UNDECIDABLE: [f64; 8] = [1426.0, 1235.0, 1433.0, 1314.0, 1049.0, 1184.0, 606.0, 397.0];
+
+/// What is left is work that ends within a quantum: whoever sees demands only must choose the first threads before it knows how
+/// long the work is, and whichever it chooses there is a length for which they were wrong, even if all is known from then on.
+#[test]
+fn no_policy_is_within_5_percent_of_the_best_for_every_length_of_work() {
+    let (n_cpus, n_threads) = (3, UNDECIDABLE.len());
+    let machine = Machine::paper(n_cpus);
+    let firsts: Vec<Vec<usize>> = (0u32..1 << n_threads)
+        .filter(|it| it.count_ones() as usize == n_cpus)
+        .map(|chosen| (0..n_threads).filter(|it| chosen >> it & 1 == 1).collect())
+        .collect();
+    let mut worst = vec![1.0f64; firsts.len()];
+    for length in 0..=25 {
+        let work_s = QUANTUM_S * (0.3 + 0.02 * f64::from(length));
+        let case = Case { demand: UNDECIDABLE.to_vec(), work_s: vec![work_s; n_threads], n_cpus };
+        let mut least = f64::INFINITY;
+        best(&case, &machine, 0, &case.work_s, 0.0, &mut least);
+        if least.is_infinite() {
+            continue;
+        }
+        for (first, worst) in firsts.iter().zip(&mut worst) {
+            let (mut left, mut ended) = (case.work_s.clone(), vec![0.0; n_threads]);
+            quantum(&case, &machine, first, &mut left, &mut ended, 0.0);
+            let mut after = f64::INFINITY;
+            best(&case, &machine, 1, &left, ended.iter().sum(), &mut after);
+            *worst = worst.max(after / least);
+        }
+    }
+    let safest = worst.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(safest > 1.1, "the safest first choice is {safest:.3} above the best for some length");
 }

@@ -4,8 +4,8 @@
 //!    the quantum in which it was least disturbed says most.
 //! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
 //!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
-//!    average demand of the workload times the number of processors. Neither a quantum that asks for more than the
-//!    average nor one that asks for less is left for later.
+//!    target: all demand over the quanta in which every thread runs once, so that neither a quantum that asks for more
+//!    than the average nor one that asks for less is left for later; at most what the links carry and a tenth.
 //! 3. Who is in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
 //!    bus, and nobody ends later for it.
 //! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
@@ -29,7 +29,7 @@ const MEMORY: usize = 4;
 const OTHERS_EVERY: u64 = 4;
 /// Most exchanges after the first choice.
 const EXCHANGES_MAX: usize = 4;
-/// Demands within this factor count as equal.
+/// Demands within this factor count as equal; a link that is overbooked by no more counts as full.
 const ALIKE: f64 = 1.1;
 
 #[derive(Debug, Default)]
@@ -62,8 +62,9 @@ impl Policy for Pairing {
             self.queue.send_back(&threads);
             return place(view, &threads);
         }
-        let mean = ready.iter().map(|it| demand[*it]).sum::<f64>() / ready.len().max(1) as f64;
-        let target = (mean * n_cpus as f64).min(view.machine.mixed_mbps());
+        let n_quanta = ready.len().div_ceil(n_cpus).max(1);
+        let each = ready.iter().map(|it| demand[*it]).sum::<f64>() / n_quanta as f64;
+        let target = each.min(ALIKE * view.machine.mixed_mbps());
         let mut choice = Choice::new(view, &demand, target);
         self.crew.retain(|it| view.threads[*it].is_ready);
         self.crew.iter().for_each(|it| choice.take(*it));

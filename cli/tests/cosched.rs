@@ -54,6 +54,22 @@ fn the_keys_of_sim() {
 }
 
 #[test]
+fn the_keys_of_probe() {
+    let value = json(&["probe", "--json"]);
+    for key in ["source", "reason"] {
+        assert!(value[key].as_str().is_some_and(|it| !it.is_empty()), "{key}: {value}");
+    }
+    let cpus: usize = value["links"].as_array().expect("links").iter().filter_map(|it| it.as_array()).map(Vec::len).sum();
+    assert!(cpus > 0 && value["would_gain"].is_boolean(), "{value}");
+    // What a link carries is known where two processors share one.
+    let shares = value["pairs"].as_array().expect("pairs").iter().any(|it| it["share"] == true);
+    for kind in ["read", "write", "mixed"] {
+        let carries = &value["capacity_gbps"][kind];
+        assert!(if shares { carries.as_f64().is_some_and(|it| it > 0.0) } else { carries.is_null() }, "{kind}: {value}");
+    }
+}
+
+#[test]
 fn pictures_are_written() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("out.svg");

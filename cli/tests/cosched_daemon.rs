@@ -356,3 +356,34 @@ fn programs_that_count_are_compared_with_themselves_alone() {
     let progress = || daemon.programs().iter().zip(&before).all(|(it, before)| it["progress"].as_u64() > Some(*before));
     wait_for("both go on", LIMIT, progress);
 }
+
+#[test]
+fn top_draws_on_a_terminal_and_leaves_it_as_it_was() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr"]);
+    daemon.submit_loops(&["a"]);
+    let screen = fs::File::create(daemon.at("screen")).expect("a scratch file");
+    let inside =
+        "stty rows 40 cols 120; stty -a > before; \"$MEANWHILE\" cosched top --every 50 --socket own/sock; echo $? > code; stty -a > after";
+    let mut terminal = Command::new("script");
+    terminal.args(["-q", "-e", "-f", "-c", inside, "/dev/null"]).env("MEANWHILE", env!("CARGO_BIN_EXE_meanwhile")).env("TERM", "xterm");
+    let mut terminal =
+        terminal.current_dir(daemon.folder.path()).stdin(Stdio::piped()).stdout(screen).spawn().expect("script of util-linux runs");
+    let drawn = || String::from_utf8_lossy(&fs::read(daemon.at("screen")).expect("a scratch file")).into_owned();
+    wait_for("a picture", LIMIT, || drawn().contains("q ends this"));
+    let picture = drawn();
+    assert!(picture.contains("\u{1b}[?1049h") && picture.contains("policy rr") && picture.contains("Programs"), "{picture}");
+    assert!(!daemon.at("after").exists(), "it goes on until a key");
+    wait_for("the next picture", LIMIT, || drawn().matches("q ends this").count() > 2);
+    {
+        use std::io::Write;
+        terminal.stdin.as_mut().expect("it is piped").write_all(b"q").expect("it listens");
+    }
+    wait_for("it ends", LIMIT, || daemon.at("after").exists() && terminal.try_wait().expect("it is ours").is_some());
+    let text = |name: &str| fs::read_to_string(daemon.at(name)).expect("it was written");
+    assert_eq!((text("code").trim(), text("before")), ("0", text("after")), "modes and size are as before");
+    assert!(drawn().trim_end().ends_with("\u{1b}[?1049l"), "what was on the terminal is back: {:?}", drawn());
+    assert_eq!(daemon.programs().len(), 1, "the daemon and its program run on");
+}

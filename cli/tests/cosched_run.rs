@@ -95,6 +95,29 @@ fn programs_end_under_every_policy() {
 }
 
 #[test]
+fn policies_are_compared() {
+    if !may_freeze() {
+        return;
+    }
+    let (value, said, code) =
+        run(&["--json", "--policy", "pairing", "--compare", "--runs", "2", "--", "true", ":::", "true", ":::", "true"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(value["links_before"].is_array() && value["links_after"].is_array() && value["discarded"].is_boolean());
+    let rows = value["rows"].as_array().expect("rows");
+    let policies: Vec<&str> = rows.iter().filter_map(|it| it["policy"].as_str()).collect();
+    assert_eq!(policies, ["pairing", "linux", "rr", "dss"].map(|it| [it; 3]).concat(), "each program under each");
+    for it in rows {
+        let numbers = [&it["interval"][0], &it["turnaround_s"], &it["interval"][1]].map(|it| it.as_f64().expect("a number"));
+        assert!(numbers[0] <= numbers[1] && numbers[1] <= numbers[2], "{it}");
+        let ratio = it["ratio_to_linux"].as_f64().expect("linux ran");
+        assert!(
+            it["program"].as_str().is_some_and(|it| it.ends_with("true")) && ratio > 0.0 && (it["policy"] != "linux" || ratio == 1.0),
+            "{it}"
+        );
+    }
+}
+
+#[test]
 fn what_goes_wrong_is_said() {
     let (_, said, code) = run(&["--", "no-such-program"]);
     assert!(code == 1 && said.contains("there is no program `no-such-program`"), "{said}");

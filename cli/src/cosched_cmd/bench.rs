@@ -1,4 +1,5 @@
-//! Door: `meanwhile cosched bench`: two memory and two compute programs, in pairs of a kind and in pairs that fit.
+//! Door: `meanwhile cosched bench`: two memory and two compute programs, in pairs of a kind and in pairs that fit, and what the
+//! machine allows at most.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use cosched::policies::Name;
 use measure::stats::{self, Interval};
 use measure::{machine, tool};
 use report::page::Block;
+use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
@@ -19,10 +21,10 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile cosched bench`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Pairs of runs of each kind.
+    /// Rounds of runs of each kind.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pairs: u32,
-    /// Seconds after which no more pairs are begun.
+    /// Seconds after which no more rounds are begun.
     #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     limit: u64,
     /// Seconds for which eight programs run to see what the manager costs.
@@ -39,20 +41,38 @@ const SOURCE: &str = include_str!("../../../systems/cosched/kernels/work.c");
 /// What each program takes alone, about.
 const ALONE_S: f64 = 2.0;
 
-/// Where pairs of runs were, and what they compare `pairing` with there.
+/// What `pairing` is compared with where the processors share one link, and where they do not.
 const PLACES: [(&str, Name); 2] = [("one link", Name::Rr), ("separate links", Name::Linux)];
+/// Shares of the quanta that `pairing` leaves to round robin: from all gain to none.
+const SHARES: [f64; 4] = [0.0, 0.25, 0.5, 0.75];
+/// What choosing is to bring the memory programs on one link, and what compute programs may lose.
+const WANTED: [(&str, f64); 2] = [("read", 1.4), ("write", 1.8)];
+const COMPUTE_LEAST: f64 = 1.0 / 1.03;
+/// Rounds in which the ceiling is measured.
+const CEILINGS: u32 = 5;
 
-/// Ratios of one kind of memory programs in one place: of the memory programs, of the compute programs.
+/// Ratios of `pairing` with one share in one place: of the memory programs, of the compute programs.
 #[derive(Default)]
 struct Ratios {
     of: [Vec<f64>; 2],
+}
+
+/// What was found in one place: ratios for each share that runs there, and how often the processors moved.
+#[derive(Default)]
+struct Found {
+    ratios: [Ratios; SHARES.len()],
     n_discarded: u32,
 }
 
-impl Ratios {
+impl Found {
     fn n(&self) -> u32 {
-        self.of[0].len() as u32
+        self.ratios[0].of[0].len() as u32
     }
+}
+
+/// Where there is nothing to gain only the costs are of interest, and they do not depend on the share.
+fn shares(place: usize) -> &'static [f64] {
+    if place == 0 { &SHARES } else { &SHARES[..1] }
 }
 
 /// Runs the command.
@@ -64,25 +84,29 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let amounts: Vec<(&str, u32)> =
         ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
     let manager = Manager::start(&args.ground, out)?;
-    let bar = out.progress(2 * u64::from(args.pairs) + 1);
+    let bar = out.progress(2 * u64::from(args.pairs) + 3);
     bar.set_message("overhead");
     let measured = overhead(&manager, &program, args.overhead).and_then(|overhead| {
         bar.inc(1);
         let mut rows = vec![overhead];
         for (kind, amount) in &amounts[..2] {
+            bar.set_message(format!("{kind}: the most that choosing can give"));
+            rows.extend(ceilings(&manager, &program, kind, *amount, args.pairs.min(CEILINGS))?);
+            bar.inc(1);
             // Each kind has its half.
             let start = Instant::now();
-            let mut found: [Ratios; 2] = Default::default();
+            let mut found: [Found; 2] = Default::default();
             let tasks = tasks(&program, kind, *amount, amounts[2].1);
             while found[0].n() < args.pairs && 2 * start.elapsed() < Duration::from_secs(args.limit) {
                 let n_before = found[0].n();
-                pair(&manager, &tasks, &mut found, args.pairs, |policy| bar.set_message(format!("{kind} {}", policy.text())))?;
+                round(&manager, &tasks, &mut found, args.pairs, |policy| bar.set_message(format!("{kind} {}", policy.text())))?;
                 bar.inc(u64::from(found[0].n() - n_before));
             }
-            for ((place, other), ratios) in PLACES.into_iter().zip(&found) {
-                for (who, own) in ["memory", "compute"].into_iter().zip(&ratios.of) {
-                    let it = (own.len() > 1).then(|| stats::median_interval(own, 0.95));
-                    rows.push(row(kind, place, other, who, it, own.len(), ratios.n_discarded));
+            for (place, found) in found.iter().enumerate() {
+                for (share, ratios) in shares(place).iter().zip(&found.ratios) {
+                    for (who, own) in ["memory", "compute"].into_iter().zip(&ratios.of) {
+                        rows.push(row(kind, place, *share, who, own, found.n_discarded));
+                    }
                 }
             }
         }
@@ -94,7 +118,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for table in tables(&rows) {
         out.text(&table.terminal(None));
     }
-    out.object(&json!({"ok": true, "kind": "measured", "rows": rows}));
+    let verdicts = verdicts(&rows);
+    verdicts.iter().for_each(|it| out.line(it));
+    out.object(&json!({"ok": true, "kind": "measured", "rows": rows, "verdicts": verdicts}));
     let Some(path) = &args.out else { return Ok(()) };
     let evidence = Evidence {
         kind: Kind::Measured,
@@ -114,49 +140,77 @@ fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
 
 /// In the order of the queue round robin runs two of a kind together.
 fn tasks(program: &Path, kind: &str, amount: u32, compute: u32) -> Vec<Planned> {
-    let one = |name: &str, kind: &str, amount: u32| {
-        planned(name, [&program.display().to_string(), kind, &amount.to_string()].map(str::to_owned).into(), false)
-    };
-    vec![one("1", kind, amount), one("2", kind, amount), one("3", "compute", compute), one("4", "compute", compute)]
+    vec![one(program, kind, amount), one(program, kind, amount), one(program, "compute", compute), one(program, "compute", compute)]
 }
 
-/// One pair of runs, in the place where the processors are now; left out if they move.
-fn pair(manager: &Manager, tasks: &[Planned], found: &mut [Ratios; 2], n_wanted: u32, mut say: impl FnMut(Name)) -> Result<(), Failure> {
+/// One round of runs in turn, in the place where the processors are now; left out if they move.
+fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted: u32, mut say: impl FnMut(Name)) -> Result<(), Failure> {
     let before = manager.links()?;
     let place = usize::from(before.len() != 1);
-    if found[place].n() >= n_wanted {
+    let found = &mut found[place];
+    if found.n() >= n_wanted {
         // Enough of those: the processors may come back.
         std::thread::sleep(Duration::from_secs(1));
         return Ok(());
     }
-    let mut means = Vec::new();
+    let ours = shares(place).iter().map(|it| (Name::Pairing, *it));
+    let order: Vec<(Name, f64)> = std::iter::once((PLACES[place].1, 0.0)).chain(ours).collect();
+    let mut means = vec![[0.0; 2]; order.len()];
     let mut n_moves = 0;
-    // Whoever is first is second in the next pair.
-    let mut order = [PLACES[place].1, Name::Pairing];
-    if found[place].n() % 2 == 1 {
-        order.reverse();
-    }
-    for policy in order {
+    // Each is the first in turn.
+    for at in 0..order.len() {
+        let idx = (at + found.n() as usize) % order.len();
+        let (policy, share) = order[idx];
         say(policy);
-        let report = manager.run(tasks, policy)?;
+        let report = manager.run_sharing(tasks, policy, share)?;
         n_moves += report.n_moves;
         let mean =
             |of: &[usize]| of.iter().filter_map(|it| report.ended[*it].as_ref()).map(|it| it.turnaround_s).sum::<f64>() / of.len() as f64;
-        means.push([mean(&[0, 1]), mean(&[2, 3])]);
+        means[idx] = [mean(&[0, 1]), mean(&[2, 3])];
     }
     if n_moves > 0 || before != manager.links()? {
-        found[place].n_discarded += 1;
+        found.n_discarded += 1;
         return Ok(());
     }
-    let (other, ours) = if order[1] == Name::Pairing { (means[0], means[1]) } else { (means[1], means[0]) };
-    (0..2).for_each(|it| found[place].of[it].push(other[it] / ours[it]));
+    for (ratios, ours) in found.ratios.iter_mut().zip(&means[1..]) {
+        (0..2).for_each(|it| ratios.of[it].push(means[0][it] / ours[it]));
+    }
     Ok(())
+}
+
+/// How long a memory program takes beside another of its kind and beside a compute program, over alone: the first over the
+/// second is the most that choosing can give while both run.
+fn ceilings(manager: &Manager, program: &Path, kind: &str, amount: u32, n: u32) -> Result<Vec<Value>, Failure> {
+    let beside = [None, Some(kind), Some("compute")];
+    let mut times: [Vec<f64>; 3] = Default::default();
+    for _ in 0..n {
+        for (beside, times) in beside.iter().zip(&mut times) {
+            let neighbour = beside.iter().map(|it| endless(program, it));
+            let plan: Vec<Planned> = std::iter::once(one(program, kind, amount)).chain(neighbour).collect();
+            // Each has a processor of its own all the time.
+            let report = manager.run(&plan, Name::Rr)?;
+            times.extend(report.ended[0].as_ref().map(|it| it.turnaround_s));
+        }
+    }
+    let over = |a: usize, b: usize| times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect::<Vec<f64>>();
+    let row = |beside: &str, ratios: Vec<f64>| {
+        let it = stats::median_interval(&ratios, 0.95);
+        json!({"measure": "ceiling", "memory_programs": kind, "beside": beside, "slowdown": it.value, "low": it.low, "high": it.high, "runs": n})
+    };
+    Ok(vec![row(kind, over(1, 0)), row("compute", over(2, 0)), row("over compute", over(1, 2))])
+}
+
+fn one(program: &Path, kind: &str, amount: u32) -> Planned {
+    planned(kind, [&program.display().to_string(), kind, &amount.to_string()].map(str::to_owned).into(), false)
+}
+
+fn endless(program: &Path, kind: &str) -> Planned {
+    Planned { is_background: true, ..one(program, kind, 100_000_000) }
 }
 
 /// What the manager costs while eight programs run, four of each kind.
 fn overhead(manager: &Manager, program: &Path, seconds: u64) -> Result<Value, Failure> {
-    let endless = |kind: &str| planned(kind, [&program.display().to_string(), kind, "100000000"].map(str::to_owned).into(), true);
-    let mut plan: Vec<Planned> = ["read", "compute", "read", "compute", "write", "compute", "read"].map(endless).into();
+    let mut plan: Vec<Planned> = ["read", "compute", "read", "compute", "write", "compute", "read"].map(|it| endless(program, it)).into();
     plan.push(planned("sleep", vec!["sleep".to_owned(), seconds.to_string()], false));
     let links = manager.links()?;
     let report = manager.run(&plan, Name::Pairing)?;
@@ -173,20 +227,68 @@ fn load() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-fn row(kind: &str, place: &str, other: Name, who: &str, it: Option<Interval>, n_pairs: usize, n_discarded: u32) -> Value {
+fn row(kind: &str, place: usize, share: f64, who: &str, ratios: &[f64], n_discarded: u32) -> Value {
+    let it: Option<Interval> = (ratios.len() > 1).then(|| stats::median_interval(ratios, 0.95));
+    let (place, over) = (PLACES[place].0, PLACES[place].1.text());
     json!({
-        "measure": "pairs", "memory_programs": kind, "place": place, "over": other.text(), "programs": who,
+        "measure": "pairs", "memory_programs": kind, "place": place, "over": over, "round_robin": share, "programs": who,
         "ratio": it.as_ref().map(|it| it.value), "low": it.as_ref().map(|it| it.low), "high": it.as_ref().map(|it| it.high),
-        "pairs": n_pairs, "discarded": n_discarded,
+        "pairs": ratios.len(), "discarded": n_discarded,
     })
 }
 
+/// The rows of one measure, kind of memory programs, place and programs, as far as they have these.
+fn some<'a>(rows: &'a [Value], keys: &'a [(&str, &str)]) -> impl Iterator<Item = &'a Value> {
+    rows.iter().filter(|row| keys.iter().all(|(key, value)| row[*key] == *value))
+}
+
+/// Older results have no share: none of the quanta.
+fn share_of(row: &Value) -> f64 {
+    row["round_robin"].as_f64().unwrap_or(0.0)
+}
+
+/// For each kind of memory programs on one link what was wanted and what there is.
+fn verdicts(rows: &[Value]) -> Vec<String> {
+    let mut said = Vec::new();
+    for (kind, wanted) in WANTED {
+        let found = |who| {
+            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[0].0), ("programs", who)];
+            some(rows, &keys).find(|it| share_of(it) == 0.0).and_then(|it| Some((it["low"].as_f64()?, it["high"].as_f64()?)))
+        };
+        let keys = [("measure", "ceiling"), ("memory_programs", kind), ("beside", "over compute")];
+        let ceiling = some(rows, &keys).find_map(|it| it["high"].as_f64());
+        let memory = match (found("memory"), ceiling) {
+            (None, _) => "not observed".to_owned(),
+            (Some((low, _)), _) if low >= wanted => "met".to_owned(),
+            (Some((_, high)), _) if high >= wanted => "open: it is within the interval".to_owned(),
+            (Some(_), Some(ceiling)) if ceiling < wanted => {
+                format!("not possible here: the ceiling is {ceiling:.2}, what a program takes beside its like over beside compute")
+            }
+            (Some(_), _) => "missed".to_owned(),
+        };
+        let compute = match found("compute") {
+            None => "not observed",
+            Some((low, _)) if low >= COMPUTE_LEAST => "met",
+            Some((_, high)) if high >= COMPUTE_LEAST => "open: 3 % is within the interval",
+            Some(_) => "missed",
+        };
+        said.push(format!("{kind}: memory programs {wanted} times as good: {memory}; compute programs at most 3 % worse: {compute}"));
+    }
+    said
+}
+
 fn tables(rows: &[Value]) -> Vec<Table> {
-    let note = "mean turnaround of two programs under the other policy over that under pairing: median of the ratios of paired runs, 95 % \
-                interval; above 1 pairing is faster. On one link the other is rr, which runs two of a kind together; on separate links \
-                plain linux. Pairs in which the processors moved are discarded";
-    let columns = ["memory programs", "place", "over", "whose turnaround", "ratio", "from", "to", "pairs", "discarded"];
+    let note = "mean turnaround of two programs under the other policy over that under pairing: median of the ratios of rounds of runs, \
+                95 % interval; above 1 pairing is faster. On one link the other is rr, which runs two of a kind together; on separate \
+                links plain linux. Round robin: the share of the quanta that pairing leaves to it. Rounds in which the processors moved \
+                are discarded";
+    let columns = ["memory programs", "place", "over", "round robin", "whose turnaround", "ratio", "from", "to", "rounds", "discarded"];
     let mut pairs = Table::new("Two memory and two compute programs on two processors", &columns).kind(Kind::Measured).note(note);
+    let note = "a memory program's time with a neighbour on the other processor over its time alone; over compute: beside its like over \
+                beside compute, the most that choosing can give while both run. That programs end one after the other comes on top";
+    let mut most = Table::new("What this machine allows", &["memory programs", "beside", "times as long", "from", "to", "runs"])
+        .kind(Kind::Measured)
+        .note(note);
     let columns =
         ["programs", "manager % of a processor", "canary ms in 200 ms", "a change us, median", "95th percentile", "changes", "load"];
     let note = "pairing; the manager's own processor time, measuring included; a change: freezing and thawing";
@@ -194,8 +296,8 @@ fn tables(rows: &[Value]) -> Vec<Table> {
     let number = |it: &Value, digits: usize| Cell::number(it.as_f64().map_or("not observed".into(), |it| format!("{it:.digits$}")));
     let words = |it: &Value| Cell::words(it.as_str().unwrap_or_default());
     for it in rows {
-        if it["measure"] == "overhead" {
-            costs.push(vec![
+        match it["measure"].as_str() {
+            Some("overhead") => costs.push(vec![
                 Cell::number(&it["n_programs"]),
                 number(&it["own_cpu_pct"], 2),
                 number(&it["canary_ms_in_200_ms"], 2),
@@ -203,29 +305,62 @@ fn tables(rows: &[Value]) -> Vec<Table> {
                 number(&it["switch_us_p95"], 0),
                 Cell::number(&it["changes"]),
                 number(&it["load"], 1),
-            ]);
-        } else {
-            pairs.push(vec![
+            ]),
+            Some("ceiling") => most.push(vec![
+                words(&it["memory_programs"]),
+                words(&it["beside"]),
+                number(&it["slowdown"], 2),
+                number(&it["low"], 2),
+                number(&it["high"], 2),
+                Cell::number(&it["runs"]),
+            ]),
+            _ => pairs.push(vec![
                 words(&it["memory_programs"]),
                 words(&it["place"]),
                 words(&it["over"]),
+                Cell::number(share_of(it)),
                 words(&it["programs"]),
                 number(&it["ratio"], 2),
                 number(&it["low"], 2),
                 number(&it["high"], 2),
                 Cell::number(&it["pairs"]),
                 Cell::number(&it["discarded"]),
-            ]);
+            ]),
         }
     }
-    vec![costs, pairs]
+    vec![costs, most, pairs]
 }
 
-/// The committed tables.
+/// What the memory programs gain against what the compute programs lose, a point for each share.
+fn trade_off(rows: &[Value]) -> LineChart {
+    let line = |kind: &str| {
+        let of = |who| {
+            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[0].0), ("programs", who)];
+            some(rows, &keys).map(|it| it["ratio"].as_f64()).collect::<Vec<_>>()
+        };
+        let points = of("compute").into_iter().zip(of("memory")).filter_map(|(x, y)| Some((x?, y?))).collect();
+        Line { name: kind.to_owned(), points }
+    };
+    LineChart {
+        title: "What memory programs gain against what compute programs lose, by the share left to round robin".into(),
+        kind: Kind::Measured,
+        x: Axis { label: "compute programs: rr over pairing".into(), log: false },
+        y: Axis { label: "memory programs: rr over pairing".into(), log: false },
+        lines: WANTED.map(|it| line(it.0)).into(),
+    }
+}
+
+/// The committed tables, and the chart of the trade-off if there is one.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let own = tables(&rows).into_iter().map(Block::Table);
-    std::iter::once(Block::Text(evidence.origin())).chain(own).collect()
+    let mut blocks = vec![Block::Text(evidence.origin())];
+    blocks.extend(verdicts(&rows).into_iter().map(Block::Text));
+    let chart = trade_off(&rows);
+    if chart.lines.iter().any(|it| it.points.len() > 1) {
+        blocks.push(Block::Chart(chart.svg()));
+    }
+    blocks.extend(tables(&rows).into_iter().map(Block::Table));
+    blocks
 }
 
 fn compile(folder: &Path) -> Result<PathBuf, Failure> {
@@ -249,4 +384,42 @@ fn amount(program: &Path, kind: &str) -> Result<u32, Failure> {
     let (few, more) = (time(2)?, time(12)?);
     let each = ((more - few) / 10.0).max(1e-4);
     Ok((ALONE_S / each).clamp(2.0, 100_000.0) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made rows: ratios of memory and of compute programs under pairing alone, and the ceiling.
+    fn said(memory: [f64; 2], compute: [f64; 2], ceiling: f64) -> String {
+        let rows = [
+            json!({"measure": "ceiling", "memory_programs": "read", "beside": "over compute", "slowdown": ceiling, "low": ceiling, "high": ceiling}),
+            row("read", 0, 0.0, "memory", &memory, 0),
+            row("read", 0, 0.0, "compute", &compute, 0),
+            row("read", 0, 0.5, "memory", &[9.0, 9.0], 0),
+            row("read", 1, 0.0, "memory", &[9.0, 9.0], 0),
+        ];
+        verdicts(&rows).remove(0)
+    }
+
+    #[test]
+    fn verdicts_say_what_was_wanted_and_what_there_is() {
+        assert!(said([1.45, 1.5], [0.98, 0.99], 1.6).ends_with("as good: met; compute programs at most 3 % worse: met"));
+        assert!(said([1.2, 1.25], [0.9, 0.95], 1.6).ends_with("as good: missed; compute programs at most 3 % worse: missed"));
+        let open = said([1.3, 1.5], [0.9, 1.0], 1.2);
+        assert!(open.contains("as good: open") && open.contains("worse: open"), "{open}");
+        assert!(said([1.1, 1.2], [1.0, 1.0], 1.27).contains("not possible here: the ceiling is 1.27"));
+        assert_eq!(verdicts(&[]).len(), 2, "without rows nothing was observed");
+        assert!(verdicts(&[]).iter().all(|it| it.matches("not observed").count() == 2));
+    }
+
+    #[test]
+    fn the_chart_shows_a_point_for_each_share() {
+        let rows: Vec<Value> = SHARES
+            .iter()
+            .flat_map(|share| ["memory", "compute"].map(|who| row("write", 0, *share, who, &[1.0 + share, 1.0 + share], 0)))
+            .collect();
+        let lines = trade_off(&rows).lines;
+        assert_eq!(lines.iter().map(|it| it.points.len()).collect::<Vec<_>>(), [0, SHARES.len()]);
+    }
 }

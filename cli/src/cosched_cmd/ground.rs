@@ -10,7 +10,7 @@ use cosched::manager::group::{Freezer, Hierarchy};
 use cosched::manager::run::{self, Planned, Report};
 use cosched::manager::turns::Ground;
 use cosched::manager::{private, process, source, supervisor, team, topology};
-use cosched::policies::Name;
+use cosched::policies::{Name, Settings};
 
 use crate::output::{Failure, Output};
 
@@ -23,6 +23,9 @@ pub struct GroundArgs {
     /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
     #[arg(long, value_name = "SOURCE", value_parser = source_name)]
     source: Option<source::Name>,
+    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
+    round_robin: f64,
 }
 
 fn freezer(text: &str) -> Result<Freezer, String> {
@@ -105,7 +108,8 @@ impl Manager {
         let calibration = found.shared().map(|it| it.readers);
         let source =
             source::open(choice.name, calibration).map_err(|said| Failure::environment(format!("read {}", choice.name.text()), said))?;
-        let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0 };
+        let settings = Settings { round_robin: args.round_robin, ..Settings::default() };
+        let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0, settings };
         Ok(Manager { ground: RefCell::new(ground), watcher, choice })
     }
 
@@ -130,6 +134,12 @@ impl Manager {
     /// Runs programs to their ends.
     pub fn run(&self, plan: &[Planned], policy: Name) -> Result<Report, Failure> {
         run::run(plan, &mut self.ground.borrow_mut(), policy).map_err(failed("run the programs"))
+    }
+
+    /// The same under `pairing` that leaves this share of the quanta to round robin.
+    pub fn run_sharing(&self, plan: &[Planned], policy: Name, round_robin: f64) -> Result<Report, Failure> {
+        self.ground.borrow_mut().settings.round_robin = round_robin;
+        self.run(plan, policy)
     }
 
     /// Something else with what is here.

@@ -1,6 +1,7 @@
 //! `meanwhile cosched probe`: which processors share a link, what it carries, and whether choosing would gain.
 
 use cosched::manager::canary::Canary;
+use cosched::manager::capacity::{self, Capacities};
 use cosched::manager::group::{Freezer, Hierarchy};
 use cosched::manager::topology::{self, Pair};
 use cosched::manager::{process, source};
@@ -39,7 +40,13 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.text(&table.terminal(None));
     let shared = || found.pairs.iter().filter(|it| it.is_shared);
     let would_gain = shared().any(|it| it.readers.slowdown() > WORTH);
-    let read = shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps).max_by(f64::total_cmp);
+    let carries = shared().next().map(|it| capacity::measure(it.a, it.b)).transpose();
+    let carries = carries.map_err(|error| Failure::environment("measure what a link carries", error))?;
+    if let Some(it) = &carries {
+        let gbps = [it.read_mbps, it.write_mbps, it.mixed_mbps].map(|it| format!("{:.1}", it / 1000.0));
+        out.line(&format!("two processors move together: {} GB/s read, {} written, {} one of each", gbps[0], gbps[1], gbps[2]));
+    }
+    let gbps = |of: fn(&Capacities) -> f64| carries.as_ref().map(|it| of(it) / 1000.0);
     out.line(&format!("bandwidth of programs: {} ({})", choice.name.text(), choice.reason));
     match &freezer {
         Ok((Freezer::Signals, said)) => out.warning(&format!("programs are stopped by SIGSTOP: {said}")),
@@ -62,7 +69,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         "reason": choice.reason,
         "links": found.links,
         "pairs": pairs,
-        "capacity_gbps": {"read": read.map(|it| it / 1000.0), "write": null, "mixed": null},
+        "capacity_gbps": {"read": gbps(|it| it.read_mbps), "write": gbps(|it| it.write_mbps), "mixed": gbps(|it| it.mixed_mbps)},
         "would_gain": would_gain,
         "freezer": freezer.ok().map(|it| it.0.name()),
     }));

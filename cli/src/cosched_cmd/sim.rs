@@ -66,6 +66,14 @@ pub struct How {
     /// Quanta over which QWG averages.
     #[arg(long, value_name = "QUANTA", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=16))]
     window: u32,
+    /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = round_robin)]
+    round_robin: f64,
+}
+
+/// A share as a value of the command line.
+pub fn round_robin(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(|| "0 to 1".to_owned())
 }
 
 impl How {
@@ -89,7 +97,7 @@ impl How {
         machine.cache_mb = self.cache;
         let model = Model { base: self.model, burst: self.burst, is_cached: self.cache > 0.0 };
         let share = if self.conventional_share == "bandwidth" { ShareOf::Bandwidth(self.share) } else { ShareOf::Processors(self.share) };
-        Ok((machine, model, Settings { share, epoch: self.epoch as usize, window: self.window as usize }))
+        Ok((machine, model, Settings { share, epoch: self.epoch as usize, window: self.window as usize, round_robin: self.round_robin }))
     }
 }
 

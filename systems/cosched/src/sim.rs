@@ -138,7 +138,14 @@ impl<'a> Sim<'a> {
             let first = views.len();
             for _ in 0..spec.n_threads {
                 let program = programs.len();
-                views.push(ThreadView { program, latest_mbps: 0.0, window_mbps: Vec::new(), is_ready: false, was_running: false });
+                views.push(ThreadView {
+                    program,
+                    latest_mbps: 0.0,
+                    window_mbps: Vec::new(),
+                    slowdown: None,
+                    is_ready: false,
+                    was_running: false,
+                });
             }
             program_views.push(ProgramView { n_threads: spec.n_threads, first, is_active: false, is_malleable: spec.is_malleable });
             let state =

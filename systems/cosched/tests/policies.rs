@@ -24,6 +24,7 @@ impl Table {
                 program,
                 latest_mbps: *rate,
                 window_mbps: vec![*rate],
+                slowdown: None,
                 is_ready: true,
                 was_running: false,
             }));
@@ -151,6 +152,27 @@ fn pairing_leaves_things_alone_where_there_is_nothing_to_gain() {
     for _ in 0..20 {
         assert_eq!(table.next(ours.as_mut()), table.next(rr.as_mut()));
     }
+}
+
+#[test]
+fn who_suffers_is_kept_from_who_asks() {
+    // C moves little, but runs at half its speed beside the others: with A the link is as good as overbooked, with B not.
+    let mut table = Table::new(2, &singles(&[1700.0, 60.0, 50.0]));
+    let first = |table: &Table| table.next(Name::Pairing.policy(Settings::default()).as_mut());
+    assert_eq!(first(&table), "AC");
+    table.threads[2].slowdown = Some(2.0);
+    assert_eq!(first(&table), "AB");
+}
+
+#[test]
+fn a_share_of_the_quanta_can_go_by_round_robin() {
+    // A and B ask for much: paired with C and D, but together where they are left to round robin.
+    let table = Table::new(2, &singles(&[1500.0, 1500.0, 10.0, 10.0]));
+    let of = |round_robin: f64| {
+        let mut policy = Name::Pairing.policy(Settings { round_robin, ..Settings::default() });
+        (0..8).filter(|_| ["AB", "CD"].contains(&table.next(policy.as_mut()).as_str())).count()
+    };
+    assert_eq!([of(0.0), of(0.25), of(0.5), of(1.0)], [0, 2, 4, 8]);
 }
 
 fn program(name: &str, n_threads: usize, work_s: f64, mbps: f64) -> Program {

@@ -47,16 +47,47 @@ impl Canary {
     }
 
     /// Reads one piece; its bytes.
-    fn read_once(&mut self) -> usize {
-        let words = PIECE / 8;
-        if self.at + words > self.memory.len() {
-            self.at = 0;
-        }
+    pub(super) fn read_once(&mut self) -> usize {
+        let words = self.next();
         let piece = &self.memory[self.at..self.at + words];
         self.sum = self.sum.wrapping_add(piece.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it)));
         std::hint::black_box(self.sum);
         self.at += words;
         PIECE
+    }
+
+    /// Writes one piece, past the caches where the processor has such stores; its bytes.
+    #[allow(unsafe_code)]
+    pub(super) fn write_once(&mut self) -> usize {
+        let words = self.next();
+        self.sum += 1;
+        for word in &mut self.memory[self.at..self.at + words] {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the word is ours and aligned, and the store is part of every x86-64.
+            unsafe {
+                std::arch::x86_64::_mm_stream_si64(std::ptr::from_mut(word).cast(), self.sum as i64);
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            {
+                *word = std::hint::black_box(self.sum);
+            }
+        }
+        // SAFETY: an ordinary instruction: what was streamed is written before anything that follows.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+        self.at += words;
+        PIECE
+    }
+
+    /// Words of the next piece, which begins at `at`.
+    fn next(&mut self) -> usize {
+        let words = PIECE / 8;
+        if self.at + words > self.memory.len() {
+            self.at = 0;
+        }
+        words
     }
 }
 

@@ -2,6 +2,7 @@
 //! given.
 
 pub mod canary;
+pub mod capacity;
 pub mod daemon;
 pub mod estimate;
 pub mod group;

@@ -53,6 +53,8 @@ pub struct Ground {
     pub canary: Canary,
     /// Programs so far.
     pub n_programs: u64,
+    /// Of the policies.
+    pub settings: Settings,
 }
 
 /// What the manager hears while it waits.
@@ -114,7 +116,7 @@ impl<'a> Turns<'a> {
     }
 
     fn begin_policy(&mut self) {
-        self.policy = (self.policy_name != Name::Linux).then(|| self.policy_name.policy(Settings::default()));
+        self.policy = (self.policy_name != Name::Linux).then(|| self.policy_name.policy(self.ground.settings));
     }
 
     /// Where to send events.
@@ -436,6 +438,7 @@ impl<'a> Turns<'a> {
                     program,
                     latest_mbps: it.window_mbps.last().copied().unwrap_or(0.0),
                     window_mbps: it.window_mbps.clone(),
+                    slowdown: it.slowdown,
                     is_ready: is_active,
                     was_running: it.is_thawed,
                 });

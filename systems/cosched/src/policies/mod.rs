@@ -38,6 +38,8 @@ pub struct ThreadView {
     pub latest_mbps: f64,
     /// The same for some quanta before, the newest last.
     pub window_mbps: Vec<f64>,
+    /// How far those beside it slow it down, where that was measured: by freezing them, in real runs.
+    pub slowdown: Option<f64>,
     /// It could run now: its program is active, and under Linux it does not sleep.
     pub is_ready: bool,
     /// It ran in the quantum that ends.
@@ -113,11 +115,13 @@ pub struct Settings {
     pub epoch: usize,
     /// Quanta over which QWG averages.
     pub window: usize,
+    /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
+    pub round_robin: f64,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5 }
+        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0 }
     }
 }
 
@@ -182,7 +186,7 @@ impl Name {
             Name::Qwg => Box::new(qwg::new(settings.window)),
             Name::B2arr => Box::new(b2arr::B2arr::new(settings.share)),
             Name::B2adss => Box::new(b2adss::B2adss::new(settings.epoch)),
-            Name::Pairing => Box::new(pairing::Pairing::default()),
+            Name::Pairing => Box::new(pairing::Pairing::new(settings.round_robin)),
         }
     }
 }

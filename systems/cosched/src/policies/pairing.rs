@@ -1,7 +1,8 @@
 //! Ours: a crew that asks for the average bandwidth of the workload and stays until its work is done.
 //!
 //! 1. A thread's demand is the most it moved in one of its last quanta: beside others it moves less than it would, so
-//!    the quantum in which it was least disturbed says most.
+//!    the quantum in which it was least disturbed says most. Who is known to be slowed down by others counts at least as
+//!    much as that: a pointer chase asks for little, and suffers beside one that asks for much.
 //! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
 //!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
 //!    target: all demand over the quanta in which every thread runs once, so that neither a quantum that asks for more
@@ -11,6 +12,8 @@
 //! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
 //!    nobody waits longer than four times the quanta that the others need for a round.
 //! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin.
+//! 6. A share of the quanta, none unless set, goes by round robin whatever the demand: programs that lose beside those
+//!    that ask for much lose less, and those gain less.
 //!
 //! A program that cannot adapt to its processors runs whole or not at all. One decision is O(N log N). With several
 //! links the threads of a quantum are dealt out over them, the largest first, each to the link with the most left.
@@ -20,8 +23,8 @@ use std::collections::BTreeSet;
 
 use super::b2arr::Links;
 use super::queue::Queue;
-use super::rr::place;
-use super::{Placement, Policy, View};
+use super::rr::{Rr, place};
+use super::{Placement, Policy, ThreadView, View};
 
 /// Quanta that a demand is remembered.
 const MEMORY: usize = 4;
@@ -37,6 +40,16 @@ pub(super) struct Pairing {
     queue: Queue,
     crew: Vec<usize>,
     n_decisions: u64,
+    /// Who runs in the quanta that go by round robin, their share, and what of such a quantum has come together.
+    conventional: Rr,
+    round_robin: f64,
+    due: f64,
+}
+
+impl Pairing {
+    pub fn new(round_robin: f64) -> Pairing {
+        Pairing { round_robin, ..Pairing::default() }
+    }
 }
 
 /// Threads chosen for one quantum, and what they ask for.
@@ -51,8 +64,13 @@ struct Choice<'a> {
 
 impl Policy for Pairing {
     fn decide(&mut self, view: &View<'_>) -> Placement {
+        self.due += self.round_robin;
+        if self.due >= 1.0 - 1e-9 {
+            self.due -= 1.0;
+            return self.conventional.decide(view);
+        }
         let n_cpus = view.machine.n_cpus();
-        let demand: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps)).collect();
+        let demand: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps).max(suffers(it, view))).collect();
         self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
         self.n_decisions += 1;
         let ready: Vec<usize> = self.queue.iter().collect();
@@ -99,6 +117,14 @@ impl Policy for Pairing {
 
 fn most(window: &[f64]) -> f64 {
     window.iter().rev().take(MEMORY).copied().fold(0.0, f64::max)
+}
+
+/// What a thread that is slowed down so far would ask for, if demand were the reason: twice as slow beside one other is a
+/// whole link.
+fn suffers(thread: &ThreadView, view: &View<'_>) -> f64 {
+    let (n_cpus, n_links) = (view.machine.n_cpus() as f64, view.machine.links.len() as f64);
+    let others = (n_cpus / n_links - 1.0).max(1.0);
+    thread.slowdown.map_or(0.0, |it| (it - 1.0) / others * view.machine.mixed_mbps() / n_links)
 }
 
 /// A link that is used to this share may be what holds its threads up: they move no more than it carries.

@@ -5,9 +5,7 @@
     .global overflow
 #include "overflow_begin.h"
 overflow_own:                   /* the thread has all windows */
-    mov -1, %g2
-    st %g2, [%g6 + OWNER_OTHERS]
-    st %g4, [%g6 + OWNER_CREDIT]
+    ALONE(own, %l3, %l4)
     clr %g4
     st %g0, [%g7 + TCB_PSR]
     srl %l5, 1, %g2

@@ -6,8 +6,10 @@
  * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour that
  * has not run since it was looked at here before makes room.
  * Refuses: a thread that lost a window before it came back, or found no room, 1, 3, 7, up to 63 times; only up
- * to 7 times while sharing pays: while there are twice as many switches to threads with windows as lost
- * windows. A thread that did come back to its windows starts anew if sharing pays. */
+ * to 3 times while sharing pays: while there are more switches to threads with windows than lost windows. A
+ * thread that did come back to its windows starts anew if sharing pays.
+ * Ends: if sharing does not pay, nobody leaves windows, and those that are left are stored, a thread at a
+ * switch. After that, 1, 3, 7, up to 1023 times nobody leaves windows who would try. */
 #include "window.h"
     .section .text.switch, "ax"
     .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
@@ -27,8 +29,12 @@ absent:
     tst %o2
     bge shared_absent
     and %o0, 31, %o3
-lone_look:                      /* alone: is there room above? */
+lone_look:                      /* alone */
+    ld [%g6 + OWNER_PAUSE], %o2
+    subcc %o2, 1, %o2
+    bpos lone_pause
     sll %o3, 2, %o3
+lone_room:                      /* is there room above? */
     add %o3, OWNER_ROOM, %o2
     ld [%g6 + %o2], %o2
     andcc %o2, %o1, %g0
@@ -40,7 +46,7 @@ lone_narrow:
     or %o2, 1, %o2
     and %o2, REFUSALS_MAX, %o2
     st %o2, [%g7 + TCB_PEN]
-lone_refused:
+lone_refused:                   /* %o2: so many times more */
     st %o2, [%g7 + TCB_REFUSE]
 lone_flush:
     srl %o1, 1, %o2
@@ -63,6 +69,10 @@ thr_to:
     FILL_SOME(%sp)
     retl
     FILL_REST(%sp)
+
+lone_pause:
+    ba lone_narrow
+    st %o2, [%g6 + OWNER_PAUSE]
 
 resident:
     wr %g2, %psr
@@ -112,7 +122,11 @@ shared_refused:
     st %o4, [%g7 + TCB_REFUSE]
 
 shared_look:
+    sethi %hi(CREDIT_POOR), %o4
+    cmp %g4, %o4
+    bl shared_poor
     add %o3, OWNER_ROOM, %o4
+shared_room:
     ld [%g6 + %o4], %o4
     andcc %o4, %o1, %g0         /* room in what the thread has already */
     be shared_leave
@@ -168,6 +182,14 @@ thr_to_absent:
     retl
     FILL_REST(%sp)
 
+shared_poor:                    /* it does not pay: whoever is next, wherever, makes room */
+    tst %o2
+    be shared_flush             /* nobody is left */
+    nop
+shared_others:
+    ba look_next
+    mov 32, %o5
+
 look_neighbour:                 /* %g3: a thread with its lowest window in the way */
     cmp %g3, %g7
     be shared_flush
@@ -212,8 +234,14 @@ evict_last:
     nop
     mov %g2, %o0
     and %g2, 31, %o3
-    ba shared_look
     sll %o3, 2, %o3
+    sethi %hi(CREDIT_POOR), %o4
+    cmp %g4, %o4
+    bge shared_room
+    add %o3, OWNER_ROOM, %o4
+neighbour_last:                 /* one at a switch */
+    ba shared_flush
+    nop
 
 SWITCH_FLUSH:                /* leaves no window behind */
     rd %wim, %o1
@@ -272,9 +300,7 @@ inherit_resident:
 
 inherit_alone:                  /* nobody else is left */
     st %g0, [%g6 + %o0]
-    mov -1, %o1
-    st %o1, [%g6 + OWNER_OTHERS]
-    st %g4, [%g6 + OWNER_CREDIT]
+    ALONE(alone, %o0, %o1)
     rd %psr, %g2
     mov 1, %g3
     sll %g3, %g2, %g2

@@ -23,7 +23,7 @@
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
 /* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
- * window adds two; d is 0 to 30, and above 28 sharing does not pay. */
+ * window adds one; d is 0 to 30, and above 28 sharing does not pay. */
 #define CREDIT_LEAST 0xc0000000
 #define CREDIT_POOR 0xf0000000
 /* Behind the 32 owners: */
@@ -32,6 +32,9 @@
 #define OWNER_OTHERS 140  /* adaptive: suspended threads with windows; -1: the running thread is alone */
 #define OWNER_CREDIT 144  /* adaptive: the credit while the running thread is alone */
 #define OWNER_CLOCK 148   /* allocation `lru`: switches so far */
+#define OWNER_PAUSE 152   /* adaptive: so many times more nobody who is alone leaves windows */
+#define OWNER_PAUSED 156  /* adaptive: how often that was after sharing ended last, 2^k - 1; 0 if sharing paid */
+#define PAUSE_MAX 1023
 #define OWNER_ROOM 256    /* adaptive, by window: the bits of the three windows above it */
 
 /* PREEMPT: the interrupt of the first timer, as on QEMU's board; the manual of another board says which it is. */
@@ -82,7 +85,7 @@
     sethi %hi(CREDIT_POOR), b; \
     cmp %g4, b; \
     bl name##_poor; \
-    sll %g4, 2, %g4; \
+    sll %g4, 1, %g4; \
 name##_rich: \
     srl psr, 28, b; \
     tst b; \
@@ -105,6 +108,25 @@ name##_poor: \
     st a, [thread + TCB_REFUSE]; \
     st a, [thread + TCB_PEN]; \
 name##_lost:
+
+/* The running thread is alone again, with credit %g4. If sharing did not pay there is a pause, each time twice as long. */
+#define ALONE(name, one, two) \
+    mov -1, one; \
+    st one, [%g6 + OWNER_OTHERS]; \
+    st %g4, [%g6 + OWNER_CREDIT]; \
+    ld [%g6 + OWNER_PAUSED], one; \
+    sethi %hi(CREDIT_POOR), two; \
+    cmp %g4, two; \
+    bge,a name##_pause; \
+name##_paid: \
+    clr one; \
+name##_unpaid: \
+    add one, one, one; \
+    or one, 1, one; \
+    and one, PAUSE_MAX, one; \
+name##_pause: \
+    st one, [%g6 + OWNER_PAUSED]; \
+    st one, [%g6 + OWNER_PAUSE]
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */
 #define SHIFT_LAST(op, from, to) \

@@ -53,21 +53,29 @@ fn record(images: &[Image], blobs: &[regwin::qemu::Blob], threads: &[String], ma
     trace::record(&images[0].code, &images[0].elf, blobs, threads, machines).expect("it runs to its end")
 }
 
-/// The seeds were not used while the scheme was made. Two percent is what is wanted and does not hold yet: 38 of these are
-/// over it on one of the machines, and the worst is 4.0 % above the best scheme.
+/// The seeds were not used while the scheme was made. Two percent on each is what is wanted and does not hold: 191 and 194
+/// are within it, and the worst is 3.3 % above the best scheme.
 #[test]
-fn within_five_percent_on_random_scenarios() {
+fn near_the_best_on_random_scenarios() {
     let images = images(Program::Scenario);
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
-    for seed in 700_000..700_200 {
+    let seeds = 700_000..700_200;
+    let (mut n_within, mut sum) = ([0; 2], [0.0; 2]);
+    for seed in seeds.clone() {
         let scenario = Scenario::random(seed);
         let (blobs, threads) = (scenario.blobs(), scenario.names());
         let windows = fastrand::Rng::with_seed(seed).u32(5..=32);
         let trace = record(&images, &blobs, &threads, machines);
         let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
-        assert!(excess.iter().all(|it| *it <= 0.05), "seed {seed}, {windows} windows: {excess:?}");
+        assert!(excess.iter().all(|it| *it <= 0.035), "seed {seed}, {windows} windows: {excess:?}");
+        for machine in 0..2 {
+            n_within[machine] += u32::from(excess[machine] <= 0.02);
+            sum[machine] += excess[machine];
+        }
     }
+    let mean = sum.map(|it| it / seeds.clone().count() as f64);
+    assert!(n_within.iter().all(|it| *it >= 190) && mean.iter().all(|it| *it <= 0.006), "{seeds:?}: {n_within:?} within 2 %, {mean:?}");
 }
 
 /// Some of the cells; `meanwhile regwin bench` counts all of them under QEMU.

@@ -8,8 +8,12 @@ use super::windows::{Place, Sum, Thread, Windows};
 /// Most switches in a row at which a thread is refused, and while sharing pays, as in `window.h`.
 const REFUSALS_MAX: u32 = 63;
 const REFUSALS_RICH: u32 = 3;
-/// The credit of sharing: a switch to a thread with windows adds one, a lost window takes two.
+/// The credit of sharing: a switch to a thread with windows adds one, a lost window takes one.
 const CREDIT_MAX: u32 = 30;
+/// From here on sharing pays.
+const CREDIT_RICH: u32 = 2;
+/// The longest pause.
+const PAUSE_MAX: u32 = 1023;
 
 /// What is known of a thread beside its windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,13 +37,22 @@ pub struct State {
     n_others: u32,
     /// What sharing has brought.
     credit: u32,
+    /// So many times more nobody who is alone leaves windows.
+    pause: u32,
+    /// How often that was after sharing ended last.
+    paused: u32,
     pasts: Vec<Past>,
 }
 
 impl State {
     /// The boot thread, alone.
     pub fn new() -> State {
-        State { alone: true, n_others: 0, credit: 0, pasts: Vec::new() }
+        State { alone: true, n_others: 0, credit: 0, pause: 0, paused: 0, pasts: Vec::new() }
+    }
+
+    /// Sharing does not pay.
+    fn is_poor(&self) -> bool {
+        self.credit < CREDIT_RICH
     }
 }
 
@@ -71,12 +84,12 @@ impl Windows {
             Some(owner) if Some(owner) == self.running => {
                 self.owner[reserved as usize] = None;
                 self.bottom = self.above(reserved);
-                self.adaptive.alone = true;
+                let poor = self.alone();
                 self.adaptive.n_others = 0;
                 self.spilled += 1;
                 // Nothing is refused to a thread that comes to be alone like this.
                 self.lone_refusals = 0;
-                self.trap(self.costs.overflow_own);
+                self.trap(self.adaptive_costs().overflow_own[usize::from(poor)]);
             }
             Some(owner) => {
                 self.spilled += 1;
@@ -126,10 +139,10 @@ impl Windows {
 
     /// A thread lost a window.
     fn lost(&mut self, thread: Thread) -> Loss {
-        let credit = self.adaptive.credit;
-        self.adaptive.credit = credit.saturating_sub(2);
+        let is_rich = !self.adaptive.is_poor();
+        self.adaptive.credit = self.adaptive.credit.saturating_sub(if is_rich { 1 } else { CREDIT_MAX });
         let past = self.past(thread);
-        let loss = match (credit >= 2, past.useful) {
+        let loss = match (is_rich, past.useful) {
             (false, _) => Loss::Poor,
             (true, false) => Loss::Useless,
             (true, true) => Loss::Useful,
@@ -142,6 +155,16 @@ impl Windows {
             past.refusals = past.patience;
         }
         loss
+    }
+
+    /// The running thread is alone again. True if sharing did not pay: there is a pause, each time twice as long.
+    fn alone(&mut self) -> bool {
+        let state = &mut self.adaptive;
+        let poor = state.is_poor();
+        state.alone = true;
+        state.paused = if poor { (2 * state.paused + 1) & PAUSE_MAX } else { 0 };
+        state.pause = state.paused;
+        poor
     }
 
     fn n_own(&self) -> u32 {
@@ -177,7 +200,14 @@ impl Windows {
         sum.add(costs.absent);
         if self.adaptive.alone {
             sum.add(costs.lone_look);
-            if self.distance(self.cwp, self.reserved) > 3 {
+            let pauses = self.adaptive.pause > 0;
+            if pauses {
+                self.adaptive.pause -= 1;
+                sum.add(costs.lone_pause);
+            } else {
+                sum.add(costs.lone_room);
+            }
+            if !pauses && self.distance(self.cwp, self.reserved) > 3 {
                 sum.add(costs.lone_leave);
                 for _ in 0..self.n_own() {
                     sum.add(costs.lone_down);
@@ -227,17 +257,29 @@ impl Windows {
         sum
     }
 
-    /// Looks for room above the running thread; a neighbour that was looked at before goes.
+    /// Looks for room above the running thread; a neighbour that was looked at before goes. If sharing does not pay
+    /// there is none, and the nearest thread counts as a neighbour.
     fn finds_room(&mut self, sum: &mut Sum) -> bool {
         let costs = self.adaptive_costs().clone();
+        sum.add(costs.shared_look);
+        let poor = self.adaptive.is_poor();
+        if poor {
+            sum.add(costs.shared_poor);
+            if self.adaptive.n_others == 0 {
+                return false;
+            }
+            sum.add(costs.shared_others);
+        }
         loop {
-            sum.add(costs.shared_look);
-            if self.distance(self.cwp, self.reserved) > 3 {
-                return true;
+            if !poor {
+                sum.add(costs.shared_room);
+                if self.distance(self.cwp, self.reserved) > 3 {
+                    return true;
+                }
             }
             let mut window = self.cwp;
             let mut neighbour = None;
-            for _ in 0..3 {
+            for _ in 0..if poor { self.n } else { 3 } {
                 sum.add(costs.look_next);
                 if window == 0 {
                     sum.add(costs.look_around);
@@ -269,6 +311,10 @@ impl Windows {
             sum.add(costs.neighbour_stale[loss as usize]);
             for _ in 0..n_stored {
                 sum.add(costs.evict_next);
+            }
+            if self.adaptive.is_poor() {
+                sum.add(costs.neighbour_last);
+                return false;
             }
         }
     }
@@ -342,8 +388,8 @@ impl Windows {
             sum.add(costs.inherit_resident);
         } else if self.adaptive.n_others == 0 {
             self.owner[self.bottom as usize] = None;
-            self.adaptive.alone = true;
-            sum.add(costs.inherit_alone);
+            let poor = self.alone();
+            sum.add(costs.inherit_alone[usize::from(poor)]);
             self.lone_load(next, sum);
         } else {
             self.owner[self.bottom as usize] = Some(next);

@@ -265,16 +265,23 @@ impl Costs {
         let of = |cost: Cost| cost[machine];
         let window =
             of(costs.evict_next).max(of(costs.flush_next) + of(costs.flush_again)).max(of(costs.block_next) + of(costs.block_again));
-        let look = of(costs.shared_look) + 3 * (of(costs.look_next) + of(costs.look_free)) + of(costs.look_around);
+        let look = |n: u64| n * (of(costs.look_next) + of(costs.look_free)) + of(costs.look_around);
         let neighbour = of(costs.look_neighbour) + of(costs.neighbour_other) + costs.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
         // A neighbour has a window and a reserved one.
         let n_neighbours = (n - 1) / 2;
-        let looks = n_neighbours * (look + neighbour) + look;
+        let pays = n_neighbours * (of(costs.shared_room) + look(3) + neighbour) + of(costs.shared_room) + look(3);
+        let poor = of(costs.shared_poor) + of(costs.shared_others) + look(n) + neighbour;
+        let looks = of(costs.shared_look) + pays.max(poor) + of(costs.neighbour_last);
         let flush =
             of(costs.shared_refused).max(of(costs.neighbour_fresh)) + of(costs.shared_flush) + of(costs.inherit) + of(costs.inherit_around);
-        let ends = (of(costs.inherit_alone) + of(costs.lone_load)).max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
+        let alone = costs.inherit_alone.map(of).into_iter().max().unwrap_or(0) + of(costs.lone_load);
+        let ends = alone.max(of(costs.inherit_shared)).max(of(costs.inherit_resident));
         let enters = of(costs.shared_leave).max(of(costs.lone_leave) + (n - 1) * of(costs.lone_down)) + of(costs.enter);
-        let lone = of(costs.lone_look) + of(costs.lone_narrow) + of(costs.lone_flush_switch) + of(costs.lone_load);
+        let lone = of(costs.lone_look)
+            + of(costs.lone_pause).max(of(costs.lone_room))
+            + of(costs.lone_narrow)
+            + of(costs.lone_flush_switch)
+            + of(costs.lone_load);
         let begins = of(costs.block_flush) + of(costs.absent) + of(costs.shared_absent) + of(costs.leave) + of(costs.leave_shared);
         (begins + looks + (n - 1) * window + (flush + ends).max(enters).max(lone), (n - 2) * of(costs.lone_underflow))
     }
@@ -370,6 +377,8 @@ pub struct AdaptiveCosts {
     pub lone_flush: Cost,
     /// See above.
     pub lone_flush_window: Cost,
+    /// An overflow into the thread's own oldest window: it is alone; if sharing paid, and if not.
+    pub overflow_own: [Cost; 2],
     /// An overflow takes one of several windows of a thread, or its last, by [`Loss`].
     pub overflow_other: [[Cost; 3]; 2],
     /// A switch that stores all windows; what follows apart.
@@ -380,13 +389,17 @@ pub struct AdaptiveCosts {
     pub lone_refused: Cost,
     /// The next thread has no windows.
     pub absent: Cost,
-    /// Alone: is there room?
+    /// Alone.
     pub lone_look: Cost,
+    /// There is a pause.
+    pub lone_pause: Cost,
+    /// Is there room?
+    pub lone_room: Cost,
     /// There is.
     pub lone_leave: Cost,
     /// For each window.
     pub lone_down: Cost,
-    /// There is none.
+    /// There is none; what follows apart.
     pub lone_narrow: Cost,
     /// Alone, windows are stored.
     pub lone_flush_switch: Cost,
@@ -400,8 +413,14 @@ pub struct AdaptiveCosts {
     pub shared_absent: Cost,
     /// It is.
     pub shared_refused: Cost,
-    /// Is there room?
+    /// Does sharing pay?
     pub shared_look: Cost,
+    /// It does: is there room?
+    pub shared_room: Cost,
+    /// It does not.
+    pub shared_poor: Cost,
+    /// And others have windows.
+    pub shared_others: Cost,
     /// A window is looked at; that means around the end; it is free.
     pub look_next: Cost,
     /// See above.
@@ -418,6 +437,8 @@ pub struct AdaptiveCosts {
     pub neighbour_stale: [Cost; 3],
     /// For each of its windows.
     pub evict_next: Cost,
+    /// Sharing does not pay.
+    pub neighbour_last: Cost,
     /// There is room.
     pub shared_leave: Cost,
     /// The next thread is loaded above the old one.
@@ -432,10 +453,10 @@ pub struct AdaptiveCosts {
     pub inherit: Cost,
     /// See above.
     pub inherit_around: Cost,
-    /// The next thread has windows; is alone; gets that place.
+    /// The next thread has windows; is alone, if sharing paid, and if not; gets that place.
     pub inherit_resident: Cost,
     /// See above.
-    pub inherit_alone: Cost,
+    pub inherit_alone: [Cost; 2],
     /// See above.
     pub inherit_shared: Cost,
     /// The end of a thread; while windows are shared.
@@ -456,18 +477,23 @@ impl AdaptiveCosts {
             let blocks = sum(&["overflow", "overflow_taken", "overflow_other", "overflow_lost", end, "overflow_stored"]);
             lost("overflow").map(|it| plus(it, plus(taken("vector_overflow"), blocks)))
         };
+        let alone = |name: &str| ["paid", "unpaid"].map(|it| sum(&[&format!("{name}_{it}"), &format!("{name}_pause")]));
         let stale = sum(&["neighbour_stale", "evict_last", "evict_lost"]);
         AdaptiveCosts {
             lone_overflow: plus(taken("vector_overflow_lone"), sum(&["lone_overflow"])),
             lone_underflow: plus(taken("vector_underflow_lone"), sum(&["lone_underflow"])),
             lone_flush: plus(taken("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
             lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
+            overflow_own: alone("own")
+                .map(|it| plus(it, plus(taken("vector_overflow"), sum(&["overflow", "overflow_taken", "overflow_own"])))),
             overflow_other: ["overflow_more", "overflow_last"].map(other),
             block_flush: sum(&["thr_block_flush"]),
             resident: sum(&["thr_block_leave", "block_decides", "resident_stores", "resident", "thr_to_left"]),
             lone_refused: sum(&["thr_block_leave", "lone_refused"]),
             absent: sum(&["thr_block_leave", "block_decides", "absent"]),
             lone_look: sum(&["lone_look"]),
+            lone_pause: sum(&["lone_pause"]),
+            lone_room: sum(&["lone_room"]),
             lone_leave: sum(&["lone_leave", "lone_owns"]),
             lone_down: sum(&["lone_down"]),
             lone_narrow: sum(&["lone_narrow", "lone_refused"]),
@@ -478,12 +504,16 @@ impl AdaptiveCosts {
             shared_absent: sum(&["shared_absent"]),
             shared_refused: sum(&["shared_refused"]),
             shared_look: sum(&["shared_look"]),
+            shared_room: sum(&["shared_room"]),
+            shared_poor: sum(&["shared_poor"]),
+            shared_others: sum(&["shared_others"]),
             look_next: sum(&["look_next", "look_on"]),
             look_around: sum(&["look_around"]),
             look_free: sum(&["look_free"]),
             look_neighbour: sum(&["look_neighbour"]),
             neighbour_other: sum(&["neighbour_other"]),
             neighbour_fresh: sum(&["neighbour_fresh"]),
+            neighbour_last: sum(&["neighbour_last"]),
             neighbour_stale: lost("evict").map(|it| plus(it, stale)),
             evict_next: sum(&["evict_next"]),
             shared_leave: sum(&["shared_leave"]),
@@ -494,7 +524,7 @@ impl AdaptiveCosts {
             inherit: sum(&["inherit", "inherit_below"]),
             inherit_around: sum(&["inherit_around"]),
             inherit_resident: sum(&["inherit_gone", "inherit_resident", "resident", "thr_to_left"]),
-            inherit_alone: sum(&["inherit_absent", "inherit_alone"]),
+            inherit_alone: alone("alone").map(|it| plus(it, sum(&["inherit_absent", "inherit_alone"]))),
             inherit_shared: sum(&["inherit_absent", "inherit_shared", "thr_to_inherit"]),
             leave: sum(&["thr_leave"]),
             leave_shared: sum(&["leave_shared"]),

@@ -48,6 +48,10 @@ const SHARES: [f64; 4] = [0.0, 0.25, 0.5, 0.75];
 /// What choosing is to bring the memory programs on one link, and what compute programs may lose.
 const WANTED: [(&str, f64); 2] = [("read", 1.4), ("write", 1.8)];
 const COMPUTE_LEAST: f64 = 1.0 / 1.03;
+/// What all may lose where there is nothing to gain.
+const APART_LEAST: f64 = 0.99;
+/// Percent of a processor, milliseconds of the canary in 200, and microseconds of a change that the manager may cost.
+const COSTS_MOST: [(&str, f64); 3] = [("own_cpu_pct", 0.5), ("canary_ms_in_200_ms", 0.7), ("switch_us_p95", 100.0)];
 /// Rounds in which the ceiling is measured.
 const CEILINGS: u32 = 5;
 
@@ -247,14 +251,15 @@ fn share_of(row: &Value) -> f64 {
     row["round_robin"].as_f64().unwrap_or(0.0)
 }
 
-/// For each kind of memory programs on one link what was wanted and what there is.
+/// What was wanted of each kind of memory programs, and of the manager, and what there is.
 fn verdicts(rows: &[Value]) -> Vec<String> {
     let mut said = Vec::new();
     for (kind, wanted) in WANTED {
-        let found = |who| {
-            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[0].0), ("programs", who)];
+        let interval = |place: usize, who| {
+            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[place].0), ("programs", who)];
             some(rows, &keys).find(|it| share_of(it) == 0.0).and_then(|it| Some((it["low"].as_f64()?, it["high"].as_f64()?)))
         };
+        let found = |who| interval(0, who);
         let keys = [("measure", "ceiling"), ("memory_programs", kind), ("beside", "over compute")];
         let ceiling = some(rows, &keys).find_map(|it| it["high"].as_f64());
         let memory = match (found("memory"), ceiling) {
@@ -273,6 +278,18 @@ fn verdicts(rows: &[Value]) -> Vec<String> {
             Some(_) => "missed",
         };
         said.push(format!("{kind}: memory programs {wanted} times as good: {memory}; compute programs at most 3 % worse: {compute}"));
+        let apart = match interval(1, "memory").zip(interval(1, "compute")) {
+            None => "not observed",
+            Some(both) if both.0.1 >= APART_LEAST && both.1.1 >= APART_LEAST => "not excluded",
+            Some(_) => "missed",
+        };
+        said.push(format!("{kind}: on separate links at most 1 % worse: {apart}"));
+    }
+    if let Some(costs) = rows.iter().find(|it| it["measure"] == "overhead") {
+        let dear: Vec<&str> =
+            COSTS_MOST.iter().filter(|(key, most)| costs[*key].as_f64().is_none_or(|it| it > *most)).map(|it| it.0).collect();
+        let verdict = if dear.is_empty() { "met".to_owned() } else { format!("missed: {}", dear.join(", ")) };
+        said.push(format!("the manager takes at most 0.5 % of a processor, 0.7 ms of canary in 200 ms, 100 us for a change: {verdict}"));
     }
     said
 }
@@ -409,8 +426,14 @@ mod tests {
         let open = said([1.3, 1.5], [0.9, 1.0], 1.2);
         assert!(open.contains("as good: open") && open.contains("worse: open"), "{open}");
         assert!(said([1.1, 1.2], [1.0, 1.0], 1.27).contains("not possible here: the ceiling is 1.27"));
-        assert_eq!(verdicts(&[]).len(), 2, "without rows nothing was observed");
-        assert!(verdicts(&[]).iter().all(|it| it.matches("not observed").count() == 2));
+        assert!(verdicts(&[]).iter().all(|it| it.contains("not observed")), "without rows nothing was observed");
+        let apart = |ratios: &[f64]| verdicts(&["memory", "compute"].map(|who| row("read", 1, 0.0, who, ratios, 0))).remove(1);
+        assert!(apart(&[0.97, 1.0]).ends_with("not excluded") && apart(&[0.95, 0.97]).ends_with("missed"));
+        let costs = |pct: f64| {
+            let row = json!({"measure": "overhead", "own_cpu_pct": pct, "canary_ms_in_200_ms": 0.3, "switch_us_p95": 60.0});
+            verdicts(&[row]).pop().expect("a verdict on the costs")
+        };
+        assert!(costs(0.4).ends_with("met") && costs(0.6).ends_with("missed: own_cpu_pct"));
     }
 
     #[test]

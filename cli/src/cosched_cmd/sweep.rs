@@ -149,7 +149,15 @@ pub fn decisions() -> Vec<Decision> {
         (0..n_threads / 4).map(|it| ProgramView { n_threads: 4, first: 4 * it, is_active: true, is_malleable: true }).collect();
     let mut thread = |it: usize| {
         let rate = 100.0 * random.f64();
-        ThreadView { program: it / 4, latest_mbps: rate, window_mbps: vec![rate; 4], slowdown: None, is_ready: true, was_running: false }
+        ThreadView {
+            program: it / 4,
+            latest_mbps: rate,
+            window_mbps: vec![rate; 4],
+            write_share: 0.0,
+            slowdown: None,
+            is_ready: true,
+            was_running: false,
+        }
     };
     let mut threads: Vec<ThreadView> = (0..n_threads).map(&mut thread).collect();
     let mut all = Vec::new();

@@ -110,6 +110,7 @@ struct ThreadState {
     sleeps: bool,
     placed_s: f64,
     moved_mb: f64,
+    written_mb: f64,
     waits_since_s: f64,
 }
 
@@ -142,6 +143,7 @@ impl<'a> Sim<'a> {
                     program,
                     latest_mbps: 0.0,
                     window_mbps: Vec::new(),
+                    write_share: 0.0,
                     slowdown: None,
                     is_ready: false,
                     was_running: false,
@@ -199,7 +201,8 @@ impl<'a> Sim<'a> {
                 if view.window_mbps.len() > WINDOW_MAX {
                     view.window_mbps.remove(0);
                 }
-                (thread.placed_s, thread.moved_mb) = (0.0, 0.0);
+                view.write_share = if thread.moved_mb > 0.0 { thread.written_mb / thread.moved_mb } else { 0.0 };
+                (thread.placed_s, thread.moved_mb, thread.written_mb) = (0.0, 0.0, 0.0);
             }
             view.is_ready = self.program_views[view.program].is_active && !thread.sleeps;
         }
@@ -328,7 +331,10 @@ impl<'a> Sim<'a> {
                 step_s = step_s.min((SPIN_S - self.threads[thread].spun_s).max(1e-6));
             }
             for (thread, mbps) in moves {
-                self.threads[thread].moved_mb += mbps * step_s;
+                let demand = self.demand(thread);
+                let state = &mut self.threads[thread];
+                state.moved_mb += mbps * step_s;
+                state.written_mb += mbps * step_s * demand.write_mbps / demand.total_mbps().max(1e-9);
             }
             for &(thread, rate) in &rates {
                 let program = &mut self.programs[self.views[thread].program];

@@ -79,6 +79,7 @@ fn under(name: Name, case: &Case, machine: &Machine) -> f64 {
             program: it,
             latest_mbps: case.demand[it],
             window_mbps: vec![case.demand[it]],
+            write_share: 0.0,
             slowdown: None,
             is_ready: left[it] > 0.0,
             was_running: false,

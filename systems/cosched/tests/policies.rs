@@ -24,6 +24,7 @@ impl Table {
                 program,
                 latest_mbps: *rate,
                 window_mbps: vec![*rate],
+                write_share: 0.0,
                 slowdown: None,
                 is_ready: true,
                 was_running: false,
@@ -161,6 +162,25 @@ fn who_suffers_is_kept_from_who_asks() {
     let first = |table: &Table| table.next(Name::Pairing.policy(Settings::default()).as_mut());
     assert_eq!(first(&table), "AC");
     table.threads[2].slowdown = Some(2.0);
+    assert_eq!(first(&table), "AB");
+    // Where nobody asks for much nobody is kept apart, whatever slows them down.
+    let mut quiet = Table::new(2, &singles(&[10.0, 20.0, 30.0]));
+    quiet.threads.iter_mut().for_each(|it| it.slowdown = Some(1.6));
+    let (mut ours, mut rr) = (Name::Pairing.policy(Settings::default()), Name::Rr.policy(Settings::default()));
+    (0..6).for_each(|_| assert_eq!(quiet.next(ours.as_mut()), quiet.next(rr.as_mut())));
+}
+
+#[test]
+fn readers_run_beside_writers_where_links_tell_them_apart() {
+    // A and B read, C and D write: A with B asks for the same sum as A with D, but for more reads than the link carries.
+    let mut table = Table::new(2, &singles(&[40_000.0, 30_000.0, 40_000.0, 30_000.0]));
+    table.machine = Machine::even(2, 1, Capacity { read_mbps: 49_000.0, write_mbps: 42_000.0, mixed_mbps: 67_000.0 });
+    let first = |table: &Table| table.next(Name::Pairing.policy(Settings::default()).as_mut());
+    assert_eq!(first(&table), "AB", "nothing is known of writes");
+    table.threads[2..].iter_mut().for_each(|it| it.write_share = 1.0);
+    assert_eq!(first(&table), "AD");
+    // A bus has one limit for both.
+    table.machine = Machine::even(2, 1, Capacity::bus(67_000.0));
     assert_eq!(first(&table), "AB");
 }
 

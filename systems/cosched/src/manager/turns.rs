@@ -438,6 +438,7 @@ impl<'a> Turns<'a> {
                     program,
                     latest_mbps: it.window_mbps.last().copied().unwrap_or(0.0),
                     window_mbps: it.window_mbps.clone(),
+                    write_share: 0.0,
                     slowdown: it.slowdown,
                     is_ready: is_active,
                     was_running: it.is_thawed,

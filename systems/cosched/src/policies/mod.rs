@@ -38,6 +38,8 @@ pub struct ThreadView {
     pub latest_mbps: f64,
     /// The same for some quanta before, the newest last.
     pub window_mbps: Vec<f64>,
+    /// How much of its traffic are writes, 0 to 1; 0 where that is not known, as in real runs.
+    pub write_share: f64,
     /// How far those beside it slow it down, where that was measured: by freezing them, in real runs.
     pub slowdown: Option<f64>,
     /// It could run now: its program is active, and under Linux it does not sleep.

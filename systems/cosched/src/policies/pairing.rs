@@ -6,7 +6,8 @@
 //! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
 //!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
 //!    target: all demand over the quanta in which every thread runs once, so that neither a quantum that asks for more
-//!    than the average nor one that asks for less is left for later; at most what the links carry and a tenth.
+//!    than the average nor one that asks for less is left for later; at most what the links carry and a tenth. Of threads
+//!    alike in demand a writer is taken beside readers, and a reader beside writers, where links limit them apart.
 //! 3. Who is in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
 //!    bus, and nobody ends later for it.
 //! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
@@ -25,6 +26,7 @@ use super::b2arr::Links;
 use super::queue::Queue;
 use super::rr::{Rr, place};
 use super::{Placement, Policy, ThreadView, View};
+use crate::machine::Capacity;
 
 /// Quanta that a demand is remembered.
 const MEMORY: usize = 4;
@@ -52,6 +54,9 @@ impl Pairing {
     }
 }
 
+/// A thread that waits: its class of demand, its place in the queue, its number.
+type Candidate = (Reverse<u64>, usize, usize);
+
 /// Threads chosen for one quantum, and what they ask for.
 struct Choice<'a> {
     view: &'a View<'a>,
@@ -59,6 +64,10 @@ struct Choice<'a> {
     target: f64,
     chosen: Vec<usize>,
     sum: f64,
+    /// Writes of it.
+    written: f64,
+    /// What all links carry: of reads, of writes, of both.
+    limits: [f64; 3],
     is_chosen: Vec<bool>,
 }
 
@@ -70,16 +79,18 @@ impl Policy for Pairing {
             return self.conventional.decide(view);
         }
         let n_cpus = view.machine.n_cpus();
-        let demand: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps).max(suffers(it, view))).collect();
+        let moved: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps)).collect();
         self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
         self.n_decisions += 1;
         let ready: Vec<usize> = self.queue.iter().collect();
-        if !can_fill_a_link(view, &demand) {
+        if !can_fill_a_link(view, &moved) {
             self.crew.clear();
             let threads: Vec<usize> = ready.into_iter().take(n_cpus).collect();
             self.queue.send_back(&threads);
             return place(view, &threads);
         }
+        // Siblings of one core slow each other down without any traffic: that is for those whom somebody can hurt.
+        let demand: Vec<f64> = view.threads.iter().zip(moved).map(|(it, moved)| moved.max(suffers(it, view))).collect();
         let n_quanta = ready.len().div_ceil(n_cpus).max(1);
         let each = ready.iter().map(|it| demand[*it]).sum::<f64>() / n_quanta as f64;
         let target = each.min(ALIKE * view.machine.mixed_mbps());
@@ -144,7 +155,9 @@ fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
 
 impl<'a> Choice<'a> {
     fn new(view: &'a View<'a>, demand: &'a [f64], target: f64) -> Choice<'a> {
-        Choice { view, demand, target, chosen: Vec::new(), sum: 0.0, is_chosen: vec![false; demand.len()] }
+        let all = |of: fn(&Capacity) -> f64| view.machine.links.iter().map(of).sum::<f64>();
+        let limits = [all(|it| it.read_mbps), all(|it| it.write_mbps), all(|it| it.mixed_mbps)];
+        Choice { view, limits, demand, target, chosen: Vec::new(), sum: 0.0, written: 0.0, is_chosen: vec![false; demand.len()] }
     }
 
     fn n_free(&self) -> usize {
@@ -155,6 +168,38 @@ impl<'a> Choice<'a> {
         if self.n_free() > 0 && !std::mem::replace(&mut self.is_chosen[thread], true) {
             self.chosen.push(thread);
             self.sum += self.demand[thread];
+            self.written += self.writes(thread);
+        }
+    }
+
+    fn writes(&self, thread: usize) -> f64 {
+        self.demand[thread] * self.view.threads[thread].write_share
+    }
+
+    /// How full the fullest of the limits would be with this thread.
+    fn load_with(&self, thread: usize) -> f64 {
+        let (all, written) = (self.sum + self.demand[thread], self.written + self.writes(thread));
+        ((all - written) / self.limits[0]).max(written / self.limits[1]).max(all / self.limits[2])
+    }
+
+    /// So many of threads that are alike in demand: in their order, but rather from the other half of readers and writers
+    /// if that leaves the links clearly less full.
+    fn take_alike(&mut self, alike: &[Candidate], n: usize) {
+        let writes = |it: &&Candidate| self.view.threads[it.2].write_share > 0.5;
+        let (writers, readers): (Vec<&Candidate>, Vec<&Candidate>) = alike.iter().partition(writes);
+        let (mut writers, mut readers) = (writers.into_iter().peekable(), readers.into_iter().peekable());
+        for _ in 0..n {
+            let is_writer = match (writers.peek(), readers.peek()) {
+                (None, _) => false,
+                (_, None) => true,
+                (Some(writer), Some(reader)) => {
+                    let loads = (self.load_with(writer.2), self.load_with(reader.2));
+                    let is_first = writer.1 < reader.1;
+                    if is_first { loads.0 <= ALIKE * loads.1 } else { ALIKE * loads.0 < loads.1 }
+                }
+            };
+            let next = if is_writer { writers.next() } else { readers.next() };
+            next.into_iter().for_each(|it| self.take(it.2));
         }
     }
 
@@ -187,7 +232,7 @@ impl<'a> Choice<'a> {
     fn nearest_run(&mut self, waiting: &[usize]) {
         let class = |it: usize| (self.demand[it].max(1.0).ln() / ALIKE.ln()) as u64;
         let open = waiting.iter().copied().enumerate().filter(|it| !self.is_chosen[it.1] && !self.is_whole(it.1));
-        let mut sorted: Vec<(Reverse<u64>, usize, usize)> = open.map(|(right, it)| (Reverse(class(it)), right, it)).collect();
+        let mut sorted: Vec<Candidate> = open.map(|(right, it)| (Reverse(class(it)), right, it)).collect();
         sorted.sort_unstable();
         let n = self.n_free().min(sorted.len());
         if n == 0 {
@@ -211,7 +256,7 @@ impl<'a> Choice<'a> {
         while from < sorted.len() {
             let n_class = sorted[from..].iter().take_while(|it| it.0 == sorted[from].0).count();
             let n_of = (from + n_class).min(run.end).saturating_sub(from.max(run.start));
-            sorted[from..from + n_of].iter().for_each(|it| self.take(it.2));
+            self.take_alike(&sorted[from..from + n_class], n_of);
             from += n_class;
         }
         self.exchange(n_before, sorted.iter().map(|it| it.2));
@@ -242,6 +287,7 @@ impl<'a> Choice<'a> {
             others.remove(&(self.demand[into].to_bits(), into));
             others.insert((self.demand[out].to_bits(), out));
             self.sum += self.demand[into] - self.demand[out];
+            self.written += self.writes(into) - self.writes(out);
         }
     }
 

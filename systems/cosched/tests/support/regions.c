@@ -15,7 +15,7 @@ int main(void)
 {
     int last = 0, n_seen = 0;
     const int wanted[3] = {2, 1, 4};
-    time_t end = time(0) + 30;
+    time_t end = time(0) + 300;
     while (n_seen < 3 && time(0) < end) {
         long sum = 0;
         int n = 0;

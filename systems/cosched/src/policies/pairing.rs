@@ -20,7 +20,6 @@
 //! links the threads of a quantum are dealt out over them, the largest first, each to the link with the most left.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::b2arr::Links;
 use super::queue::Queue;
@@ -98,8 +97,7 @@ impl Policy for Pairing {
         self.crew.retain(|it| view.threads[*it].is_ready);
         self.crew.iter().for_each(|it| choice.take(*it));
         // Those who came first, first.
-        let mut by_arrival = ready.clone();
-        by_arrival.sort_unstable();
+        let by_arrival: Vec<usize> = view.ready().collect();
         choice.fill(&by_arrival);
         let crew = std::mem::take(&mut choice.chosen);
         self.crew.clone_from(&crew);
@@ -143,11 +141,15 @@ const FULL: f64 = 0.95;
 
 /// Some choice of threads asks for all that a link carries.
 fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
-    let mut sorted: Vec<f64> = view.ready().map(|it| demand[it]).collect();
-    sorted.sort_by(|a, b| b.total_cmp(a));
+    let mut ready: Vec<f64> = view.ready().map(|it| demand[it]).collect();
     let mut n_of = vec![0usize; view.machine.links.len()];
     view.machine.link_of.iter().for_each(|link| n_of[*link] += 1);
-    let worst = |n: usize| sorted.iter().take(n).sum::<f64>();
+    let mut worst = |n: usize| {
+        if n < ready.len() {
+            ready.select_nth_unstable_by(n, |a, b| b.total_cmp(a));
+        }
+        ready.iter().take(n).sum::<f64>()
+    };
     // A link of one processor is not shared, however full it is.
     let mut shared = n_of.iter().zip(&view.machine.links).filter(|it| *it.0 > 1);
     shared.any(|(&n, link)| worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps))
@@ -210,6 +212,9 @@ impl<'a> Choice<'a> {
 
     /// Fills the free places from `waiting`, which stand in the order of their right to run.
     fn fill(&mut self, waiting: &[usize]) {
+        if self.n_free() == 0 {
+            return;
+        }
         self.first_program(waiting);
         self.nearest_run(waiting);
         self.whole_programs(waiting);
@@ -264,16 +269,17 @@ impl<'a> Choice<'a> {
 
     /// Changes one of the chosen from place `from` on for another candidate, as long as that brings the sum nearer.
     fn exchange(&mut self, from: usize, candidates: impl Iterator<Item = usize>) {
-        let key = |it: usize| (self.demand[it].to_bits(), it);
-        let mut others: BTreeSet<(u64, usize)> = candidates.filter(|it| !self.is_chosen[*it]).map(key).collect();
+        let key = |demand: &[f64], it: usize| (demand[it].to_bits(), it);
+        let mut others: Vec<(u64, usize)> = candidates.filter(|it| !self.is_chosen[*it]).map(|it| key(self.demand, it)).collect();
+        others.sort_unstable();
         for _ in 0..EXCHANGES_MAX {
             let off = (self.target - self.sum).abs();
             let mut best = (off * 0.99 - 1e-9, None);
             for place in from..self.chosen.len() {
                 let out = self.chosen[place];
                 let wanted = self.demand[out] + self.target - self.sum;
-                let bits = wanted.max(0.0).to_bits();
-                let near = [others.range((bits, 0)..).next(), others.range(..(bits, 0)).next_back()];
+                let above = others.partition_point(|it| *it < (wanted.max(0.0).to_bits(), 0));
+                let near = [others.get(above), above.checked_sub(1).map(|it| &others[it])];
                 for &(_, into) in near.into_iter().flatten() {
                     let then = (self.demand[into] - wanted).abs();
                     if then < best.0 {
@@ -284,8 +290,9 @@ impl<'a> Choice<'a> {
             let Some((place, into)) = best.1 else { return };
             let out = std::mem::replace(&mut self.chosen[place], into);
             (self.is_chosen[out], self.is_chosen[into]) = (false, true);
-            others.remove(&(self.demand[into].to_bits(), into));
-            others.insert((self.demand[out].to_bits(), out));
+            let place = |others: &[(u64, usize)], it: usize| others.partition_point(|other| *other < key(self.demand, it));
+            others.remove(place(&others, into));
+            others.insert(place(&others, out), key(self.demand, out));
             self.sum += self.demand[into] - self.demand[out];
             self.written += self.writes(into) - self.writes(out);
         }

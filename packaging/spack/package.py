@@ -1,5 +1,7 @@
-# Spack recipe of the overlap plugin: copy this folder to packages/meanwhile-overlap of a repository,
-# or `spack create --template cmake` and replace what it made.
+# Spack recipe of the overlap plugin: link this folder from a repository of yours, so that it finds the
+# clone that it lies in: `ln -s CLONE/packaging/spack REPOSITORY/packages/meanwhile-overlap`.
+from pathlib import Path
+
 from spack.package import *
 
 
@@ -7,8 +9,7 @@ class MeanwhileOverlap(CMakePackage):
     """An LLVM 19 plugin that makes blocking MPI calls nonblocking where that is safe, with wide
     windows and progress. For `clang -fpass-plugin=` and `ld.lld --load-pass-plugin=`."""
 
-    # A clone of the project; set it to where yours lies.
-    git = "file:///opt/meanwhile"
+    git = Path(__file__).resolve().parents[2].as_uri()
 
     license("MIT OR Apache-2.0")
 

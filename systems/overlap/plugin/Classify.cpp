@@ -272,6 +272,12 @@ static bool isBottom(const Binding &B, Value *Buf) {
   return G->getName() == "mpi_fortran_bottom_" || (G->getName().starts_with("mpipriv") && Buf == G);
 }
 
+/// A number that nobody writes. One in a variable of the function is written before the call.
+static bool isConstantPlace(Value *Arg) {
+  auto *G = dyn_cast<GlobalVariable>(Arg->stripPointerCasts());
+  return G && G->isConstant();
+}
+
 std::optional<Refusal> findAccesses(Site &S) {
   const CallInfo &Info = *S.Info;
   CallBase &Call = *S.Call;
@@ -319,8 +325,12 @@ std::optional<Refusal> findAccesses(Site &S) {
   if (S.Bind.Fortran)
     for (unsigned At = 0; At < Info.NumArgs; ++At)
       if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
-          static_cast<int>(At) != Info.Status && !byReference(S.Bind, Call.getArgOperand(At)))
+          static_cast<int>(At) != Info.Status && !isConstantPlace(Call.getArgOperand(At)))
         S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false, nullptr, 0, true});
+  // The code of the start is the code of the call: an error ends the program, or the program has an
+  // error handler and makes its blocking calls.
+  if (S.Bind.Fortran)
+    S.Accesses.push_back({Call.getArgOperand(Call.arg_size() - 1), LocationSize::precise(4), true, nullptr, 0, true});
   // MPI_STATUS_IGNORE is a number in C, and in Fortran a place that nobody writes.
   if (Info.Status >= 0 && S.Bind.Fortran) {
     auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)));
@@ -333,28 +343,6 @@ std::optional<Refusal> findAccesses(Site &S) {
   return std::nullopt;
 }
 
-/// True if someone reads what the call returned.
-static bool returnCodeUsed(const Site &S) {
-  if (!S.Bind.Fortran)
-    return !S.Call->use_empty();
-  // The last argument receives the code. A variable of this function that is never read, and
-  // given to nothing but MPI as a place for codes, is no use.
-  auto *Slot = dyn_cast<AllocaInst>(S.Call->getArgOperand(S.Call->arg_size() - 1)->stripPointerCasts());
-  if (!Slot)
-    return true;
-  for (const Use &U : Slot->uses()) {
-    auto *Call = dyn_cast<CallBase>(U.getUser());
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    bool Ok = Callee && (Callee->isIntrinsic() || (isMpiName(Callee->getName()) && Call->isArgOperand(&U) &&
-                                                   Call->getArgOperandNo(&U) == Call->arg_size() - 1));
-    if (auto *Store = dyn_cast<StoreInst>(U.getUser()))
-      Ok = Store->getPointerOperand() == Slot;
-    if (!Ok)
-      return true;
-  }
-  return false;
-}
-
 static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   StringRef Name = S.Info->Name;
   if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() || S.Caller->hasFnAttribute(Attribute::Naked))
@@ -364,8 +352,6 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   if (S.Caller->callsFunctionThatReturnsTwice())
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
-    return Refusal::ReturnCodeUsed;
-  if (returnCodeUsed(S))
     return Refusal::ReturnCodeUsed;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;

@@ -57,7 +57,7 @@ struct Access {
   bool Write = false;
   llvm::Value *Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
   uint64_t ElementBytes = 0;
-  bool AtStart = false; ///< Read by the start alone, as counts and handles of Fortran are.
+  bool AtStart = false; ///< Used by the start alone, as counts, handles and codes of Fortran are.
 
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
 };
@@ -88,6 +88,7 @@ struct Site {
   std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
   unsigned LoopLine = 0;
   unsigned LoopsSplit = 0;
+  bool StartsAhead = false; ///< The start is that of the next pass of its loop.
 
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }
   bool converted() const { return Init && !Refused; }

@@ -15,14 +15,110 @@ static bool isOwn(const Value *Slot) {
   return isa<AllocaInst>(Slot) || (G && G->hasLocalLinkage());
 }
 
-/// Where the old type stands among the arguments of a function that counts elements; -1 for others.
-static int oldTypeOf(StringRef Name) {
-  return StringSwitch<int>(Name)
-      .Case("type_contiguous", 1)
-      .Case("type_vector", 3)
-      .Cases("type_indexed", "type_create_indexed_block", 3)
-      .Case("type_create_subarray", 5)
-      .Default(-1);
+namespace {
+/// A function that makes a datatype: where its arguments stand, -1 for none.
+struct Maker {
+  int Old = -1;      ///< The type that it is made of.
+  int OldArray = -1; ///< Several of them.
+  int Bytes = -1;    ///< A number of bytes, and another one behind it.
+  int Bytes2 = -1;
+  int Places = -1; ///< An array of bytes.
+};
+} // namespace
+
+static Maker maker(StringRef Name) {
+  return StringSwitch<Maker>(Name)
+      .Case("type_dup", {0})
+      .Case("type_contiguous", {1})
+      .Case("type_vector", {3})
+      .Cases("type_indexed", "type_create_indexed_block", {3})
+      .Case("type_create_subarray", {5})
+      .Cases("type_create_hvector", "type_hvector", {3, -1, 2})
+      .Case("type_create_resized", {0, -1, 1, 2})
+      .Cases("type_create_hindexed", "type_hindexed", "type_create_hindexed_block", {3, -1, -1, -1, 2})
+      .Cases("type_create_struct", "type_struct", {-1, 3, -1, -1, 2})
+      .Default({});
+}
+
+/// True if `C` is a number, or an array or vector of numbers.
+static bool isNumbers(const Constant *C) {
+  return isa<ConstantInt>(C) || isa<ConstantAggregateZero>(C) || isa<ConstantDataSequential>(C) ||
+         (isa<ConstantAggregate>(C) && all_of(C->operands(), [](const llvm::Use &U) { return isNumbers(cast<Constant>(U)); }));
+}
+
+/// True if `C` is a constant datatype, or an array or vector of such. Zero is no type, but may stand
+/// where nothing is read.
+static bool isTypes(const Binding &B, Constant *C) {
+  if (C->isNullValue() || datatypeSize(B, C))
+    return true;
+  unsigned N = isa<ArrayType>(C->getType())         ? C->getType()->getArrayNumElements()
+               : isa<FixedVectorType>(C->getType()) ? cast<FixedVectorType>(C->getType())->getNumElements()
+                                                    : 0;
+  for (unsigned Idx = 0; Idx < N; ++Idx)
+    if (Constant *Element = C->getAggregateElement(Idx); !Element || !isTypes(B, Element))
+      return false;
+  return N > 0;
+}
+
+/// True if all that is ever in the array at `Ptr` passes `Good`: a constant or variable of this module
+/// that is written by stores and from constants, and read by MPI.
+static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
+  Value *Slot = getUnderlyingObject(Ptr);
+  if (auto *G = dyn_cast<GlobalVariable>(Slot)) {
+    if (!G->hasInitializer() || !Good(G->getInitializer()))
+      return false;
+    if (G->isConstant())
+      return true;
+  }
+  if (!isOwn(Slot))
+    return false;
+  SmallVector<Value *, 8> Work{Slot};
+  while (!Work.empty()) {
+    Value *V = Work.pop_back_val();
+    for (const Use &U : V->uses()) {
+      User *By = U.getUser();
+      if (isa<GetElementPtrInst>(By) || isa<GEPOperator>(By)) {
+        Work.push_back(By);
+      } else if (auto *Store = dyn_cast<StoreInst>(By)) {
+        if (Store->getPointerOperand() != V || !Good(Store->getValueOperand()))
+          return false;
+      } else if (auto *Set = dyn_cast<MemSetInst>(By)) {
+        if (!Good(ConstantInt::get(Type::getInt32Ty(Set->getContext()), 0)) || !isa<ConstantInt>(Set->getValue()) ||
+            !cast<ConstantInt>(Set->getValue())->isZero())
+          return false;
+      } else if (auto *Copy = dyn_cast<MemTransferInst>(By)) {
+        auto *From = dyn_cast<GlobalVariable>(Copy->getRawSource()->stripPointerCasts());
+        if (U.getOperandNo() != 0 || !From || !From->isConstant() || !From->hasInitializer() || !Good(From->getInitializer()))
+          return false;
+      } else if (auto *Call = dyn_cast<CallBase>(By)) {
+        const Function *Callee = Call->getCalledFunction();
+        bool Fortran = false;
+        std::string Lower = Callee ? Callee->getName().lower() : "";
+        StringRef Name = Lower;
+        bool Makes = Name.consume_front("mpi_") && Callee->isDeclaration() && Call->isArgOperand(&U) &&
+                     Call->getArgOperandNo(&U) + 1 < Call->arg_size();
+        Name.consume_back("_");
+        Maker Of = maker(Name);
+        Makes &= Of.Old >= 0 || Of.OldArray >= 0;
+        const CallInfo *Info = Callee ? findCall(Callee->getName(), Fortran) : nullptr;
+        bool Reads = Info && Call->isArgOperand(&U) && is_contained(Info->Arrays, static_cast<int>(Call->getArgOperandNo(&U)));
+        if (!Makes && !Reads && !Call->isLifetimeStartOrEnd())
+          return false;
+      } else if (!isa<LoadInst>(By)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// True if what `Call` makes stays in its buffer.
+static bool makesHarmless(const Binding &B, const CallBase &Call, const Maker &Of, unsigned Depth) {
+  auto IsNumber = [&](int At) { return At < 0 || isa_and_nonnull<ConstantInt>(byReference(B, Call.getArgOperand(At))); };
+  auto Numbers = [](Value *V) { return isa<Constant>(V) && isNumbers(cast<Constant>(V)); };
+  return IsNumber(Of.Bytes) && IsNumber(Of.Bytes2) && (Of.Places < 0 || holdsOnly(Call.getArgOperand(Of.Places), Numbers)) &&
+         (Of.Old < 0 || staysInBuffer(B, Call.getArgOperand(Of.Old), Depth + 1)) &&
+         (Of.OldArray < 0 || allStayInBuffer(B, Call.getArgOperand(Of.OldArray), Depth + 1));
 }
 
 /// True if `Call` gives the handle in `Slot` a type that stays in its buffer, or only uses it.
@@ -40,14 +136,14 @@ static bool isHarmless(const Binding &B, const CallBase &Call, const Use &U, uns
   if (Name == "type_commit" || Name == "type_free")
     return true;
   unsigned At = Call.getArgOperandNo(&U);
-  int Old = Name == "type_dup" ? 0 : oldTypeOf(Name);
-  if (Old < 0)
+  Maker Of = maker(Name);
+  if (Of.Old < 0 && Of.OldArray < 0)
     // Fortran passes every handle by reference; only functions for datatypes write one.
     return B.Fortran && !Name.starts_with("type_");
-  if (static_cast<int>(At) == Old)
+  if (static_cast<int>(At) == Of.Old)
     return true;
   unsigned Out = Call.arg_size() - (B.Fortran ? 2 : 1);
-  return At == Out && staysInBuffer(B, Call.getArgOperand(Old), Depth + 1);
+  return At == Out && makesHarmless(B, Call, Of, Depth);
 }
 
 bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
@@ -57,6 +153,10 @@ bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
     return false;
   Value *Slot = Type->stripPointerCasts();
   if (!B.Fortran) {
+    if (auto *Either = dyn_cast<SelectInst>(Type))
+      return staysInBuffer(B, Either->getTrueValue(), Depth + 1) && staysInBuffer(B, Either->getFalseValue(), Depth + 1);
+    if (auto *Phi = dyn_cast<PHINode>(Type))
+      return all_of(Phi->incoming_values(), [&](Value *V) { return staysInBuffer(B, V, Depth + 1); });
     auto *Load = dyn_cast<LoadInst>(Type);
     if (!Load)
       return false;
@@ -76,52 +176,13 @@ bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
   return Made;
 }
 
-/// True if the first value of `G` is an array of constant datatypes.
-static bool startsWithTypes(const Binding &B, const GlobalVariable &G) {
-  if (!G.hasInitializer())
+bool allStayInBuffer(const Binding &B, Value *Array, unsigned Depth) {
+  if (B.Fortran || Depth > DepthMax)
     return false;
-  // Zero is no type, but may stand where nothing is read.
-  const Constant *Init = G.getInitializer();
-  if (Init->isNullValue())
-    return true;
-  auto *T = dyn_cast<ArrayType>(Init->getType());
-  for (uint64_t Idx = 0; T && Idx < T->getNumElements(); ++Idx)
-    if (!datatypeSize(B, Init->getAggregateElement(Idx)))
-      return false;
-  return T != nullptr;
-}
-
-bool allStayInBuffer(const Binding &B, Value *Array) {
-  Value *Slot = getUnderlyingObject(Array);
-  if (B.Fortran || !isOwn(Slot))
-    return false;
-  if (auto *G = dyn_cast<GlobalVariable>(Slot); G && !startsWithTypes(B, *G))
-    return false;
-  SmallVector<Value *, 8> Work{Slot};
-  while (!Work.empty()) {
-    Value *V = Work.pop_back_val();
-    for (const Use &U : V->uses()) {
-      User *By = U.getUser();
-      if (isa<GetElementPtrInst>(By) || isa<GEPOperator>(By)) {
-        Work.push_back(By);
-      } else if (auto *Store = dyn_cast<StoreInst>(By)) {
-        if (Store->getPointerOperand() != V || !staysInBuffer(B, Store->getValueOperand()))
-          return false;
-      } else if (auto *Call = dyn_cast<CallBase>(By)) {
-        const Function *Callee = Call->getCalledFunction();
-        bool Fortran = false;
-        auto *Copy = dyn_cast<MemTransferInst>(Call);
-        auto *From = Copy && U.getOperandNo() == 0 ? dyn_cast<GlobalVariable>(Copy->getRawSource()->stripPointerCasts()) : nullptr;
-        if (From && From->isConstant() && startsWithTypes(B, *From))
-          continue;
-        if (!Callee || (!Callee->isIntrinsic() && !findCall(Callee->getName(), Fortran)) || isa<MemIntrinsic>(Call))
-          return false;
-      } else if (!isa<LoadInst>(By)) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return holdsOnly(Array, [&](Value *V) {
+    auto *C = dyn_cast<Constant>(V);
+    return C ? isTypes(B, C) : staysInBuffer(B, V, Depth);
+  });
 }
 
 } // namespace overlap

@@ -1,7 +1,8 @@
 /// \file
 /// Datatypes that the program makes: whether a message of such a type stays inside the object that
-/// its buffer points into. Types that count elements (contiguous, vector, indexed, subarray) do;
-/// types with addresses (struct, hindexed) may name any memory, so they do not.
+/// its buffer points into. Types that count elements (contiguous, vector, indexed, subarray) do, and
+/// those that count bytes (struct, hindexed, hvector, resized) if the bytes are constants; else they are
+/// addresses, and may name any memory.
 ///
 /// Needs:    the handle in a variable that only MPI's functions for datatypes write.
 /// Keeps:    everything; this is an analysis.
@@ -12,11 +13,11 @@
 
 namespace overlap {
 
-/// True if `Type` is a constant of MPI, or made of such by counting elements.
+/// True if `Type` is a constant of MPI, or made of such by counting elements or constant bytes.
 bool staysInBuffer(const Binding &B, llvm::Value *Type, unsigned Depth = 0);
 
 /// The same for every element of an array of datatypes.
-bool allStayInBuffer(const Binding &B, llvm::Value *Array);
+bool allStayInBuffer(const Binding &B, llvm::Value *Array, unsigned Depth = 0);
 
 } // namespace overlap
 #endif

@@ -204,9 +204,10 @@ bool Effects::askWhenRunning(const Site &S, const Access &A, const Site &T, cons
 
 bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
   if (Site *Other = siteOf(I)) {
+    bool Begins = own(I) == Own::Init;
     for (const Access &A : S.Accesses)
       for (const Access &B : Other->Accesses)
-        if (overlap(A, B) && !askWhenRunning(S, A, *Other, B) && !askWhenRunning(*Other, B, S, A))
+        if (!(Started && A.AtStart) && (Begins || !B.AtStart) && overlap(A, B) && !askWhenRunning(S, A, *Other, B) && !askWhenRunning(*Other, B, S, A))
           return true;
     return false;
   }
@@ -216,6 +217,12 @@ bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
   if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getPointerOperand() == S.State)
     return true;
   return any_of(S.Accesses, [&](const Access &A) { return !(Started && A.AtStart) && mayUse(I, A); });
+}
+
+bool Effects::meets(const Site &S, const Site &T) {
+  return any_of(S.Accesses, [&](const Access &A) {
+    return any_of(T.Accesses, [&](const Access &B) { return !(A.AtStart && B.AtStart) && overlap(A, B); });
+  });
 }
 
 bool Effects::mayUse(const Instruction &I, const Access &A) {
@@ -239,7 +246,7 @@ bool Effects::conflict(const Instruction &A, const Instruction &B) {
     const Site &Begun = OfA == Own::Wait ? *siteOf(B) : *siteOf(A);
     if (OfA != OfB && !mayPass(Ended, Begun))
       return true;
-    return touches(A, *siteOf(B));
+    return touches(A, *siteOf(B), OfB == Own::Wait);
   }
   if (OfA != Own::None)
     return touches(B, *siteOf(A), OfA == Own::Wait);

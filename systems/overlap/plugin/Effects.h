@@ -37,6 +37,9 @@ public:
   /// True if `I` may use memory that the message of `S` needs: for its start, or from then on.
   bool touches(const llvm::Instruction &I, const Site &S, bool Started = true);
 
+  /// True if a message of `S` and one of `T` may use the same memory.
+  bool meets(const Site &S, const Site &T);
+
   /// True if `I` may use `A` in a way that a pending message does not allow.
   bool mayUse(const llvm::Instruction &I, const Access &A);
 

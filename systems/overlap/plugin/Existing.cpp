@@ -1,5 +1,8 @@
 #include "Existing.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -20,16 +23,19 @@ struct EndInfo {
 };
 } // namespace
 
+/// True if `Name` is the Fortran binding, which has one more argument, the code.
+static bool isFortran(StringRef Name) { return Name.starts_with("mpi_"); }
+
 static const EndInfo *endInfo(StringRef Name) {
 #define END(Text, Args, Requests, Tests) {named(Text, CallKind::Send), named(Text, CallKind::Recv), Args, Requests, Tests}
   static const EndInfo Table[] = {END("Wait", 2, 0, false),     END("Waitall", 3, 1, false), END("Waitany", 4, 1, false),
                                   END("Waitsome", 5, 1, false), END("Test", 3, 0, true),     END("Testall", 4, 1, true),
                                   END("Testany", 5, 1, true),   END("Testsome", 5, 1, true)};
 #undef END
-  if (Name.consume_front("MPI_"))
-    for (const EndInfo &E : Table)
-      if (Name == E.ForAny.Name)
-        return &E;
+  bool Known = isFortran(Name) ? Name.consume_front("mpi_") && Name.consume_back("_") : Name.consume_front("MPI_");
+  for (const EndInfo &E : Table)
+    if (Known && Name.equals_insensitive(E.ForAny.Name))
+      return &E;
   return nullptr;
 }
 
@@ -41,15 +47,19 @@ static StringRef calleeName(const CallInst &Call) {
 /// The blocking twin of a nonblocking call, such as `Bcast` for `MPI_Ibcast`.
 static const CallInfo *twin(const CallInst &Start) {
   StringRef Name = calleeName(Start);
-  if (!Name.consume_front("MPI_I") || Name.empty())
+  bool Fortran = isFortran(Name);
+  if (!Name.consume_front(Fortran ? "mpi_i" : "MPI_I") || Name.empty())
     return nullptr;
-  bool Fortran = false;
-  const CallInfo *Info = findCall("MPI_" + std::string(1, static_cast<char>(Name[0] - 'a' + 'A')) + Name.drop_front().str(), Fortran);
+  std::string Blocking = Fortran ? "mpi_" + Name.str() : "MPI_" + std::string(1, llvm::toUpper(Name[0])) + Name.drop_front().str();
+  const CallInfo *Info = findCall(Blocking, Fortran);
   if (!Info || Info->Kind == CallKind::Stays || Info->Kind == CallKind::Sendrecv || StringRef(Info->Name) == "Alltoallw")
     return nullptr;
   // The status of a receive makes place for the request.
-  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) ? Info : nullptr;
+  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) + (Fortran ? 1 : 0) ? Info : nullptr;
 }
+
+/// Where the request stands among the arguments of a start.
+static unsigned requestOf(const CallInst &Start) { return Start.arg_size() - (isFortran(calleeName(Start)) ? 2 : 1); }
 
 /// Collects starts and ends of the requests in `Slot`; why not, if anything else uses them.
 static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<CallInst *> &Starts, SmallVectorImpl<CallInst *> &Ends) {
@@ -66,10 +76,11 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
         Known &= isa<GetElementPtrInst>(I);
       } else if (I->isLifetimeStartOrEnd()) {
         continue;
-      } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == Call->arg_size() - 1) {
+      } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
         Starts.push_back(Call);
       } else if (const EndInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
-                 End && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) == End->Requests && Call->arg_size() == End->NumArgs) {
+                 End && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) == End->Requests &&
+                     Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
         Ends.push_back(Call);
       } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
         continue; // MPI_REQUEST_NULL at first.
@@ -85,7 +96,11 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
 static bool describeStart(Site &S, CallInst &Start) {
   const CallInfo *Info = twin(Start);
   Type *Comm = Start.getArgOperand(Info->Comm)->getType();
-  S.Bind = Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+  bool Fortran = isFortran(calleeName(Start));
+  std::optional<Library> OfFortran = Fortran ? fortranLibrary(*Start.getModule()) : std::nullopt;
+  if (Fortran && !OfFortran)
+    return false;
+  S.Bind = Fortran ? Binding{*OfFortran, true} : Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
   S.Call = &Start;
   S.Info = Info;
   S.Comm = Start.getArgOperand(Info->Comm);
@@ -94,13 +109,23 @@ static bool describeStart(Site &S, CallInst &Start) {
   WithoutStatus.Status = -1;
   S.Info = &WithoutStatus;
   bool Operation = Info->Op < 0 || isBuiltInOperation(S.Bind, Start.getArgOperand(Info->Op));
-  bool Known = Start.use_empty() && Operation && !findAccesses(S);
+  bool Known = Operation && !findAccesses(S);
+  // Fortran's counts are read where the start reads them.
+  for (Access &A : S.Accesses)
+    if (A.Count && A.Count->getType()->isPointerTy())
+      A.Count = IRBuilder<>(&Start).CreateLoad(Type::getInt32Ty(Start.getContext()), A.Count);
   S.Info = Info;
   S.Call = nullptr;
   S.Init = &Start;
   S.Existing = true;
   S.Caller = Start.getFunction();
   return Known;
+}
+
+/// True for constants of MPI in place of a status.
+static bool isIgnored(const Value *Status) {
+  auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Status));
+  return G ? G->getName().starts_with("mpi_fortran_status") || G->getName().starts_with("mpipriv") : isa<Constant>(Status);
 }
 
 /// Fills in `E` from the starts and ends of `Slot`; says why an end stays where it is.
@@ -137,7 +162,7 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
   for (unsigned At = 0; At < End->arg_size(); ++At)
-    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isa<Constant>(Place))
+    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isIgnored(Place))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
   S.Waits.push_back(End);
   return std::nullopt;
@@ -168,7 +193,7 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> S
     return true;
   };
   for (CallInst *Start : Starts)
-    if (!Add(Start, Start->arg_size() - 1, true))
+    if (!Add(Start, requestOf(*Start), true))
       return One;
   for (CallInst *End : Ends)
     if (const EndInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))

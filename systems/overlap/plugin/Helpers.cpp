@@ -99,7 +99,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   SmallVector<Type *, 16> Types(Blocking->params());
   Type *Long = Type::getInt64Ty(C);
   Types.append({Ptr, Ptr, Long, Long, Long});
-  Function *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), Types, false), Name);
+  Function *F = newHelper(M, FunctionType::get(Blocking->getReturnType(), Types, false), Name);
   IRBuilder<> B(&F->getEntryBlock());
   StructType *T = stateType(Bind, C);
   auto Arg = [&](int At) -> Value * { return F->getArg(At); };
@@ -163,6 +163,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
     B.CreateMemCpy(Copy, MaybeAlign(1), Arg(Info.RecvBuf), MaybeAlign(1), Bytes);
     B.CreateStore(Copy, field(B, T, State, Sent));
   }
+  Value *Code = nullptr; // The first that is no success; in Fortran a place receives it.
   auto Begin = [&](StringRef Twin, ArrayRef<int> From, unsigned Idx) {
     SmallVector<Type *, 16> ArgTypes;
     SmallVector<Value *, 16> Args;
@@ -174,8 +175,10 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
     Args.push_back(request(B, T, State, Idx));
     if (Bind.Fortran)
       Args.push_back(Arg(Info.NumArgs));
-    B.CreateCall(mpi(M, Bind, Twin, ArgTypes), Args);
+    Value *Mine = B.CreateCall(mpi(M, Bind, Twin, ArgTypes), Args);
+    Code = Code && !Bind.Fortran ? B.CreateSelect(B.CreateIsNull(Code), Mine, Code) : Mine;
   };
+  auto Return = [&](Value *V) { Bind.Fortran ? B.CreateRetVoid() : B.CreateRet(V); };
   if (Copy) {
     Begin("Irecv", {0, 1, 2, 5, 6, 7}, 0);
     Begin("Isend", {0, 1, 2, 3, 4, 7}, 1);
@@ -189,15 +192,14 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
         From.push_back(At);
     Begin("I" + StringRef(Info.Name).lower(), From, 0);
   }
-  B.CreateRetVoid();
+  Return(Code);
 
   B.SetInsertPoint(Block);
   SmallVector<Value *, 16> Same;
   for (unsigned At = 0; At < Blocking->getNumParams(); ++At)
     Same.push_back(Arg(At));
   std::string Symbol = Bind.Fortran ? "mpi_" + StringRef(Info.Name).lower() + "_" : S.mpiName();
-  B.CreateCall(M.getOrInsertFunction(Symbol, const_cast<FunctionType *>(Blocking)), Same);
-  B.CreateRetVoid();
+  Return(B.CreateCall(M.getOrInsertFunction(Symbol, const_cast<FunctionType *>(Blocking)), Same));
   return F;
 }
 

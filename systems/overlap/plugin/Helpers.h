@@ -2,7 +2,8 @@
 /// The functions that the plugin puts into a module: start, wait and poll.
 ///
 ///   overlap.start.MPI_Send(args..., state, site, size)   nonblocking if count * size is large
-///                                                        enough, else the blocking call itself
+///                                                        enough, else the blocking call itself;
+///                                                        returns the code of what it called
 ///   overlap.wait(state)                            waits once; nothing if nothing is open
 ///   overlap.poll(state, rate)                      MPI_Test at a bounded rate
 ///

@@ -1,6 +1,6 @@
 /// \file
 /// The pipeline, and where it hangs in LLVM's: `classify`, `split`, `hoist` and `sink`,
-/// `frontier`, `splitLoops`, `guardStarts`, `poll`, `undo`, one remark a call.
+/// `startAhead`, `frontier`, `splitLoops`, `guardStarts`, `poll`, `undo`, one remark a call.
 #include "Border.h"
 #include "CleanUp.h"
 #include "Cost.h"
@@ -8,6 +8,7 @@
 #include "Frontier.h"
 #include "Guard.h"
 #include "Options.h"
+#include "Pipeline.h"
 #include "Progress.h"
 #include "Remarks.h"
 #include "Split.h"
@@ -30,8 +31,8 @@ using namespace overlap;
 namespace {
 
 /// Calls that end a nonblocking call.
-constexpr const char *Ends[] = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome",
-                                "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"};
+constexpr const char *Ends[] = {"MPI_Wait",  "MPI_Waitall",  "MPI_Waitany",  "MPI_Waitsome",  "MPI_Test",  "MPI_Testall",  "MPI_Testany",  "MPI_Testsome",
+                                "mpi_wait_", "mpi_waitall_", "mpi_waitany_", "mpi_waitsome_", "mpi_test_", "mpi_testall_", "mpi_testany_", "mpi_testsome_"};
 
 /// Analyses of `F` as they are now.
 Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
@@ -103,14 +104,16 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
   // The last first: a wait that has sunk makes way for the one before.
   for (Site *S : reverse(Pending))
     Each(S, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
-  if (O.Widen == Strength::Frontier)
-    for (Site *S : reverse(Pending))
-      Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
   if (O.Widen == Strength::Frontier) {
     SmallVector<Site *, 8> All(Pending);
     for (ExistingWait &E : Existing)
       if (!E.Whole.Waits.empty())
         All.push_back(&E.Whole);
+    for (Site *S : Sites)
+      Each(S, [&](Site &S, Analyses &A) { return startAhead(S, All, A, Weights, O); });
+    for (Site *S : reverse(Pending))
+      if (!S->StartsAhead)
+        Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
     splitLoops(F, All, FAM, Weights, O, Remember);
   }
   for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
@@ -135,7 +138,7 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
     openAtReturn(F, Pending, Twins);
   for (Site *S : Sites) {
     S->Weight = Weights.window(*S);
-    if (S->Weight < O.MinWeight) {
+    if (S->Weight < O.MinWeight && !S->StartsAhead) {
       undo(*S);
       S->Refused = S->LoopRefused.value_or(Refusal::SmallWindow);
     }

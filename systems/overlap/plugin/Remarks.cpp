@@ -58,8 +58,10 @@ void remark(const Site &S, const Options &O) {
       R << ", through " << ore::NV("Through", S.Through);
     if (S.LoopsSplit)
       R << ", " << ore::NV("Loops", S.LoopsSplit) << " loops split into interior and border";
+    if (S.StartsAhead)
+      R << ", " << ore::NV("Ahead", "started one pass of the loop ahead");
     if (S.LoopRefused)
-      R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " is not split: " << ore::NV("LoopReason", name(*S.LoopRefused)) << ": "
+      R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " stays as it is: " << ore::NV("LoopReason", name(*S.LoopRefused)) << ": "
         << describe(*S.LoopRefused);
     return R;
   });

@@ -37,6 +37,7 @@ void split(Site &S, const Options &O) {
   }
   S.Init = B.CreateCall(startHelper(M, S, S.Call->getFunctionType(), O), Args);
   S.Waits.push_back(B.CreateCall(waitHelper(M, S.Bind), {S.State}));
+  S.Call->replaceAllUsesWith(S.Init);
   S.Call->eraseFromParent();
   S.Call = nullptr;
 }

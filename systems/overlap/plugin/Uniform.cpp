@@ -328,9 +328,11 @@ bool Uniform::visitCall(const CallBase &Call) {
         // On a part of the world the parts differ.
         Same = knownCommunicator(Binding{Mpi, Fortran}, Comm, 100);
       }
-        bool Input = (What == "reduce" && At == 0) || (What.contains("scatter") && At == 0) || (What.contains("alltoall") && At == 0) ||
+      bool Input = (What == "reduce" && At == 0) || (What.contains("scatter") && At == 0) || (What.contains("alltoall") && At == 0) ||
                    (What == "gather" && At == 0) || (What.contains("scan") && At == 0) || (What == "sendrecv" && At == 0);
-      Differs = !(Same || Input);
+      // A code, like a returned one.
+      bool Code = Fortran && At == Call.arg_size() - 1;
+      Differs = !(Same || Input || Code);
     } else if (Callee && !Callee->isDeclaration()) {
       // Followed through the argument: what the callee writes there is unknown here.
       Differs = true;

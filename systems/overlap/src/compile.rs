@@ -11,12 +11,12 @@ use crate::mpi::{Language, Mpi};
 use crate::plugin;
 use crate::settings::Settings;
 
-/// Calls that make moving a message unsafe wherever in the program they are.
+/// Calls that make moving a message unsafe wherever in the program they are, in C and in Fortran.
 const HAZARDS: &[(&str, &str)] = &[
-    ("MPI_Win_", "one-sided windows"),
-    ("MPI_Comm_set_errhandler", "an error handler"),
-    ("MPI_Errhandler_set", "an error handler"),
-    ("MPI_Comm_create_errhandler", "an error handler"),
+    ("mpi_win_", "one-sided windows"),
+    ("mpi_comm_set_errhandler", "an error handler"),
+    ("mpi_errhandler_set", "an error handler"),
+    ("mpi_comm_create_errhandler", "an error handler"),
 ];
 
 /// One compiler call.
@@ -136,7 +136,7 @@ fn hazards(program: &Path) -> Vec<String> {
     }
     let mut found: Vec<String> = Vec::new();
     for (start, what) in HAZARDS {
-        if let Some(name) = names.iter().find(|name| name.starts_with(start)) {
+        if let Some(name) = names.iter().find(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with(start)) {
             found.push(format!("{what} ({name})"));
         }
     }

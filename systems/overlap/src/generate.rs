@@ -43,7 +43,8 @@ fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &m
             }
             0..=7 => work(rng, text, &pad),
             8..=10 => point_to_point(rng, text, &pad, tag),
-            11..=12 => halo(rng, text, &pad, tag),
+            11 => halo(rng, text, &pad, tag),
+            12 => passes(rng, text, &pad, tag),
             _ => collective(rng, text, &pad),
         }
     }
@@ -77,7 +78,7 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     let (a, b) = arrays(rng);
     *tag += 1;
     let count = ["N", "N / 2", "3", "1", "N - rank % 2 * 0"][rng.usize(0..5)];
-    let shape = rng.u32(0..10);
+    let shape = rng.u32(0..12);
     let t = *tag;
     let _ = match shape {
         0 => writeln!(
@@ -112,6 +113,18 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
         8 => writeln!(
             text,
             "{pad}{{\n{pad}  MPI_Datatype every;\n{pad}  MPI_Type_vector(N / 5, 2, 5, MPI_DOUBLE, &every);\n{pad}  MPI_Type_commit(&every);\n{pad}  MPI_Sendrecv(a{a}, 1, every, right, {t}, a{b} + 1, 1, every, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}  MPI_Type_free(&every);\n{pad}}}",
+            (b + 1) % ARRAYS
+        ),
+        // The codes are asked for, at once and later.
+        9 => writeln!(
+            text,
+            "{pad}{{\n{pad}  int code = MPI_Sendrecv(a{a}, {count}, MPI_DOUBLE, right, {t}, a{b}, {count}, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}  if (code != MPI_SUCCESS || pass_on(a{a}, {count}, {t}) != MPI_SUCCESS)\n{pad}    MPI_Abort(MPI_COMM_WORLD, 3);\n{pad}}}",
+            (b + 1) % ARRAYS
+        ),
+        // Of every three numbers the first and the last, by bytes.
+        10 => writeln!(
+            text,
+            "{pad}{{\n{pad}  int lengths[2] = {{1, 1}};\n{pad}  MPI_Aint places[2] = {{0, 16}};\n{pad}  MPI_Datatype types[2] = {{MPI_DOUBLE, MPI_LONG}}, some;\n{pad}  MPI_Type_create_struct(2, lengths, places, types, &some);\n{pad}  MPI_Type_commit(&some);\n{pad}  MPI_Sendrecv(a{a}, N / 4, some, right, {t}, a{b} + 1, N / 4, some, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}  MPI_Type_free(&some);\n{pad}}}",
             (b + 1) % ARRAYS
         ),
         _ => writeln!(
@@ -168,6 +181,44 @@ fn halo(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     };
 }
 
+/// A loop that begins with an exchange and ends with work, which may or may not touch the next pass's
+/// buffers, and may end the loop.
+fn passes(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
+    let (a, b) = arrays(rng);
+    let c = (b + rng.usize(1..ARRAYS)) % ARRAYS;
+    let d = (0..ARRAYS).find(|&it| it != a && it != b).expect("there are more than two arrays");
+    *tag += 8;
+    let t = *tag - 7;
+    let out = [format!("a{a}"), format!("a{a} + k"), "now".to_owned()][rng.usize(0..3)].clone();
+    let to = ["right", "(rank + 1 + k) % size", "target"][rng.usize(0..3)];
+    let from = if to.contains('k') { "(rank + size - (1 + k) % size) % size" } else { "left" };
+    let call = match rng.u32(0..4) {
+        0 => format!("MPI_Bcast({out}, N / 2, MPI_DOUBLE, k % 2, MPI_COMM_WORLD);"),
+        1 => format!("MPI_Allreduce({out}, a{b}, N / 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"),
+        _ => format!(
+            "MPI_Sendrecv({out}, N / 2, MPI_DOUBLE, {to}, {t} + k, a{b}, N / 2, MPI_DOUBLE, {from}, {t} + k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        ),
+    };
+    let first = match rng.u32(0..3) {
+        0 => format!("a{a}[k] = k;"),
+        1 => format!("a{c}[k] += 1;"),
+        _ => String::new(),
+    };
+    let used = ["a{b}[3]", "a{a}[k]", "1"][rng.usize(0..3)].replace("{b}", &b.to_string()).replace("{a}", &a.to_string());
+    let end = match rng.u32(0..5) {
+        0 => "if (size == 3 && k == 2)\n{pad}      break;".to_owned(),
+        1 => format!("if (a{d}[0] != a{d}[0])\n{{pad}}      break;"),
+        2 => "target = (target + size) % size;".to_owned(),
+        _ => String::new(),
+    }
+    .replace("{pad}", pad);
+    let _ = writeln!(
+        text,
+        "{pad}{{\n{pad}  double *now = a{a}, *then = a{d};\n{pad}  target = right;\n{pad}  for (int k = 0; k < {}; k++) {{\n{pad}    {first}\n{pad}    {call}\n{pad}    a{c}[1] += {used};\n{pad}    smooth(a{c}, N);\n{pad}    {end}\n{pad}    double *swap = now;\n{pad}    now = then;\n{pad}    then = swap;\n{pad}  }}\n{pad}}}",
+        rng.u32(1..6)
+    );
+}
+
 fn collective(rng: &mut Rng, text: &mut String, pad: &str) {
     let (a, b) = arrays(rng);
     let count = ["N", "N / 4", "1", "7"][rng.usize(0..4)];
@@ -199,7 +250,7 @@ const HEAD: &str = "/* Random program SEED. */
 #include <string.h>
 
 #define N 4000
-static int rank, size, left, right;
+static int rank, size, left, right, target;
 static double a0[N], a1[N], a2[N];
 static long shared, token;
 
@@ -221,11 +272,12 @@ static void stencil(const double *in, double *out, int width, int rows) {
       out[i * width + j] = 0.25 * (in[(i - 1) * width + j] + in[(i + 1) * width + j]) + in[i * width + j];
 }
 
-static void pass_on(double *x, int count, int tag) {
+static int pass_on(double *x, int count, int tag) {
   if (rank % 2 == 0 && rank + 1 < size)
-    MPI_Send(x, count, MPI_DOUBLE, rank + 1, tag, MPI_COMM_WORLD);
-  else if (rank % 2 == 1)
-    MPI_Recv(x, count, MPI_DOUBLE, rank - 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return MPI_Send(x, count, MPI_DOUBLE, rank + 1, tag, MPI_COMM_WORLD);
+  if (rank % 2 == 1)
+    return MPI_Recv(x, count, MPI_DOUBLE, rank - 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return MPI_SUCCESS;
 }
 
 __attribute__((noinline)) static void exchange(double *out, double *in, int count, int tag) {

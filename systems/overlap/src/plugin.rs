@@ -43,6 +43,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Helpers.h",
     "Options.cpp",
     "Options.h",
+    "Pipeline.cpp",
+    "Pipeline.h",
     "Plugin.cpp",
     "Progress.cpp",
     "Progress.h",
@@ -170,10 +172,17 @@ fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<
         return Ok(path);
     }
     std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
+    // Whoever asks while it is being made waits for it.
+    let lock = folder.join(format!("{name}.lock"));
+    let held = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(|error| failed("lock", &lock, &error))?;
+    if path.exists() {
+        return Ok(path);
+    }
     let scratch = tempfile::tempdir_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
     let made = scratch.path().join(format!("made.{ending}"));
     make(scratch.path(), &made)?;
     std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
+    drop(held);
     Ok(path)
 }
 

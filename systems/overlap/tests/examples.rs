@@ -4,18 +4,22 @@
 
 mod support;
 
+use std::path::Path;
+
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings};
 
-const PROGRAMS: [(&str, Language, &[&str]); 8] = [
+const PROGRAMS: [(&str, Language, &[&str]); 10] = [
     ("listing.c", Language::C, &["20000", "50", "4"]),
     ("halo.c", Language::C, &["20000", "8", "6"]),
     ("jacobi.c", Language::C, &["20000", "8", "6"]),
     ("ring.c", Language::C, &["20000", "6"]),
+    ("panels.c", Language::C, &["20000", "5", "6"]),
     ("md.c", Language::C, &["5000", "4"]),
     ("cg.cpp", Language::Cxx, &["20000", "10"]),
     ("transpose.f90", Language::Fortran, &[]),
     ("heat.f90", Language::Fortran, &[]),
+    ("exchange.f90", Language::Fortran, &[]),
 ];
 
 /// Level of optimisation, whole program, ranks.
@@ -89,6 +93,111 @@ fn the_listing_has_twice_the_window() {
                     assert!((1.9..=2.1).contains(&ratio), "{} {wide} {level} {define}: {ratio}", mpi.name());
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn the_broadcast_of_the_next_panel_starts_ahead() {
+    for mpi in support::libraries("the next panel's broadcast") {
+        let program = overlap::examples::PROGRAMS.into_iter().find(|it| it.0 == "panels.c").expect("it is an example");
+        let rows = overlap::examples::remarks_of(mpi, program, "frontier").unwrap_or_else(|error| panic!("{error}"));
+        let row = rows.iter().find(|it| it.call == "MPI_Bcast").expect("the broadcast has its remark");
+        assert!(row.converted && row.sentence.contains("one pass of the loop ahead"), "{}: {}", mpi.name(), row.sentence);
+    }
+}
+
+/// Sends in one file, receives in another, the work in a third: only at link time is there a window.
+const APART: [(&str, &str); 3] = [
+    (
+        "main.c",
+        "#include <mpi.h>
+#include <stdio.h>
+void to_next(const double *x, int n, int next);
+void from_last(double *x, int n, int last);
+static double a[60000], b[60000], x[5000];
+int main(int argc, char **argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 60000; i++)
+    a[i] = rank * 7 + i % 9;
+  for (int r = 0; r < 5; r++) {
+    if (rank % 2 == 0 && rank + 1 < size) {
+      to_next(a, 60000, rank + 1);
+      for (int i = 1; i < 5000; i++)
+        x[i] = x[i - 1] * .5 + i;
+      a[r] += x[9];
+    } else if (rank % 2 == 1) {
+      from_last(b, 60000, rank - 1);
+      for (int i = 1; i < 5000; i++)
+        x[i] = x[i - 1] * .25 + i;
+      a[r] += b[r] + x[9];
+    }
+  }
+  double sum = 0, all = 0;
+  for (int i = 0; i < 60000; i++)
+    sum += (a[i] + b[i]) * (i % 3);
+  MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0)
+    printf(\"%.17g\\n\", all);
+  MPI_Finalize();
+}
+",
+    ),
+    (
+        "send.c",
+        "#include <mpi.h>\nvoid to_next(const double *x, int n, int next) { MPI_Send(x, n, MPI_DOUBLE, next, 3, MPI_COMM_WORLD); }\n",
+    ),
+    (
+        "receive.c",
+        "#include <mpi.h>\nvoid from_last(double *x, int n, int last) { MPI_Recv(x, n, MPI_DOUBLE, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }\n",
+    ),
+];
+
+#[test]
+fn wrappers_in_other_files_are_widened_at_link_time() {
+    for mpi in support::libraries("wrappers in other files") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        for (name, text) in APART {
+            std::fs::write(place(name), text).expect("a scratch file");
+        }
+        let sources = [place("main.c"), place("send.c"), place("receive.c")];
+        let [main, send, receive] = sources.each_ref().map(String::as_str);
+        support::compile_plain(mpi, Language::C, &["-O2", main, send, receive, "-o", &place("plain")]);
+        let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+        let converted = |folder: &Path| -> Vec<String> {
+            let mut calls: Vec<String> = std::fs::read_dir(folder)
+                .expect("the scratch folder")
+                .map(|it| it.expect("an entry").path())
+                .filter(|it| it.extension().is_some_and(|end| end == "yaml"))
+                .flat_map(|it| overlap::remarks::parse(&std::fs::read_to_string(it).expect("text")).expect("these are remarks"))
+                .filter(|row| row.converted)
+                .map(|row| row.call)
+                .collect();
+            calls.sort();
+            calls
+        };
+        // File by file, a wrapper ends with its wait.
+        for (source, object) in [(main, "main.o"), (send, "send.o"), (receive, "receive.o")] {
+            support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", source, "-o", &place(object)]);
+        }
+        assert!(converted(folder.path()).is_empty(), "{}: {:?}", mpi.name(), converted(folder.path()));
+        for name in ["main.opt.yaml", "send.opt.yaml", "receive.opt.yaml"] {
+            let _ = std::fs::remove_file(place(name));
+        }
+        for (source, object) in [(main, "main.o"), (send, "send.o"), (receive, "receive.o")] {
+            support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", "-c", source, "-o", &place(object)]);
+        }
+        let objects = [place("main.o"), place("send.o"), place("receive.o")];
+        let linked = place("linked");
+        support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", &objects[0], &objects[1], &objects[2], "-o", &linked]);
+        assert_eq!(converted(folder.path()), ["MPI_Recv", "MPI_Send"], "{}", mpi.name());
+        for ranks in [2, 3] {
+            let expected = support::output(mpi, ranks, &folder.path().join("plain"), &[]);
+            assert_eq!(support::output(mpi, ranks, &folder.path().join("linked"), &[]), expected, "{}", mpi.name());
         }
     }
 }

@@ -9,6 +9,6 @@ void f(double *restrict a, double *restrict b, int *n, double *restrict x) {
 }
 // CHECK: MPI_Alltoallw made nonblocking
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Alltoallw(
+// CHECK: call i32 @overlap.start.MPI_Alltoallw(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(

@@ -12,9 +12,9 @@ void f(double *u, double *restrict v, int rows, int n, int up, int down) {
 // CHECK: MPI_Recv made nonblocking with frontier: {{.*}} 1 loops split into interior and border
 // CHECK: MPI_Recv made nonblocking with frontier: {{.*}} 1 loops split into interior and border
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: call void @overlap.guard(
-// CHECK-NEXT: call void @overlap.start.MPI_Recv
+// CHECK-NEXT: call i32 @overlap.start.MPI_Recv
 // CHECK: %overlap.first = select
 // CHECK: %overlap.last = select
 // CHECK: br i1 %{{[0-9]+}}, label %[[INTERIOR:.*interior]], label %overlap.border

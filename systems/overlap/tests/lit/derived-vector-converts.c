@@ -14,9 +14,9 @@ void f(double *restrict a, double *restrict x, int n) {
 }
 // CHECK: MPI_Send made nonblocking
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Send.derived(
+// CHECK: call i32 @overlap.start.MPI_Send.derived(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(
 // CHECK: store double 1.0
-// CHECK: define internal void @overlap.start.MPI_Send.derived(
+// CHECK: define internal i32 @overlap.start.MPI_Send.derived(
 // CHECK: call i32 @MPI_Type_size(

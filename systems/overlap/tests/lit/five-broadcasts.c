@@ -15,15 +15,15 @@ int main(int argc, char **argv) {
   return x[99] + a[4][0] > 0;
 }
 // CHECK-LABEL: @main(
-// CHECK: call void @overlap.start.MPI_Bcast(ptr {{.*}}@main.a
+// CHECK: call i32 @overlap.start.MPI_Bcast(ptr {{.*}}@main.a
 // CHECK-NOT: overlap.wait
-// CHECK: call void @overlap.start.MPI_Bcast
+// CHECK: call i32 @overlap.start.MPI_Bcast
 // CHECK-NOT: overlap.wait
-// CHECK: call void @overlap.start.MPI_Bcast
+// CHECK: call i32 @overlap.start.MPI_Bcast
 // CHECK-NOT: overlap.wait
-// CHECK: call void @overlap.start.MPI_Bcast
+// CHECK: call i32 @overlap.start.MPI_Bcast
 // CHECK-NOT: overlap.wait
-// CHECK: call void @overlap.start.MPI_Bcast
+// CHECK: call i32 @overlap.start.MPI_Bcast
 // CHECK: fmul
 // CHECK-COUNT-5: call void @overlap.wait
 // CHECK: @MPI_Finalize

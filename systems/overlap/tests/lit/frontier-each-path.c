@@ -11,7 +11,7 @@ void f(double *restrict a, double *restrict x, int c) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: br i1
 // CHECK: call void @overlap.wait
 // CHECK: store double 7.0

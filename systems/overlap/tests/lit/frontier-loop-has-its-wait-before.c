@@ -9,7 +9,7 @@ void f(double *restrict a, double *restrict x, double *restrict y, int n) {
     y[i] = a[0] - 7;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: load double, ptr %

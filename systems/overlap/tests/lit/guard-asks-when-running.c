@@ -13,9 +13,9 @@ void g(double *a, double *restrict x, int n) {
   work(x, n);
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv(
+// CHECK: call i32 @overlap.start.MPI_Recv(
 // CHECK: call void @overlap.guard(ptr {{.*}}, i1 true, ptr
-// CHECK-NEXT: call void @overlap.start.MPI_Recv(
+// CHECK-NEXT: call i32 @overlap.start.MPI_Recv(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(
 // CHECK: call void @overlap.wait(

@@ -3,7 +3,7 @@
 ; RUN: not %opt "-passes=overlap<strength=basi>" %s -o - 2>&1 | FileCheck --check-prefix=BAD %s
 ; BAD: unknown settings: strength=basi
 ; CHECK-LABEL: @f(
-; CHECK: call void @overlap.start.MPI_Send
+; CHECK: call i32 @overlap.start.MPI_Send
 ; CHECK: store double 1.0
 ; CHECK: call void @overlap.wait
 declare i32 @MPI_Send(ptr, i32, i32, i32, i32, i32)

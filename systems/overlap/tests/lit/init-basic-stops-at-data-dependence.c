@@ -11,6 +11,6 @@ void f(double *restrict a, double *restrict x) {
 // CHECK-LABEL: @f(
 // CHECK: store double 3.0
 // CHECK: store double 7.0
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: store double 4.0
 // CHECK: call void @overlap.wait

@@ -15,7 +15,7 @@ void f(double *restrict a, double *restrict x, double *restrict y) {
 // CHECK: store double %{{.*}}, ptr %
 // CHECK: fmul
 // CHECK: store double
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: store double 3.0
 // CHECK: store double 4.0
 // CHECK: store double 5.0

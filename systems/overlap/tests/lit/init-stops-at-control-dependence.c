@@ -13,5 +13,5 @@ void f(double *restrict a, double *restrict x, int c) {
 // CHECK-LABEL: @f(
 // CHECK: store double 3.0
 // CHECK: br i1
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: store double 4.0

@@ -10,7 +10,7 @@ void f(double *restrict a, double *restrict x) {
 }
 // CHECK-LABEL: @f(
 // CHECK-NOT: store double
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: store double 3.0
 // CHECK: store double 4.0
 // CHECK: store double 5.0

@@ -10,5 +10,5 @@ void f(double *restrict a, double *restrict b, double *restrict x) {
 }
 // CHECK-LABEL: @f(
 // CHECK: @MPI_Barrier
-// CHECK-NEXT: call void @overlap.start.MPI_Send
+// CHECK-NEXT: call i32 @overlap.start.MPI_Send
 // CHECK-NEXT: store double 3.0

@@ -15,7 +15,7 @@ void f(double *__restrict a, double *__restrict x) {
 // CHECK: MPI_Send made nonblocking
 // CHECK-LABEL: @_Z1fPdS_(
 // CHECK-NOT: invoke
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: invoke void @_Z9may_throwv

@@ -9,7 +9,7 @@ double f(double *restrict a, double *restrict x) {
   return s;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: call void @overlap.wait
 // CHECK: load double, ptr
 // CHECK: ret double

@@ -9,7 +9,7 @@ int f(double *restrict a, double *restrict x) {
   return status.MPI_SOURCE;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: ret i32

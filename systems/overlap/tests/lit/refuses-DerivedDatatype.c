@@ -13,5 +13,15 @@ void g(double *restrict a, double *restrict x, const int *lengths, const long *p
   MPI_Send(a, 1, type, 1, 0, MPI_COMM_WORLD);
   work(x, 100);
 }
-// CHECK: stays blocking: DerivedDatatype:
-// CHECK: stays blocking: DerivedDatatype:
+// The displacements are constants at first, and then received.
+void h(double *restrict a, double *restrict x) {
+  int lengths[2] = {1, 2};
+  long places[2] = {0, 8};
+  MPI_Datatype type;
+  MPI_Recv(places, 4, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Type_create_hindexed(2, lengths, places, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  MPI_Send(a, 1, type, 1, 0, MPI_COMM_WORLD);
+  work(x, 100);
+}
+// CHECK-COUNT-3: MPI_Send stays blocking: DerivedDatatype:

@@ -10,7 +10,7 @@ void f(double *restrict a, double *restrict x) {
     x[i] = x[i] * 0.5 + x[i - 1];
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK-NEXT: load double, ptr %1
 // CHECK: [[FIRST:[0-9]+]]:
 // CHECK: fadd double %{{.*}}, -7.0

@@ -9,10 +9,10 @@ void f(double *restrict a, double *restrict x, int n) {
 }
 // CHECK: MPI_Sendrecv_replace made nonblocking
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Sendrecv_replace(
+// CHECK: call i32 @overlap.start.MPI_Sendrecv_replace(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(
-// CHECK: define internal void @overlap.start.MPI_Sendrecv_replace(ptr [[BUF:%[0-9a-z]+]],
+// CHECK: define internal i32 @overlap.start.MPI_Sendrecv_replace(ptr [[BUF:%[0-9a-z]+]],
 // CHECK: [[COPY:%.*]] = {{.*}}call {{.*}}@malloc
 // CHECK: call void @llvm.memcpy{{.*}}[[COPY]], ptr{{.*}} [[BUF]]
 // CHECK: call i32 @MPI_Irecv(ptr [[BUF]],

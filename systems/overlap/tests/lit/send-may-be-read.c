@@ -10,7 +10,7 @@ double f(double *restrict a, int n) {
   return s;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK-NEXT: br label
 // The wait stands in the block behind the loop.
 // CHECK: call void @overlap.wait

@@ -9,9 +9,9 @@ void f(double *restrict a, double *restrict x, int n) {
 }
 // CHECK: MPI_Send made nonblocking
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Send
+// CHECK: call i32 @overlap.start.MPI_Send
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: store double 1.0
-// CHECK-LABEL: define internal void @overlap.start.MPI_Send
+// CHECK-LABEL: define internal i32 @overlap.start.MPI_Send
 // CHECK: @MPI_Isend

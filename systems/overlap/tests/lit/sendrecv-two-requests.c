@@ -8,9 +8,9 @@ void f(double *restrict a, double *restrict b, double *restrict x) {
   b[0] += 1;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Sendrecv
+// CHECK: call i32 @overlap.start.MPI_Sendrecv
 // CHECK: fmul
 // CHECK: call void @overlap.wait
-// CHECK-LABEL: define internal void @overlap.start.MPI_Sendrecv
+// CHECK-LABEL: define internal i32 @overlap.start.MPI_Sendrecv
 // CHECK: @MPI_Irecv
 // CHECK: @MPI_Isend

@@ -6,7 +6,7 @@ void f(double *restrict a, double *restrict x, int n) {
   MPI_Send(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
   work(x, 100);
 }
-// CHECK-LABEL: define internal void @overlap.start.MPI_Send
+// CHECK-LABEL: define internal i32 @overlap.start.MPI_Send
 // CHECK: icmp {{sge|sgt}} i64 {{.*}}, {{4096|4095}}
 // CHECK-DAG: @MPI_Isend
 // CHECK-DAG: @MPI_Send

@@ -11,7 +11,7 @@ void f(double *restrict a, double *restrict x) {
   x[2] = 5;
 }
 // CHECK-LABEL: @f(
-// CHECK: call void @overlap.start.MPI_Recv
+// CHECK: call i32 @overlap.start.MPI_Recv
 // CHECK: store double 3.0
 // CHECK: store double 4.0
 // CHECK: store double 5.0

@@ -52,6 +52,8 @@ int MPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
 int MPI_Type_contiguous(int, MPI_Datatype, MPI_Datatype *);
 int MPI_Type_vector(int, int, int, MPI_Datatype, MPI_Datatype *);
 int MPI_Type_create_hindexed(int, const int *, const long *, MPI_Datatype, MPI_Datatype *);
+int MPI_Type_create_struct(int, const int *, const long *, const MPI_Datatype *, MPI_Datatype *);
+int MPI_Type_create_resized(MPI_Datatype, long, long, MPI_Datatype *);
 int MPI_Type_commit(MPI_Datatype *);
 int MPI_Type_free(MPI_Datatype *);
 int MPI_Type_size(MPI_Datatype, int *);

@@ -15,10 +15,20 @@ use overlap::mpi::Language;
 /// A run that takes longer hangs.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
+/// The plugin, or a line on the list that `make test` shows at the end if a tool to build it is missing. With the
+/// tools here, a plugin that cannot be built is a defect.
+pub fn plugin(what: &str) -> Option<PathBuf> {
+    let tools = ["clang-19", "llvm-config-19", "cmake", "ninja"];
+    if let Some(tool) = tools.into_iter().find(|it| measure::machine::version(it, &["--version"]).is_err()) {
+        skip(&format!("overlap {what}: {tool} is missing"));
+        return None;
+    }
+    Some(overlap::plugin::plugin().unwrap_or_else(|error| panic!("{error}")))
+}
+
 /// The libraries that are here; the others are named at the end of `make test`.
 pub fn libraries(what: &str) -> Vec<Mpi> {
-    if overlap::plugin::plugin().is_err() {
-        skip(&format!("overlap {what}: LLVM 19, cmake or ninja is missing"));
+    if plugin(what).is_none() {
         return Vec::new();
     }
     let (there, missing): (Vec<Mpi>, Vec<Mpi>) = Mpi::ALL.into_iter().partition(|it| it.present());

@@ -353,7 +353,8 @@ fn trade_off(rows: &[Value]) -> LineChart {
     let line = |kind: &str| {
         let of = |who| {
             let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[0].0), ("programs", who)];
-            some(rows, &keys).map(|it| it["ratio"].as_f64()).collect::<Vec<_>>()
+            // In percent: an axis shows zero, and no change is to lie there.
+            some(rows, &keys).map(|it| it["ratio"].as_f64().map(|it| 100.0 * (it - 1.0))).collect::<Vec<_>>()
         };
         let points = of("compute").into_iter().zip(of("memory")).filter_map(|(x, y)| Some((x?, y?))).collect();
         Line { name: kind.to_owned(), points }
@@ -361,8 +362,8 @@ fn trade_off(rows: &[Value]) -> LineChart {
     LineChart {
         title: "What memory programs gain against what compute programs lose, by the share left to round robin".into(),
         kind: Kind::Measured,
-        x: Axis { label: "compute programs: rr over pairing".into(), log: false },
-        y: Axis { label: "memory programs: rr over pairing".into(), log: false },
+        x: Axis { label: "compute programs: percent longer under rr".into(), log: false },
+        y: Axis { label: "memory programs: percent longer under rr".into(), log: false },
         lines: WANTED.map(|it| line(it.0)).into(),
     }
 }

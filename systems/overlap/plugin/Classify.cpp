@@ -75,14 +75,22 @@ Type *Binding::handleType(LLVMContext &C) const {
   return pointerHandles() ? static_cast<Type *>(PointerType::getUnqual(C)) : Type::getInt32Ty(C);
 }
 
+static Constant *external(Module &M, StringRef Name) {
+  if (GlobalVariable *Known = M.getNamedGlobal(Name))
+    return Known;
+  return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalLinkage, nullptr, Name);
+}
+
 Constant *Binding::nullRequest(Module &M) const {
-  if (pointerHandles()) {
-    if (GlobalVariable *Known = M.getNamedGlobal("ompi_request_null"))
-      return Known;
-    return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalLinkage, nullptr,
-                              "ompi_request_null");
-  }
+  if (pointerHandles())
+    return external(M, "ompi_request_null");
   return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x2c000000 : 0);
+}
+
+Constant *Binding::probed(Module &M) const {
+  if (pointerHandles())
+    return external(M, "ompi_mpi_comm_self");
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x44000000 : 1);
 }
 
 Constant *Binding::ignoreStatus(Module &M) const {

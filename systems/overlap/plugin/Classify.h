@@ -46,6 +46,10 @@ struct Binding {
   llvm::Type *handleType(llvm::LLVMContext &C) const;
   /// MPI_REQUEST_NULL as a value of handleType.
   llvm::Constant *nullRequest(llvm::Module &M) const;
+  /// A communicator on which MPI_Iprobe moves messages, as a value of handleType: MPI_COMM_SELF, but for MPICH, which does
+  /// nothing then, MPI_COMM_WORLD.
+  llvm::Constant *probed(llvm::Module &M) const;
+  int anySource() const { return Mpi == Library::Mpich ? -2 : -1; }
   /// MPI_STATUS_IGNORE.
   llvm::Constant *ignoreStatus(llvm::Module &M) const;
 };

@@ -215,6 +215,7 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
       if (Group.Starts.empty() || Group.Ends.empty())
         continue;
       ExistingWait E;
+      E.Ends.assign(Group.Ends.begin(), Group.Ends.end());
       E.Whole.Existing = true;
       E.Whole.Caller = &F;
       E.Whole.Loc = Group.Ends.front()->getDebugLoc();

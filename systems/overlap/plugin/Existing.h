@@ -25,6 +25,7 @@ namespace overlap {
 struct ExistingWait {
   Site Whole;              ///< `Init` is the last start, `Waits` the one end; none if that stays.
   std::vector<Site> Heads; ///< Each start with its own buffer, to be moved up.
+  llvm::SmallVector<llvm::CallInst *, 2> Ends; ///< All calls that end them, or ask.
 };
 
 /// The requests of `F` that are known; the others have `Refused` and nothing else.

@@ -7,6 +7,9 @@ using namespace llvm;
 
 namespace overlap {
 
+/// The largest tag that every MPI has.
+static constexpr int TagOfNobody = 32767;
+
 enum Field { Open, Status, SiteName, Requests, SendAt, SendBytes, RecvAt, RecvBytes, Sent };
 
 StructType *stateType(const Binding &B, LLVMContext &C) {
@@ -111,7 +114,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   Value *Status = Info.Status >= 0 ? Arg(Info.Status)
                   : Bind.Fortran   ? static_cast<Value *>(B.CreateThreadLocalAddress(scratch(M, "overlap.status", 8)))
                                    : Bind.ignoreStatus(M);
-  B.CreateStore(B.getInt32(1), field(B, T, State, Open));
+  B.CreateStore(B.getInt32(Ours), field(B, T, State, Open));
   B.CreateStore(Status, field(B, T, State, overlap::Status));
   B.CreateStore(Site, field(B, T, State, SiteName));
   B.CreateStore(ConstantPointerNull::get(B.getPtrTy()), field(B, T, State, Sent));
@@ -315,6 +318,23 @@ static void emitTest(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Requ
   B.SetInsertPoint(Done);
 }
 
+/// Asks for a message that hardly anybody sends: the library moves all others meanwhile.
+static void emitProbe(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Flag) {
+  Type *Ptr = B.getPtrTy(), *Int = B.getInt32Ty();
+  Constant *Source = B.getInt32(Bind.anySource()), *Tag = B.getInt32(TagOfNobody);
+  if (!Bind.Fortran) {
+    B.CreateCall(mpi(M, Bind, "Iprobe", {Int, Int, Bind.handleType(M.getContext()), Ptr, Ptr}),
+                 {Source, Tag, Bind.probed(M), Flag, Bind.ignoreStatus(M)});
+    return;
+  }
+  auto Place = [&](Constant *Value) {
+    return new GlobalVariable(M, Int, true, GlobalValue::PrivateLinkage, Value, "overlap.constant");
+  };
+  B.CreateCall(mpi(M, Bind, "Iprobe", {Ptr, Ptr, Ptr, Ptr, Ptr}),
+               {Place(cast<ConstantInt>(Source)), Place(cast<ConstantInt>(Tag)), Place(Bind.probed(M)), Flag, noStatus(B, M, Bind),
+                B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1))});
+}
+
 /// i32 overlap.poll(state, rate): rate is { i64 last_ns, i32 stride }. Tests, and returns after
 /// how many passes to ask again, so that the time between two tests comes near to poll-us.
 Function *pollHelper(Module &M, const Binding &Bind, const Options &O) {
@@ -331,12 +351,13 @@ Function *pollHelper(Module &M, const Binding &Bind, const Options &O) {
   Value *State = F->getArg(0), *Rate = F->getArg(1);
   auto *TimeType = StructType::get(C, {I64, I64});
   Value *Time = B.CreateAlloca(TimeType), *Flag = B.CreateAlloca(I32);
-  auto *Pending = BasicBlock::Create(C, "open", F), *Closed = BasicBlock::Create(C, "closed", F);
-  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(I32, field(B, T, State, Open))), Pending, Closed);
-  B.SetInsertPoint(Closed);
+  auto *IsOpen = BasicBlock::Create(C, "open", F), *IsClosed = BasicBlock::Create(C, "closed", F);
+  Value *What = B.CreateLoad(I32, field(B, T, State, Open));
+  B.CreateCondBr(B.CreateIsNotNull(What), IsOpen, IsClosed);
+  B.SetInsertPoint(IsClosed);
   B.CreateRet(B.getInt32(1 << 20));
 
-  B.SetInsertPoint(Pending);
+  B.SetInsertPoint(IsOpen);
   auto Clock = M.getOrInsertFunction("clock_gettime", FunctionType::get(I32, {I32, Ptr}, false));
   B.CreateCall(Clock, {B.getInt32(1), Time});
   Value *Seconds = B.CreateLoad(I64, B.CreateStructGEP(TimeType, Time, 0));
@@ -357,8 +378,14 @@ Function *pollHelper(Module &M, const Binding &Bind, const Options &O) {
   Value *Stored = B.CreateTrunc(Next, I32);
   B.CreateStore(Stored, StrideAt);
   // While the stride is still being found, passes come too often to test in each.
-  auto *Test = BasicBlock::Create(C, "test", F), *Enough = BasicBlock::Create(C, "enough", F);
-  B.CreateCondBr(B.CreateICmpSGE(B.CreateMul(Elapsed, B.getInt64(2)), Target), Test, Enough);
+  auto *Ask = BasicBlock::Create(C, "ask", F), *Enough = BasicBlock::Create(C, "enough", F);
+  B.CreateCondBr(B.CreateICmpSGE(B.CreateMul(Elapsed, B.getInt64(2)), Target), Ask, Enough);
+  B.SetInsertPoint(Ask);
+  auto *Test = BasicBlock::Create(C, "test", F), *Probe = BasicBlock::Create(C, "probe", F);
+  B.CreateCondBr(B.CreateICmpEQ(What, B.getInt32(Theirs)), Probe, Test);
+  B.SetInsertPoint(Probe);
+  emitProbe(B, M, Bind, Flag);
+  B.CreateBr(Enough);
   B.SetInsertPoint(Test);
   emitTest(B, M, Bind, request(B, T, State, 1), noStatus(B, M, Bind), Flag);
   emitTest(B, M, Bind, request(B, T, State, 0), B.CreateLoad(Ptr, field(B, T, State, Status)), Flag);

@@ -5,7 +5,8 @@
 ///                                                        enough, else the blocking call itself;
 ///                                                        returns the code of what it called
 ///   overlap.wait(state)                            waits once; nothing if nothing is open
-///   overlap.poll(state, rate)                      MPI_Test at a bounded rate
+///   overlap.poll(state, rate)                      MPI_Test at a bounded rate; MPI_Iprobe, which leaves
+///                                                  requests alone, for the program's own
 ///
 /// The state of a site is { open, status, site, requests, buffers and their bytes }, one alloca in the entry block, so a
 /// wait can stand on paths that the start does not dominate.
@@ -22,6 +23,9 @@ llvm::StructType *stateType(const Binding &B, llvm::LLVMContext &C);
 llvm::Function *startHelper(llvm::Module &M, const Site &S, const llvm::FunctionType *Blocking, const Options &O);
 llvm::Function *waitHelper(llvm::Module &M, const Binding &B);
 llvm::Function *pollHelper(llvm::Module &M, const Binding &B, const Options &O);
+
+/// What the open field of a state holds: nothing is pending, a message of ours, messages of the program's own.
+enum Pending : uint32_t { Closed, Ours, Theirs };
 
 /// overlap.guard(state, received, buffer, bytes): waits if these bytes lie in the buffer that this state
 /// receives into, or in the one that it sends.

@@ -116,6 +116,7 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
         Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
     splitLoops(F, All, FAM, Weights, O, Remember);
   }
+  const size_t FirstExisting = Widened.size();
   for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
     Site &S = Existing[Idx].Whole;
     if (S.Refused) {
@@ -123,8 +124,8 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       continue;
     }
     S.Weight = Weights.window(S);
-    if (S.Weight <= Before[Idx] || S.Weight < O.MinWeight)
-      S.Refused = S.LoopRefused.value_or(Refusal::SmallWindow);
+    if (S.Weight < O.MinWeight || S.Weight <= Before[Idx])
+      S.Refused = S.LoopRefused.value_or(S.Weight < O.MinWeight ? Refusal::SmallWindow : Refusal::AlreadyWide);
     Widened.push_back(S);
   }
   for (Site *S : Sites)
@@ -161,6 +162,12 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       Keeping.insert(*S);
       FAM.clear(F, F.getName());
     }
+  for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
+    Effects Fx(FAM.getResult<AAManager>(F), O);
+    Keeping.insert(Existing[Idx], Fx);
+    Widened[FirstExisting + Idx].Polls = Existing[Idx].Whole.Polls;
+    FAM.clear(F, F.getName());
+  }
 }
 
 PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {

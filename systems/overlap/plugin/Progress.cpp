@@ -280,4 +280,46 @@ void Polls::insert(Site &S) {
   }
 }
 
+void Polls::insert(ExistingWait &E, Effects &Fx) {
+  if (O.Poll == Progress::Off || E.Heads.empty() || E.Whole.Refused == Refusal::CompletedByTest)
+    return;
+  // STEP 1: the window from the start with the most work behind it.
+  const SmallVector<CallInst *, 2> Ends = E.Whole.Waits.empty() ? E.Ends : E.Whole.Waits;
+  Site Window;
+  for (Site &Head : E.Heads) {
+    Site Of = Head;
+    Of.Waits = Ends;
+    Of.Weight = Weights.window(Of);
+    if (!Window.Init || Of.Weight > Window.Weight)
+      Window = Of;
+  }
+  bool Alone = true;
+  forEachInWindow(Window, [&](Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    bool OfMpi = Callee && (isMpiName(Callee->getName()) || Callee->getName().starts_with("overlap."));
+    Alone &= OfMpi || !(Call || I.isAtomic()) || !Fx.stops(I);
+  });
+  if (!Alone)
+    return;
+  // STEP 2: a state that says when the messages are pending, if there is a place to ask.
+  Function &F = *Window.Caller;
+  LLVMContext &C = F.getContext();
+  BasicBlock &Entry = F.getEntryBlock();
+  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+  Window.State = Top.CreateAlloca(stateType(Window.Bind, C), nullptr, "overlap.state");
+  insert(Window);
+  E.Whole.Polls = Window.Polls;
+  if (Window.State->use_empty()) {
+    Window.State->eraseFromParent();
+    return;
+  }
+  auto Say = [&](IRBuilder<> B, Pending What) { B.CreateStore(B.getInt32(What), Window.State); };
+  Say(IRBuilder<>(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca()), Closed);
+  for (Site &Head : E.Heads)
+    Say(IRBuilder<>(Head.Init->getNextNode()), Theirs);
+  for (CallInst *End : Ends)
+    Say(IRBuilder<>(End), Closed);
+}
+
 } // namespace overlap

@@ -20,6 +20,8 @@
 #define OVERLAP_PROGRESS_H
 
 #include "Cost.h"
+#include "Effects.h"
+#include "Existing.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace overlap {
@@ -30,6 +32,10 @@ public:
 
   /// Puts polls into the window of `S`.
   void insert(Site &S);
+
+  /// Puts polls into the largest window of the program's own calls. None if the window holds a call that could give
+  /// MPI to another thread.
+  void insert(ExistingWait &E, Effects &Fx);
 
 private:
   void insertInto(llvm::Loop &L, llvm::Value *State, const Binding &B, unsigned &Count);

@@ -44,6 +44,8 @@ void remark(const Site &S, const Options &O) {
       R << (S.Existing ? " stays where it is: " : " stays blocking: ") << ore::NV("Reason", name(*S.Refused)) << ": " << describe(*S.Refused);
       if (!S.Detail.empty())
         R << "; " << ore::NV("Detail", S.Detail);
+      if (S.Polls)
+        R << "; its window has " << ore::NV("Polls", S.Polls) << " polls";
       R << ore::setExtraArgs() << ore::NV("Strength", name(O.Widen)) << ore::NV("Weight", S.Weight);
       return R;
     });

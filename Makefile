@@ -38,6 +38,7 @@ bench: build ## measure everything, in full
 	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
 	$(MEANWHILE) regwin variants --out experiments/regwin-variants/variants.json
 	$(MEANWHILE) regwin speed --out experiments/regwin-speed/speed.json
+	$(MEANWHILE) overlap bench --out .cache/overlap-bench.json
 	$(MEANWHILE) cosched bench --out experiments/cosched-real/bench.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)

@@ -6,6 +6,7 @@ use measure::machine::{self, Machine};
 use overlap::Mpi;
 use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
 use report::page::Block;
+use report::svg::{Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -241,8 +242,34 @@ fn evidence(plan: &Plan) -> Evidence {
 
 /// The committed tables; nothing for rows of an earlier benchmark.
 pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
-    let rows: Vec<Row> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
-    Some(vec![Block::Text(evidence.origin()), Block::Table(table(&rows)), Block::Table(rules(&rows))])
+    let mut rows: Vec<Row> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
+    rows.sort_by_key(|it| (it.case.mpi.name(), it.case.program.name(), it.case.ranks, it.case.bytes));
+    let charts = Mpi::ALL.into_iter().map(|library| chart(&rows, library)).filter(|it| !it.rows.is_empty());
+    let mut blocks = vec![Block::Text(evidence.origin())];
+    blocks.extend(charts.map(|it| Block::Chart(it.svg())));
+    blocks.extend([Block::Table(table(&rows)), Block::Table(rules(&rows))]);
+    Some(blocks)
+}
+
+/// What overlapping gains with one library.
+fn chart(rows: &[Row], library: Mpi) -> RatioChart {
+    let payload = |bytes: u64| match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KB", bytes >> 10),
+        _ => format!("{} MB", bytes >> 20),
+    };
+    let ratio = |row: &Row| Ratio {
+        name: format!("{}, {} ranks, {}", row.case.program.name(), row.case.ranks, payload(row.case.bytes)),
+        ratio: row.ratio,
+        low: row.interval.0,
+        high: row.interval.1,
+    };
+    RatioChart {
+        title: format!("Messages over 2 Gbit/s, {}", library.name()),
+        meaning: "blocking / overlapped, above 1 is faster".to_owned(),
+        kind: Kind::Measured,
+        rows: rows.iter().filter(|it| it.case.mpi == library).map(ratio).collect(),
+    }
 }
 
 /// A verdict as a cell.

@@ -298,7 +298,8 @@ void Polls::insert(ExistingWait &E, Effects &Fx) {
     auto *Call = dyn_cast<CallBase>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     bool OfMpi = Callee && (isMpiName(Callee->getName()) || Callee->getName().starts_with("overlap."));
-    Alone &= OfMpi || !(Call || I.isAtomic()) || !Fx.stops(I);
+    Alone &= OfMpi ? !Callee->getName().ends_with_insensitive("mpi_finalize") && !Callee->getName().ends_with_insensitive("mpi_finalize_")
+                   : !(Call || I.isAtomic()) || !Fx.stops(I);
   });
   if (!Alone)
     return;

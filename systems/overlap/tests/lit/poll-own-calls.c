@@ -1,5 +1,5 @@
 // Loops between the program's own start and its end ask without touching its requests. Not if another thread may call MPI
-// meanwhile, and not if the program asks itself.
+// meanwhile, not past the end of MPI, and not if the program asks itself.
 // RUN: %set,progress=on %openmpi %s | FileCheck %s
 // RUN: %set,progress=on %mpich %s | FileCheck %s
 #include "mpi.h"
@@ -33,6 +33,15 @@ void locked(double *restrict a, double *restrict x, int n) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   a[0] = 1;
 }
+int MPI_Finalize(void);
+void finishes(double *restrict a, double *restrict x, int n) {
+  MPI_Request request;
+  MPI_Irecv(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
+  if (n > 9)
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  nest(x, n);
+}
 int asked(double *restrict a, double *restrict x, int n) {
   MPI_Request request;
   int flag;
@@ -53,6 +62,8 @@ int asked(double *restrict a, double *restrict x, int n) {
 // CHECK-LABEL: @many(
 // CHECK: call {{.*}}i32 @overlap.poll
 // CHECK-LABEL: @locked(
+// CHECK-NOT: overlap.poll
+// CHECK-LABEL: @finishes(
 // CHECK-NOT: overlap.poll
 // CHECK-LABEL: @asked(
 // CHECK-NOT: overlap.poll

@@ -5,6 +5,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 MEANWHILE := cargo run --quiet --release --package meanwhile --
 FUZZ_SECONDS ?= 600
+BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build report test test-long bench fuzz lint clean
@@ -24,22 +25,23 @@ report: build ## run every system on its bundled input; write report/index.html
 test: setup lint ## lint and run all tests; what this CPU or kernel lacks is named at the end
 	@scripts/test.sh
 
-test-long: build ## test every combination; takes hours, goes on where it was stopped
+test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_run
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_run --test cosched_daemon
+	MEANWHILE_LONG=1 cargo test --release --package overlap --test examples
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
 	$(MEANWHILE) cipher test --matrix
 
-bench: build ## measure everything, in full
-	$(MEANWHILE) cipher bench --out experiments/cipher-schedulers/bench.json
-	$(MEANWHILE) cipher speed --out experiments/cipher-speed/speed.json
+bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are
+	$(MEANWHILE) cipher bench --out $(BENCH)/cipher-schedulers.json
+	$(MEANWHILE) cipher speed --out $(BENCH)/cipher-speed.json
 	$(MEANWHILE) cipher sboxes
-	$(MEANWHILE) audit bench --out experiments/audit-speed/bench.json
+	$(MEANWHILE) audit bench --out $(BENCH)/audit-speed.json
 	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
-	$(MEANWHILE) regwin variants --out experiments/regwin-variants/variants.json
-	$(MEANWHILE) regwin speed --out experiments/regwin-speed/speed.json
-	$(MEANWHILE) overlap bench --out .cache/overlap-bench.json
-	$(MEANWHILE) cosched bench --out experiments/cosched-real/bench.json
+	$(MEANWHILE) regwin variants --out $(BENCH)/regwin-variants.json
+	$(MEANWHILE) regwin speed --out $(BENCH)/regwin-speed.json
+	$(MEANWHILE) overlap bench --out $(BENCH)/overlap.json
+	$(MEANWHILE) cosched bench --out $(BENCH)/cosched-real.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -27,3 +27,21 @@ pub fn store(path: &Path, kind: Kind, compiler: (&str, &str), command: &str, row
     };
     evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
 }
+
+/// What an earlier run that was ended has left in `path`, if anything. Refused if another machine measured it: its rows
+/// would be taken for this one's.
+pub fn earlier(path: &Path) -> Result<Option<Evidence>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let evidence = Evidence::load(path).map_err(|error| cannot_go_on(path, &error.said))?;
+    if evidence.machine.cpu != Machine::here().cpu {
+        return Err(cannot_go_on(path, "it was measured on another machine"));
+    }
+    Ok(Some(evidence))
+}
+
+/// A file whose rows are not those of this run.
+pub fn cannot_go_on(path: &Path, said: &str) -> Failure {
+    Failure::user(format!("cannot go on with `{}`: {said}", path.display()), Some("name another file, or remove this one"))
+}

@@ -54,7 +54,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for system in systems {
         out.line(&system.summary.terminal(None));
-        rows.extend(system.rows);
+        let name = system.section.title.split(':').next();
+        for mut row in system.rows {
+            row["system"] = json!(name);
+            rows.push(row);
+        }
         let mut section = system.section;
         section.blocks.insert(0, Block::Table(system.summary));
         section.blocks.splice(0..0, warnings.iter().cloned());

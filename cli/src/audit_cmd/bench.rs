@@ -16,7 +16,7 @@ use report::page::Block;
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
-use crate::evidence::machine_here;
+use crate::evidence;
 use crate::output::{Failure, Output};
 
 const CPU: &str = "arm1136jf-s";
@@ -64,15 +64,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let machine = Machine::here();
     out.object(&json!({"ok": true, "kind": "measured", "machine": machine.cpu, "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
-    let evidence = Evidence {
-        kind: Kind::Measured,
-        machine: machine_here(),
-        date: machine::today(),
-        compilers: Vec::new(),
-        command: "meanwhile audit bench --out FILE".into(),
-        rows: rows.iter().filter_map(|it| it.as_object().cloned()).collect(),
-    };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
+    evidence::store(path, Kind::Measured, ("arm-linux-gnueabi-gcc", "--version"), "meanwhile audit bench --out FILE", rows)
 }
 
 fn table(rows: &[Value]) -> Table {

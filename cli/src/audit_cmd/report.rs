@@ -64,7 +64,7 @@ const VERSIONS: [Version; 7] = [
     },
 ];
 
-/// The ciphers of the seed's table with its shares in percent (clang -O3, bitsliced).
+/// The ciphers of the paper's table with its shares in percent (clang -O3, bitsliced).
 const CIPHERS: [(&str, f64); 6] =
     [("des", 41.0), ("ascon-p12", 43.0), ("gift-128", 38.0), ("present-80", 25.0), ("rectangle-80", 36.0), ("serpent-128", 39.0)];
 
@@ -181,7 +181,7 @@ fn study_table(audits: &[(&Version, Audit)]) -> Table {
 }
 
 fn spill_table(shares: &[(&str, f64, Spills)]) -> Table {
-    let columns = ["primitive", "instructions", "stores", "reloads", "share %", "seed's share %"];
+    let columns = ["primitive", "instructions", "stores", "reloads", "share %", "paper's share %"];
     let note = "spills in machine code, counted, not measured in time: bitsliced C of this program, clang -O3, x86-64 general registers; the function of the primitive alone";
     let mut table = Table::new("Spilled values in bitsliced ciphers", &columns).kind(Kind::Measured).note(note);
     for (name, theirs, it) in shares {
@@ -205,7 +205,7 @@ fn rows(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> Vec<Val
     });
     let spills = shares.iter().map(|(name, theirs, it)| {
         json!({"system": "audit", "primitive": name, "instructions": it.instructions, "stores": it.stores, "reloads": it.reloads,
-               "share_pct": it.share_pct(), "seed_share_pct": theirs})
+               "share_pct": it.share_pct(), "paper_share_pct": theirs})
     });
     study.chain(spills).collect()
 }

@@ -1,4 +1,4 @@
-//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the seed's speedups; and
+//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the paper's speedups; and
 //! two more choices in the same way: `--specialise` and the look-behind window.
 
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile cipher bench`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Primitives; all rows of the seed's tables if none is named.
+    /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
     /// What is off and on: a scheduler, the specialisation of bitwise nodes, or windows of 1 to 20.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
@@ -102,12 +102,18 @@ fn measured<C: Serialize>(
             Some("`meanwhile cipher list` shows the primitives; targets are x86-64, avx2 and avx512"),
         ));
     }
-    let command = match args.study {
-        Study::Schedulers => "meanwhile cipher bench --out FILE",
-        Study::Specialise => "meanwhile cipher bench --study specialise --out FILE",
-        Study::LookBehind => "meanwhile cipher bench --study look-behind --out FILE",
+    let study = match args.study {
+        Study::Schedulers => "",
+        Study::Specialise => " --study specialise",
+        Study::LookBehind => " --study look-behind",
     };
-    let mut store = Store::open(args.out.clone(), command)?;
+    let unroll = match args.unroll {
+        Unroll::Auto => "",
+        Unroll::Yes => " --unroll yes",
+        Unroll::No => " --unroll no",
+    };
+    let quick = if args.quick { " --quick" } else { "" };
+    let mut store = Store::open(args.out.clone(), format!("meanwhile cipher bench{study}{unroll}{quick} --out FILE"))?;
     let bar = out.progress(cells.len() as u64);
     for cell in cells {
         let (primitive, cc, arch) = name(cell);
@@ -132,7 +138,7 @@ fn row(cell: &impl Serialize, gain: &Gain) -> Value {
 
 fn table(rows: &[Value]) -> Table {
     let columns =
-        ["primitive", "slicing", "compiler", "target", "off", "on", "ratio", "interval", "p", "seed", "auto", "stack off", "stack on"];
+        ["primitive", "slicing", "compiler", "target", "off", "on", "ratio", "interval", "p", "paper", "auto", "stack off", "stack on"];
     let note = "time-stamp cycles a byte, off and on measured in turn; loops written out where the program stays small enough";
     let mut table = Table::new("Schedulers off and on", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -161,7 +167,7 @@ fn columns(rows: &[Value]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// The column of the seed's tables that a row belongs to.
+/// The column of the paper's tables that a row belongs to.
 fn column(row: &Value) -> String {
     ["scheduler", "cc", "opt", "arch"].map(|key| text(row, key)).join(" ")
 }
@@ -188,7 +194,7 @@ fn ratio(row: &Value) -> [Cell; 3] {
 }
 
 fn specialise_table(rows: &[Value]) -> Table {
-    let columns = ["primitive", "compiler", "target", "no", "yes", "ratio", "interval", "p", "seed"];
+    let columns = ["primitive", "compiler", "target", "no", "yes", "ratio", "interval", "p", "paper"];
     let note = "time-stamp cycles a byte, bitsliced, no scheduler, measured in turn";
     let mut table = Table::new("Bitwise nodes specialised to single bits: no and yes", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -208,7 +214,7 @@ fn specialise_table(rows: &[Value]) -> Table {
 
 fn window_table(rows: &[Value]) -> Table {
     let columns = ["primitive", "slicing", "target", "window", "off", "on", "ratio", "interval", "p", "stack on"];
-    let note = "time-stamp cycles a byte, mslice scheduler off and on, clang -O3, measured in turn; the seed: little to gain above 10";
+    let note = "time-stamp cycles a byte, mslice scheduler off and on, clang -O3, measured in turn; the paper: little to gain above 10";
     let mut table = Table::new("The look-behind window", &columns).kind(Kind::Measured).note(note);
     for row in rows {
         let mut cells = vec![
@@ -310,7 +316,7 @@ fn window_chart(rows: &[Value]) -> LineChart {
     }
 }
 
-/// Geometric means of each column of the tables: ours beside the seed's, and cycles a byte beside the original's.
+/// Geometric means of each column of the tables: ours beside the paper's, and cycles a byte beside the original's.
 fn means(rows: &[Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     columns(rows)
@@ -318,8 +324,8 @@ fn means(rows: &[Value]) -> Vec<String> {
         .map(|name| {
             let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
-            let seeds: Vec<f64> = own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect();
-            let seed = if seeds.is_empty() { String::new() } else { format!(", the seed's {:.3}", mean(seeds)) };
+            let papers: Vec<f64> = own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect();
+            let paper = if papers.is_empty() { String::new() } else { format!(", the paper's {:.3}", mean(papers)) };
             let both: Vec<(f64, f64)> =
                 own.iter().filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?))).collect();
             let absolute = if both.is_empty() {
@@ -328,7 +334,7 @@ fn means(rows: &[Value]) -> Vec<String> {
                 let (ours, theirs) = (mean(both.iter().map(|it| it.0).collect()), mean(both.iter().map(|it| it.1).collect()));
                 format!("; cycles a byte {ours:.2}, the original's {theirs:.2} on a Zen 5 ({} rows)", both.len())
             };
-            format!("geometric mean {name}: {ours:.3}{seed} ({} rows){absolute}", own.len())
+            format!("geometric mean {name}: {ours:.3}{paper} ({} rows){absolute}", own.len())
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::evidence::machine_here;
+use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
 
@@ -53,22 +53,20 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 /// Rows of an evidence file, stored as they come.
 pub struct Store {
     path: Option<PathBuf>,
-    command: &'static str,
+    command: String,
     rows: Vec<Value>,
 }
 
 impl Store {
-    /// The rows that the file has already.
-    pub fn open(path: Option<PathBuf>, command: &'static str) -> Result<Store, Failure> {
-        let rows = match &path {
-            Some(path) if path.exists() => {
-                let evidence =
-                    Evidence::load(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error.said))?;
-                evidence.rows.into_iter().map(Value::Object).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Store { path, command, rows })
+    /// The rows that the file has already: of the same command, on this machine.
+    pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
+        let Some(path) = path else { return Ok(Store { path, command, rows: Vec::new() }) };
+        let earlier = evidence::earlier(&path)?;
+        if let Some(other) = earlier.as_ref().filter(|it| it.command != command) {
+            return Err(evidence::cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
+        }
+        let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
+        Ok(Store { path: Some(path), command, rows })
     }
 
     /// The row of this configuration: all its fields are equal.
@@ -92,7 +90,7 @@ impl Store {
             machine: machine_here(),
             date: machine::today(),
             compilers: compilers(),
-            command: self.command.into(),
+            command: self.command.clone(),
             rows: self.rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
         };
         evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
@@ -116,7 +114,8 @@ fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
 
 /// Measures what the evidence file does not have yet.
 fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
-    let mut store = Store::open(store.map(Path::to_path_buf), "meanwhile cipher speed --out FILE")?;
+    let quick = if care == Care::QUICK { " --quick" } else { "" };
+    let mut store = Store::open(store.map(Path::to_path_buf), format!("meanwhile cipher speed{quick} --out FILE"))?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));

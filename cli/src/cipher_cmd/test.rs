@@ -37,11 +37,19 @@ pub struct Args {
     #[arg(long, value_name = "gcc|clang", value_parser = options::cc)]
     cc: Option<Cc>,
     /// Only this choice about loops.
-    #[arg(long, value_name = "auto|yes|no", value_parser = options::unroll)]
+    #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     unroll: Option<Unroll>,
     /// Combinations tested at the same time.
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
+}
+
+/// `auto` is one of the two, and both are tested.
+fn yes_or_no(text: &str) -> Result<Unroll, String> {
+    match options::unroll(text) {
+        Ok(Unroll::Auto) | Err(_) => Err("choose yes or no".into()),
+        chosen => chosen,
+    }
 }
 
 /// Runs the command.
@@ -70,7 +78,6 @@ fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, F
     let failed: Mutex<Option<ToolError>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..n_jobs {
-            // Large programs are deep trees of tokens to nobody, but long lists to compare: room enough.
             let work = || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);

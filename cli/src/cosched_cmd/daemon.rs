@@ -21,6 +21,9 @@ pub struct Args {
     policy: Name,
     #[command(flatten)]
     ground: GroundArgs,
+    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
+    round_robin: f64,
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -65,6 +68,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let path = args.ask.path();
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
     let manager = Manager::start(&args.ground, out)?;
+    manager.with(|ground| ground.settings.round_robin = args.round_robin);
     let spared = Spared::new(manager.supervisor());
     let about = json!({
         "pid": std::process::id(),

@@ -23,9 +23,6 @@ pub struct GroundArgs {
     /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
     #[arg(long, value_name = "SOURCE", value_parser = source_name)]
     source: Option<source::Name>,
-    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
-    round_robin: f64,
 }
 
 fn freezer(text: &str) -> Result<Freezer, String> {
@@ -108,7 +105,7 @@ impl Manager {
         let calibration = found.shared().map(|it| it.readers);
         let source =
             source::open(choice.name, calibration).map_err(|said| Failure::environment(format!("read {}", choice.name.text()), said))?;
-        let settings = Settings { round_robin: args.round_robin, ..Settings::default() };
+        let settings = Settings::default();
         let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0, settings };
         Ok(Manager { ground: RefCell::new(ground), watcher, choice })
     }

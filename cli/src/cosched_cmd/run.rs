@@ -33,6 +33,9 @@ pub struct Args {
     threads: Vec<u32>,
     #[command(flatten)]
     ground: GroundArgs,
+    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
+    round_robin: f64,
     /// Kernels of a workload on small problems, for a trial.
     #[arg(long)]
     small: bool,
@@ -135,7 +138,7 @@ fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -
     for _ in 0..args.runs {
         for policy in &policies {
             bar.set_message(policy.text());
-            runs.push(Run { policy: *policy, report: manager.run(plan, *policy)? });
+            runs.push(Run { policy: *policy, report: manager.run_sharing(plan, *policy, args.round_robin)? });
             bar.inc(1);
         }
     }

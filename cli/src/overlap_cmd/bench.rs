@@ -1,8 +1,9 @@
 //! `meanwhile overlap bench`: blocking against overlapped programs over a network of 2 Gbit/s.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use measure::machine::{self, Machine};
+use measure::machine;
 use overlap::Mpi;
 use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
 use report::page::Block;
@@ -11,6 +12,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Map, Value, json};
 
 use super::options;
+use crate::evidence;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile overlap bench`.
@@ -71,7 +73,6 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
     let mut known = args.out.as_deref().map(|path| earlier(path, plan.pairs)).transpose()?.unwrap_or_default();
-    let mut evidence = evidence(&plan);
     let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
     let progress = out.progress((n_rows * plan.pairs) as u64);
     let (mut rows, mut n_kept) = (Vec::new(), 0);
@@ -96,8 +97,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                     rows.push(row.clone());
                     known.push(row);
                     if let Some(path) = &args.out {
-                        evidence.rows = known.iter().map(object).collect();
-                        evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))?;
+                        store(path, &known)?;
                     }
                 }
             }
@@ -142,22 +142,12 @@ fn rules(rows: &[Row]) -> Table {
 }
 
 /// The rows of an earlier run that was ended, or none.
-fn earlier(path: &std::path::Path, pairs: usize) -> Result<Vec<Row>, Failure> {
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let wrong = |said: &str| {
-        let help = "name another file, or remove this one";
-        Failure::user(format!("cannot go on with `{}`: {said}", path.display()), Some(help))
-    };
-    let evidence = Evidence::load(path).map_err(|error| wrong(&error.said))?;
-    if evidence.machine.cpu != Machine::here().cpu {
-        return Err(wrong("it was measured on another machine"));
-    }
+fn earlier(path: &Path, pairs: usize) -> Result<Vec<Row>, Failure> {
+    let Some(evidence) = evidence::earlier(path)? else { return Ok(Vec::new()) };
     let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
-    let rows = rows.ok_or_else(|| wrong("its rows are not of this benchmark"))?;
+    let rows = rows.ok_or_else(|| evidence::cannot_go_on(path, "its rows are not of this benchmark"))?;
     if rows.iter().any(|row| row.pairs != pairs) {
-        return Err(wrong(&format!("its rows have other numbers of pairs than {pairs}")));
+        return Err(evidence::cannot_go_on(path, &format!("its rows have other numbers of pairs than {pairs}")));
     }
     Ok(rows)
 }
@@ -217,27 +207,24 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Evidence without rows.
-fn evidence(plan: &Plan) -> Evidence {
-    let here = Machine::here();
+/// Writes all rows, with the command that gives them.
+fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
+    let list = |of: &dyn Fn(&Row) -> u64| {
+        let all: BTreeSet<u64> = rows.iter().map(of).collect();
+        all.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+    };
+    let (pairs, ranks, bytes) = (list(&|it| it.pairs as u64), list(&|it| u64::from(it.case.ranks)), list(&|it| it.case.bytes));
     let version = |(program, flag): (&str, &str)| machine::version(program, &[flag]).ok();
-    let join = |words: Vec<String>| words.join(",");
-    Evidence {
+    let compilers = [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")];
+    let evidence = Evidence {
         kind: Kind::Measured,
-        machine: report::evidence::Machine { cpu: here.cpu, cores: here.n_cores, os: here.kernel, virtualised: here.virtualised },
+        machine: evidence::machine_here(),
         date: machine::today(),
-        compilers: [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")]
-            .into_iter()
-            .filter_map(version)
-            .collect(),
-        command: format!(
-            "meanwhile overlap bench --pairs {} --ranks {} --bytes {} --out FILE",
-            plan.pairs,
-            join(plan.ranks.iter().map(u32::to_string).collect()),
-            join(plan.bytes.iter().map(u64::to_string).collect()),
-        ),
-        rows: Vec::new(),
-    }
+        compilers: compilers.into_iter().filter_map(version).collect(),
+        command: format!("meanwhile overlap bench --pairs {pairs} --ranks {ranks} --bytes {bytes} --out FILE"),
+        rows: rows.iter().map(object).collect(),
+    };
+    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
 }
 
 /// The committed tables; nothing for rows of an earlier benchmark.

@@ -16,7 +16,7 @@ use crate::recipe::Recipe;
 use crate::speed::{self, N_LAUNCHES, calls_for};
 use crate::unit::Subject;
 
-/// One cell of the seed's two tables.
+/// One cell of the paper's two tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
@@ -31,7 +31,7 @@ pub struct Cell {
     pub opt: &'static str,
     /// The target.
     pub arch: Arch,
-    /// The seed's speedup.
+    /// The paper's speedup.
     pub seed_ratio: Option<f64>,
 }
 
@@ -73,20 +73,20 @@ pub struct Gain {
 
 #[derive(Deserialize)]
 struct Figures {
-    seed: Seed,
+    paper: Paper,
 }
 
 #[derive(Deserialize)]
-struct Seed {
+struct Paper {
     bitslice: Vec<(String, f64, f64, f64, f64, f64, f64)>,
     mslice: Vec<(String, String, f64, f64)>,
 }
 
-/// The cells of the seed's tables for these names, compilers and targets; empty lists are all.
+/// The cells of the paper's tables for these names, compilers and targets; empty lists are all.
 pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
     let figures: Figures = toml::from_str(include_str!("../../../experiments/original/figures.toml")).expect("a test parses the figures");
     let mut all = Vec::new();
-    for row in figures.seed.bitslice {
+    for row in figures.paper.bitslice {
         let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
         let ratios = [[row.1, row.2], [row.3, row.4], [row.5, row.6]];
         for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
@@ -96,7 +96,7 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
             }
         }
     }
-    for row in figures.seed.mslice {
+    for row in figures.paper.mslice {
         let slicing = if row.1 == "h" { Slicing::Horizontal } else { Slicing::Vertical };
         for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
             if ratio > 0.0 {
@@ -104,7 +104,7 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
                 all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: Some(ratio) });
             }
         }
-        // The seed has no such column, the original was measured in it.
+        // The paper has no such column, the original was measured in it.
         let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
         if speed::original(&row.0, slicing, cc, "-O3", arch).is_some() {
             all.push(Cell { primitive: row.0, slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: None });
@@ -158,11 +158,11 @@ pub struct Specialise {
     pub opt: &'static str,
     /// The target.
     pub arch: Arch,
-    /// The seed's speedup.
+    /// The paper's speedup.
     pub seed_ratio: f64,
 }
 
-/// The seed's three ciphers whose S-box alone was specialised.
+/// The paper's three ciphers whose S-box alone was specialised.
 pub fn specialise_cells() -> Vec<Specialise> {
     let cell = |(primitive, seed_ratio)| Specialise { primitive, cc: Cc::Clang, opt: "-O3", arch: Arch::Avx2, seed_ratio };
     [("ascon-p12", 1.34), ("gift-128", 1.12), ("clyde-128", 1.06)].map(cell).into()
@@ -194,7 +194,7 @@ pub struct Window {
     pub look_behind: usize,
 }
 
-/// Windows of 1 to 20 equations for the primitives that gain most in the seed's table.
+/// Windows of 1 to 20 equations for the primitives that gain most in the paper's table.
 pub fn window_cells() -> Vec<Window> {
     let subjects = [
         ("ace", Slicing::Vertical, Arch::Avx2),
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_have_the_seeds_cells() {
+    fn the_tables_have_the_papers_cells() {
         let all = cells(&[], &[], &[]);
         let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
         assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11 + 10));

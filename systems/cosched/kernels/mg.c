@@ -55,8 +55,8 @@ static void cycle(int level)
                     double sum = 0;
                     for (int k = 0; k < 8; k++)
                         sum += r[level][AT(n, 2 * x - (k & 1), 2 * y - (k >> 1 & 1), 2 * z - (k >> 2))];
-                    /* Distances double, so the equation below has a quarter: 8 cells' mean times 4. */
-                    below[AT(half, x, y, z)] = sum / 2;
+                    /* A cell below stands for 8 of the same value: 4 faces to each neighbour, where it has one. */
+                    below[AT(half, x, y, z)] = sum / 4;
                     change[AT(half, x, y, z)] = 0;
                 }
         cycle(level + 1);

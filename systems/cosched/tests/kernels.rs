@@ -1,11 +1,12 @@
 //! The kernels compute the same with OpenMP, whatever the number of threads, as their serial programs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use cosched::manager::kernels::compile;
-use cosched::workload::KERNELS;
+use cosched::workload::{KERNELS, Purpose, Start, table_1_for};
 use measure::tool;
 
 fn run(program: &Path, n_threads: usize) -> String {
@@ -25,6 +26,26 @@ fn parallel_runs_agree_with_serial_ones() {
         for n_threads in [1, 2, 3, 4] {
             assert_eq!(run(&program(true), n_threads), serial, "{name} with {n_threads} threads");
         }
+    }
+}
+
+#[test]
+fn the_programs_of_table_1_solve_what_they_are_given() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let workloads = table_1_for(Purpose::Real);
+    let started: BTreeSet<(&str, u32)> = workloads
+        .iter()
+        .flat_map(|it| &it.1.programs)
+        .filter_map(|it| if let Start::Kernel(name, rounds) = it.start { Some((name, rounds)) } else { None })
+        .collect();
+    assert!(started.len() >= 5, "{started:?}");
+    for (name, rounds) in started {
+        let program = compile(name, folder.path(), true).unwrap_or_else(|error| panic!("{error}"));
+        let mut command = Command::new(program);
+        command.args(["large", &rounds.to_string()]).env("OMP_NUM_THREADS", "2");
+        // It ends with 2 if its own check fails.
+        let ran = tool::run(&mut command, b"", Duration::from_secs(120)).and_then(tool::Ran::ok);
+        ran.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 

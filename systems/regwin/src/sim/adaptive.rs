@@ -65,7 +65,7 @@ impl Windows {
         &mut pasts[thread]
     }
 
-    fn adaptive_costs(&self) -> &AdaptiveCosts {
+    fn cost(&self) -> &AdaptiveCosts {
         &self.costs.adaptive
     }
 
@@ -77,7 +77,7 @@ impl Windows {
         if self.adaptive.alone {
             self.bottom = self.above(reserved);
             self.spilled += 1;
-            return self.trap(self.adaptive_costs().lone_overflow);
+            return self.trap(self.cost().lone_overflow);
         }
         match self.owner[reserved as usize] {
             None => self.trap(self.costs.overflow_free),
@@ -89,14 +89,14 @@ impl Windows {
                 self.spilled += 1;
                 // Nothing is refused to a thread that comes to be alone like this.
                 self.lone_refusals = 0;
-                self.trap(self.adaptive_costs().overflow_own[usize::from(poor)]);
+                self.trap(self.cost().overflow_own[usize::from(poor)]);
             }
             Some(owner) => {
                 self.spilled += 1;
                 let loss = self.lost(owner);
                 let last = self.store_lowest(owner, None);
                 self.adaptive.n_others -= u32::from(last);
-                self.trap(self.adaptive_costs().overflow_other[usize::from(last)][loss as usize]);
+                self.trap(self.cost().overflow_other[usize::from(last)][loss as usize]);
             }
         }
     }
@@ -109,7 +109,7 @@ impl Windows {
             self.cwp = self.below(self.cwp);
             self.bottom = self.cwp;
             self.reserved = self.below(self.bottom);
-            self.trap(self.adaptive_costs().lone_underflow);
+            self.trap(self.cost().lone_underflow);
             return false;
         }
         self.finished += 1;
@@ -122,9 +122,9 @@ impl Windows {
         if self.adaptive.alone {
             self.bottom = self.cwp;
             self.reserved = self.below(self.bottom);
-            self.trap(self.adaptive_costs().lone_flush);
+            self.trap(self.cost().lone_flush);
             for _ in 0..n_stored {
-                self.trap(self.adaptive_costs().lone_flush_window);
+                self.trap(self.cost().lone_flush_window);
             }
         } else {
             self.owner[self.bottom as usize] = None;
@@ -178,7 +178,6 @@ impl Windows {
 
     pub(super) fn adaptive_block(&mut self, next: Thread) -> Sum {
         let mut sum = Sum::default();
-        let costs = self.adaptive_costs().clone();
         let old = self.running.expect("a thread blocks");
         if next == old {
             // Only a broken trace says so.
@@ -186,7 +185,7 @@ impl Windows {
         }
         if self.adaptive.alone && self.lone_refusals > 0 {
             self.past(old).refusals = self.lone_refusals - 1;
-            sum.add(costs.lone_refused);
+            sum.add(self.cost().lone_refused);
             self.lone_flush(next, &mut sum);
             return sum;
         }
@@ -194,23 +193,23 @@ impl Windows {
             self.leave_windows(old, self.reserved, true);
             self.adaptive.credit = (self.adaptive.credit + 1).min(CREDIT_MAX);
             self.adaptive_resume(place);
-            sum.add(costs.resident);
+            sum.add(self.cost().resident);
             return sum;
         }
-        sum.add(costs.absent);
+        sum.add(self.cost().absent);
         if self.adaptive.alone {
-            sum.add(costs.lone_look);
+            sum.add(self.cost().lone_look);
             let pauses = self.adaptive.pause > 0;
             if pauses {
                 self.adaptive.pause -= 1;
-                sum.add(costs.lone_pause);
+                sum.add(self.cost().lone_pause);
             } else {
-                sum.add(costs.lone_room);
+                sum.add(self.cost().lone_room);
             }
             if !pauses && self.distance(self.cwp, self.reserved) > 3 {
-                sum.add(costs.lone_leave);
+                sum.add(self.cost().lone_leave);
                 for _ in 0..self.n_own() {
-                    sum.add(costs.lone_down);
+                    sum.add(self.cost().lone_down);
                 }
                 self.owner[self.bottom as usize] = Some(old);
                 self.adaptive.alone = false;
@@ -221,19 +220,19 @@ impl Windows {
                 let past = self.past(old);
                 past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
                 past.refusals = past.patience;
-                sum.add(costs.lone_narrow);
+                sum.add(self.cost().lone_narrow);
                 self.lone_flush(next, &mut sum);
             }
             return sum;
         }
-        sum.add(costs.shared_absent);
+        sum.add(self.cost().shared_absent);
         let past = self.past(old);
         if past.refusals > 0 {
             past.refusals -= 1;
-            sum.add(costs.shared_refused);
+            sum.add(self.cost().shared_refused);
             self.shared_flush(next, &mut sum);
         } else if self.finds_room(&mut sum) {
-            sum.add(costs.shared_leave);
+            sum.add(self.cost().shared_leave);
             self.adaptive.n_others += 1;
             self.leave_windows(old, self.above(self.cwp), false);
             self.adaptive_enter(next, &mut sum);
@@ -248,7 +247,7 @@ impl Windows {
         if self.running == Some(next) {
             return sum;
         }
-        sum.add(self.adaptive_costs().block_flush);
+        sum.add(self.cost().block_flush);
         if self.adaptive.alone {
             self.lone_flush(next, &mut sum);
         } else {
@@ -260,19 +259,18 @@ impl Windows {
     /// Looks for room above the running thread; a neighbour that was looked at before goes. If sharing does not pay
     /// there is none, and the nearest thread counts as a neighbour.
     fn finds_room(&mut self, sum: &mut Sum) -> bool {
-        let costs = self.adaptive_costs().clone();
-        sum.add(costs.shared_look);
+        sum.add(self.cost().shared_look);
         let poor = self.adaptive.is_poor();
         if poor {
-            sum.add(costs.shared_poor);
+            sum.add(self.cost().shared_poor);
             if self.adaptive.n_others == 0 {
                 return false;
             }
-            sum.add(costs.shared_others);
+            sum.add(self.cost().shared_others);
         }
         loop {
             if !poor {
-                sum.add(costs.shared_room);
+                sum.add(self.cost().shared_room);
                 if self.distance(self.cwp, self.reserved) > 3 {
                     return true;
                 }
@@ -280,25 +278,25 @@ impl Windows {
             let mut window = self.cwp;
             let mut neighbour = None;
             for _ in 0..if poor { self.n } else { 3 } {
-                sum.add(costs.look_next);
+                sum.add(self.cost().look_next);
                 if window == 0 {
-                    sum.add(costs.look_around);
+                    sum.add(self.cost().look_around);
                 }
                 window = self.above(window);
                 if let Some(owner) = self.owner[self.above(window) as usize] {
                     neighbour = Some(owner);
                     break;
                 }
-                sum.add(costs.look_free);
+                sum.add(self.cost().look_free);
             }
             let Some(owner) = neighbour else { return true };
-            sum.add(costs.look_neighbour);
+            sum.add(self.cost().look_neighbour);
             if Some(owner) == self.running {
                 return false;
             }
-            sum.add(costs.neighbour_other);
+            sum.add(self.cost().neighbour_other);
             if std::mem::take(&mut self.past(owner).fresh) {
-                sum.add(costs.neighbour_fresh);
+                sum.add(self.cost().neighbour_fresh);
                 return false;
             }
             let place = self.places[owner].expect("an owner has windows");
@@ -308,12 +306,12 @@ impl Windows {
             self.adaptive.n_others -= 1;
             sum.spilled += n_stored;
             let loss = self.lost(owner);
-            sum.add(costs.neighbour_stale[loss as usize]);
+            sum.add(self.cost().neighbour_stale[loss as usize]);
             for _ in 0..n_stored {
-                sum.add(costs.evict_next);
+                sum.add(self.cost().evict_next);
             }
             if self.adaptive.is_poor() {
-                sum.add(costs.neighbour_last);
+                sum.add(self.cost().neighbour_last);
                 return false;
             }
         }
@@ -337,7 +335,7 @@ impl Windows {
         self.reserved = self.above(self.above(self.cwp));
         self.owner[self.bottom as usize] = Some(next);
         sum.restored += 1;
-        sum.add(self.adaptive_costs().enter);
+        sum.add(self.cost().enter);
     }
 
     fn stores_own(&mut self, sum: &mut Sum, window: Cost, again: Cost) {
@@ -351,60 +349,57 @@ impl Windows {
     }
 
     fn lone_flush(&mut self, next: Thread, sum: &mut Sum) {
-        let costs = self.adaptive_costs().clone();
-        sum.add(costs.lone_flush_switch);
-        self.stores_own(sum, costs.block_next, costs.block_again);
+        sum.add(self.cost().lone_flush_switch);
+        self.stores_own(sum, self.cost().block_next, self.cost().block_again);
         self.lone_load(next, sum);
     }
 
     fn lone_load(&mut self, next: Thread, sum: &mut Sum) {
         sum.restored += 1;
-        sum.add(self.adaptive_costs().lone_load);
+        sum.add(self.cost().lone_load);
         self.cwp = self.bottom;
         self.reserved = self.below(self.bottom);
         self.lone_refusals = self.past(next).refusals;
     }
 
     fn shared_flush(&mut self, next: Thread, sum: &mut Sum) {
-        let costs = self.adaptive_costs().clone();
-        sum.add(costs.shared_flush);
-        self.stores_own(sum, costs.flush_next, costs.flush_again);
+        sum.add(self.cost().shared_flush);
+        self.stores_own(sum, self.cost().flush_next, self.cost().flush_again);
         self.inherit(next, sum);
     }
 
     /// The next thread takes the place of the one that goes, if it has no windows.
     fn inherit(&mut self, next: Thread, sum: &mut Sum) {
-        let costs = self.adaptive_costs().clone();
         self.cwp = self.bottom;
-        sum.add(costs.inherit);
+        sum.add(self.cost().inherit);
         if self.bottom + 1 == self.n {
-            sum.add(costs.inherit_around);
+            sum.add(self.cost().inherit_around);
         }
         if let Some(place) = self.places.get(next).copied().flatten() {
             self.owner[self.bottom as usize] = None;
             self.adaptive.n_others -= 1;
             self.adaptive.credit = (self.adaptive.credit + 1).min(CREDIT_MAX);
             self.adaptive_resume(place);
-            sum.add(costs.inherit_resident);
+            sum.add(self.cost().inherit_resident);
         } else if self.adaptive.n_others == 0 {
             self.owner[self.bottom as usize] = None;
             let poor = self.alone();
-            sum.add(costs.inherit_alone[usize::from(poor)]);
+            sum.add(self.cost().inherit_alone[usize::from(poor)]);
             self.lone_load(next, sum);
         } else {
             self.owner[self.bottom as usize] = Some(next);
             sum.restored += 1;
-            sum.add(costs.inherit_shared);
+            sum.add(self.cost().inherit_shared);
         }
     }
 
     pub(super) fn adaptive_leave(&mut self, next: Thread) -> Sum {
         let mut sum = Sum::default();
-        sum.add(self.adaptive_costs().leave);
+        sum.add(self.cost().leave);
         if self.adaptive.alone {
             self.lone_load(next, &mut sum);
         } else {
-            sum.add(self.adaptive_costs().leave_shared);
+            sum.add(self.cost().leave_shared);
             self.inherit(next, &mut sum);
         }
         sum

@@ -71,6 +71,43 @@ bool isMpiName(StringRef Symbol) {
          Symbol.starts_with("mpi_") || Symbol.starts_with("pmpi_");
 }
 
+bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
+  bool Fortran = false;
+  const CallInfo *Info = findCall(Symbol, Fortran);
+  std::string Lower = Symbol.lower();
+  StringRef Name = Lower;
+  if (!Name.consume_front("mpi_"))
+    return false;
+  Fortran = Name.consume_back("_");
+  if (Fortran && At + 1 == NumArgs)
+    return false;
+  bool Known = Info && Info->Kind != CallKind::Stays;
+  if (!Known && Name.starts_with("i") && Name.size() > 1) {
+    // A nonblocking call has its request where the status stands, or last.
+    if (At + (Fortran ? 2 : 1) == NumArgs)
+      return false;
+    std::string Blocking = Name.drop_front().str();
+    if (!Fortran)
+      Blocking[0] = llvm::toUpper(Blocking[0]);
+    Info = findCall(Fortran ? "mpi_" + Blocking + "_" : "MPI_" + Blocking, Fortran);
+    Known = Info && Info->Kind != CallKind::Stays;
+  }
+  if (Known)
+    return static_cast<int>(At) != Info->RecvBuf && static_cast<int>(At) != Info->Status;
+  // A bit for each argument that is read.
+  unsigned Read = StringSwitch<unsigned>(Name)
+                      .Cases("ssend", "bsend", "rsend", "type_create_subarray", 0x3f)
+                      .Cases("send_init", "recv_init", 0x3e)
+                      .Case("cart_create", 0x1f)
+                      .Cases("type_vector", "type_indexed", "type_create_hvector", 0xf)
+                      .Cases("comm_split", "cart_shift", "cart_coords", "probe", "iprobe", "group_incl", 0x7)
+                      .Cases("get_count", "abort", "cart_rank", "cart_get", "cart_sub", "dims_create", "type_contiguous", "comm_create", 0x3)
+                      .Cases("comm_rank", "comm_size", "type_size", "barrier", "comm_dup", "comm_group", "waitall", "waitany", "testall", 0x1)
+                      .Case("init_thread", Fortran ? 0x1 : 0)
+                      .Default(0);
+  return At < 32 && (Read >> At & 1);
+}
+
 Type *Binding::handleType(LLVMContext &C) const {
   return pointerHandles() ? static_cast<Type *>(PointerType::getUnqual(C)) : Type::getInt32Ty(C);
 }
@@ -109,16 +146,18 @@ Value *byReference(const Binding &B, Value *Arg) {
   if (!Slot)
     return nullptr;
   Value *Stored = nullptr;
-  for (User *U : Slot->users()) {
-    if (auto *Store = dyn_cast<StoreInst>(U)) {
+  for (Use &U : Slot->uses()) {
+    auto *I = cast<Instruction>(U.getUser());
+    if (auto *Store = dyn_cast<StoreInst>(I)) {
       if (Stored || Store->getPointerOperand() != Slot)
         return nullptr;
       Stored = Store->getValueOperand();
-    } else if (auto *Call = dyn_cast<CallBase>(U)) {
+    } else if (auto *Call = dyn_cast<CallBase>(I); Call && !I->isLifetimeStartOrEnd()) {
+      // MPI may write the variable itself: what is received, a size, a new handle.
       Function *Callee = Call->getCalledFunction();
-      if (!Callee || !(isMpiName(Callee->getName()) || Callee->isIntrinsic()))
+      if (!Callee || !Call->isArgOperand(&U) || !onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()))
         return nullptr;
-    } else if (!isa<LoadInst>(U)) {
+    } else if (!isa<LoadInst>(I) && !Call) {
       return nullptr;
     }
   }

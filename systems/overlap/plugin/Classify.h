@@ -104,6 +104,9 @@ const CallInfo *findCall(llvm::StringRef Symbol, bool &Fortran);
 /// True for every function of MPI, by name.
 bool isMpiName(llvm::StringRef Symbol);
 
+/// True if the MPI function `Symbol`, C or Fortran, only reads what its argument `At` of `NumArgs` points to.
+bool onlyReads(llvm::StringRef Symbol, unsigned At, unsigned NumArgs);
+
 /// Which library's header a Fortran module was compiled with; C is told by types.
 std::optional<Library> fortranLibrary(const llvm::Module &M);
 

@@ -9,12 +9,13 @@ using namespace llvm;
 
 namespace overlap {
 
-/// Functions of the mathematical library: they write nothing but errno, which no message holds.
+/// Functions of the mathematical library: they write nothing but errno, which no message holds. (lgamma also says the
+/// sign of its result, in a global.)
 static bool isMath(StringRef Name) {
   static const StringSet<> Names = {
       "acos",  "acosh", "asin",  "asinh",  "atan",  "atan2", "atanh", "cbrt",  "ceil",      "copysign", "cos",
       "cosh",  "erf",   "erfc",  "exp",    "exp2",  "expm1", "fabs",  "floor", "fma",       "fmax",     "fmin",
-      "fmod",  "hypot", "ldexp", "lgamma", "log",   "log10", "log1p", "log2",  "nearbyint", "pow",      "remainder",
+      "fmod",  "hypot", "ldexp", "log",   "log10", "log1p", "log2",  "nearbyint", "pow",      "remainder",
       "rint",  "round", "sin",   "sinh",   "sqrt",  "tan",   "tanh",  "tgamma", "trunc",    "abs",      "labs"};
   if (Names.contains(Name))
     return true;
@@ -236,6 +237,12 @@ bool Effects::isMathCall(const Instruction &I) {
   return Callee && Callee->isDeclaration() && isMath(Callee->getName());
 }
 
+static bool isErrno(const Value *Ptr) {
+  auto *Call = dyn_cast<CallBase>(getUnderlyingObject(Ptr));
+  const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+  return Callee && Callee->getName() == "__errno_location";
+}
+
 bool Effects::conflict(const Instruction &A, const Instruction &B) {
   Own OfA = own(A), OfB = own(B);
   if (OfA != Own::None && OfB != Own::None) {
@@ -260,16 +267,16 @@ bool Effects::conflict(const Instruction &A, const Instruction &B) {
   auto *CallB = dyn_cast<CallBase>(&B);
   if (!CallB) {
     auto Loc = MemoryLocation::getOrNone(&B);
-    if (!Loc)
+    if (!Loc || (isMathCall(A) && isErrno(Loc->Ptr)))
       return true;
     ModRefInfo Known = modRef(A, *Loc);
     return B.mayWriteToMemory() ? isModOrRefSet(Known) : isModSet(Known);
   }
   if (!CallA)
     return conflict(B, A);
-  const Function *CalleeA = calleeOf(*CallA), *CalleeB = calleeOf(*CallB);
-  for (const Function *F : {CalleeA, CalleeB})
-    if (F && F->isDeclaration() && isMath(F->getName()))
+  // Two of the mathematical library; or one and a call that cannot ask for errno.
+  for (auto [One, Other] : {std::pair(CallA, CallB), std::pair(CallB, CallA)})
+    if (isMathCall(*One) && (isMathCall(*Other) || Other->onlyAccessesArgMemory() || Other->onlyAccessesInaccessibleMemOrArgMem()))
       return false;
   if (isa<AssumeInst>(A) || isa<AssumeInst>(B) || isa<NoAliasScopeDeclInst>(A) || isa<NoAliasScopeDeclInst>(B))
     return false;

@@ -1,7 +1,10 @@
 #include "Existing.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -128,6 +131,29 @@ static bool isIgnored(const Value *Status) {
   return G ? G->getName().starts_with("mpi_fortran_status") || G->getName().starts_with("mpipriv") : isa<Constant>(Status);
 }
 
+/// True if the message of `Start` may still be pending when its loop begins another pass.
+static bool outlivesPass(CallInst *Start, CallInst *End, Loop *L) {
+  BasicBlock *Of = Start->getParent();
+  if (End->getParent() == Of && Start->comesBefore(End))
+    return false;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  SmallVector<BasicBlock *, 16> Work(successors(Of));
+  while (!Work.empty()) {
+    BasicBlock *Block = Work.pop_back_val();
+    if (Block == Of || (L && Block == L->getHeader()))
+      return true;
+    if (Block != End->getParent() && Seen.insert(Block).second)
+      Work.append(succ_begin(Block), succ_end(Block));
+  }
+  return false;
+}
+
+/// True if `V` is the same in every pass of every loop.
+static bool isSameAlways(const Value *V, LoopInfo &LI) {
+  auto *I = dyn_cast<Instruction>(V);
+  return !I || !LI.getLoopFor(I->getParent());
+}
+
 /// Fills in `E` from the starts and ends of `Slot`; says why an end stays where it is.
 static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends,
                                     LoopInfo &LI) {
@@ -164,6 +190,10 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   for (unsigned At = 0; At < End->arg_size(); ++At)
     if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isIgnored(Place))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
+  // In a later pass the same names may stand for other buffers.
+  if (any_of(Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&
+      !all_of(S.Accesses, [&](const Access &A) { return isSameAlways(A.Ptr, LI); }))
+    return Refusal::WaitInLaterPass;
   S.Waits.push_back(End);
   return std::nullopt;
 }

@@ -98,7 +98,8 @@ bool frontier(Site &S, Analyses &A) {
     } else if (To->getSinglePredecessor()) {
       Place(&*To->getFirstInsertionPt());
     } else {
-      BasicBlock *Between = SplitEdge(From, To, &A.DT, &A.LI);
+      // All edges at once: several labels of a switch may lead there.
+      BasicBlock *Between = SplitBlockPredecessors(To, {From}, ".overlap", &A.DT, &A.LI);
       Place(Between->getTerminator());
       ChangedCfg = true;
     }

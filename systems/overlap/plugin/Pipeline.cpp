@@ -36,6 +36,20 @@ struct Ahead {
 };
 } // namespace
 
+/// True if `Slot` never holds anything but `C`, so that it does not matter when that is stored.
+static bool alwaysHolds(const AllocaInst &Slot, const Constant *C, const Effects &Fx) {
+  return all_of(Slot.uses(), [&](const Use &U) {
+    auto *I = cast<Instruction>(U.getUser());
+    if (auto *Store = dyn_cast<StoreInst>(I))
+      return Store->getPointerOperand() == &Slot && Store->getValueOperand() == C;
+    auto *Call = dyn_cast<CallBase>(I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (const Site *S = Fx.own(*I) == Own::Init ? Fx.siteOf(*I) : nullptr)
+      return none_of(S->Accesses, [&](const Access &A) { return A.Write && getUnderlyingObject(A.Ptr) == &Slot; });
+    return isa<LoadInst>(I) || (Callee && Call->isArgOperand(&U) && onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()));
+  });
+}
+
 /// The instructions of the header that the start uses; the rest of the header before the start must
 /// not mind if the start comes first.
 std::optional<Refusal> Ahead::findSlice() {
@@ -48,7 +62,9 @@ std::optional<Refusal> Ahead::findSlice() {
       return Refusal::PassPrepares;
     // Fortran puts numbers into variables before it calls.
     auto *Store = dyn_cast<StoreInst>(I);
-    bool Number = Store && isa<Constant>(Store->getValueOperand()) && isa<AllocaInst>(Store->getPointerOperand()) &&
+    auto *Slot = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
+    auto *Value = Store ? dyn_cast<Constant>(Store->getValueOperand()) : nullptr;
+    bool Number = Slot && Value && alwaysHolds(*Slot, Value, A.Fx) &&
                   all_of(S.Accesses, [&](const Access &Of) { return Of.AtStart || !A.Fx.mayUse(*I, Of); });
     if (!Number && A.Fx.touches(*I, S, false))
       return Refusal::PassPrepares;

@@ -1,5 +1,6 @@
 #include "Progress.h"
 #include "Helpers.h"
+#include "Wrapper.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -187,9 +188,7 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     SmallVector<Loop *, 4> Chosen;
     for (Loop *L : OfF)
       choose(*L, Chosen);
-    bool Plain = F.hasExactDefinition() && !F.isVarArg() && !F.hasFnAttribute(Attribute::OptimizeNone) && !F.isPresplitCoroutine() &&
-                 !F.hasPersonalityFn() && !F.callsFunctionThatReturnsTwice();
-    if ((Chosen.empty() && !Long) || !Plain)
+    if ((Chosen.empty() && !Long) || !canBeCopied(F))
       return nullptr;
     SmallVector<Type *, 8> Types(F.getFunctionType()->params());
     Types.push_back(PointerType::getUnqual(F.getContext()));

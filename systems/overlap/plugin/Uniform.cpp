@@ -1,5 +1,6 @@
 #include "Uniform.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -22,7 +23,9 @@ static const char *const FlagName = "overlap.nowildcards";
 static bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
   StringRef Name = F.getName();
   LibFunc Known;
-  if (F.isIntrinsic() || isMpiName(Name) || TLI.getLibFunc(Name, Known))
+  // `mpi_take` is a function of the user's; Fortran's bindings end with an underscore.
+  bool OfMpi = isMpiName(Name) && (isUpper(Name[0]) || Name.ends_with("_"));
+  if (F.isIntrinsic() || OfMpi || TLI.getLibFunc(Name, Known))
     return true;
   for (StringRef Prefix : {"_ZNSt", "_ZNKSt", "_ZSt", "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_Znw", "_Zna", "_Zdl",
                            "_Zda", "_ZTv", "__cxa_", "__gxx_", "_Unwind_", "_Fortran", "omp_", "__kmpc_", "__overlap_",
@@ -42,7 +45,7 @@ static bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
 /// Functions whose result depends on nothing but their arguments and on what all ranks share.
 static bool isPure(StringRef Name) {
   static const StringSet<> Names = {"atoi",   "atof",   "atol",   "atoll",  "strtol", "strtod", "strtoul", "strcmp", "strncmp",
-                                    "strlen", "strchr", "strstr", "getenv", "malloc", "calloc", "abs",     "labs",   "sqrt",
+                                    "strlen", "strchr", "strstr", "malloc", "calloc", "abs",     "labs",   "sqrt",
                                     "sqrtf",  "fabs",   "pow",    "exp",    "log",    "ceil",   "floor",   "fmax",   "fmin",
                                     "_Znwm",  "_Znam",  "aligned_alloc", "log2", "log10", "cbrt", "strcasecmp"};
   return Names.contains(Name);
@@ -99,9 +102,7 @@ bool Uniform::visit(const Instruction &I) {
   if (auto *Store = dyn_cast<StoreInst>(&I)) {
     Changed |= writes(Store->getPointerOperand(), differs(Store->getValueOperand()), Block);
     // A pointer that is stored may be written through from anywhere.
-    if (Store->getValueOperand()->getType()->isPointerTy())
-      Changed |= Untracked.insert(getUnderlyingObject(Store->getValueOperand())).second;
-    return Changed;
+    return untrack(Store->getValueOperand()) || Changed;
   }
   if (auto *Call = dyn_cast<CallBase>(&I)) {
     Changed |= visitCall(*Call);
@@ -114,6 +115,8 @@ bool Uniform::visit(const Instruction &I) {
       Changed |= influence(Block);
     return Changed;
   }
+  if (auto *Return = dyn_cast<ReturnInst>(&I); Return && Return->getReturnValue())
+    return untrack(Return->getReturnValue());
   if (I.isTerminator()) {
     if (I.getNumSuccessors() > 1 && I.getNumOperands() > 0 && differs(I.getOperand(0)))
       Changed |= influence(Block);
@@ -128,6 +131,18 @@ bool Uniform::visit(const Instruction &I) {
     return mark(&I) || Changed;
   if (!differs(&I) && any_of(I.operands(), [&](const Use &U) { return differs(U); }))
     Changed |= mark(&I);
+  return Changed;
+}
+
+/// What `V` points to may be written through a name that is not followed.
+bool Uniform::untrack(const Value *V) {
+  if (!V->getType()->isPointerTy())
+    return false;
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(V, Objects, nullptr, 0);
+  bool Changed = false;
+  for (const Value *Object : Objects)
+    Changed |= Untracked.insert(Object).second;
   return Changed;
 }
 
@@ -215,7 +230,9 @@ bool Uniform::influence(const BasicBlock *Branching) {
 static bool isTrackable(const Value *Object) {
   if (auto *G = dyn_cast<GlobalVariable>(Object))
     return !G->isDeclaration();
-  return isa<AllocaInst>(Object) || isNoAliasCall(Object);
+  auto *Call = dyn_cast<CallBase>(Object);
+  const Function *Callee = Call ? calleeOf(*Call) : nullptr;
+  return isa<AllocaInst>(Object) || (isNoAliasCall(Object) && Callee && Callee->isDeclaration());
 }
 
 /// The arguments of the program, and what they point to; `MPI_Init(&argc, &argv)` puts them into
@@ -310,11 +327,12 @@ bool Uniform::visitCall(const CallBase &Call) {
     }
     bool Differs = true;
     if (Name.starts_with("mpi_")) {
-      // Results that every rank of the world receives alike, and what is only read.
+      if (onlyReads(Callee->getName(), At, Call.arg_size()))
+        continue;
+      // Results that every rank of the world receives alike.
       StringRef What = Name.drop_front(4);
       bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" ||
-                  What == "allgather" || What == "allgatherv" || What == "send" || What == "isend" || What == "ssend" ||
-                  What == "barrier" || What == "comm_dup" || What == "finalize" || What == "abort" ||
+                  What == "allgather" || What == "allgatherv" || What == "isend" || What == "barrier" || What == "comm_dup" || What == "finalize" || What == "abort" ||
                   What == "type_size" || (What == "wait" && At == 0) || (What == "waitall" && At == 1);
       if (What == "bcast" || What == "allreduce" || What.starts_with("allgather") || What == "comm_size") {
         const Value *Comm = Call.getArgOperand(What == "comm_size"        ? 0
@@ -328,24 +346,24 @@ bool Uniform::visitCall(const CallBase &Call) {
         // On a part of the world the parts differ.
         Same = knownCommunicator(Binding{Mpi, Fortran}, Comm, 100);
       }
-      bool Input = (What == "reduce" && At == 0) || (What.contains("scatter") && At == 0) || (What.contains("alltoall") && At == 0) ||
-                   (What == "gather" && At == 0) || (What.contains("scan") && At == 0) || (What == "sendrecv" && At == 0);
       // A code, like a returned one.
       bool Code = Fortran && At == Call.arg_size() - 1;
-      Differs = !(Same || Input || Code);
+      Differs = !(Same || Code);
     } else if (Callee && !Callee->isDeclaration()) {
       // Followed through the argument: what the callee writes there is unknown here.
-      Differs = true;
       SmallVector<const Value *, 4> Objects;
       getUnderlyingObjects(Arg, Objects, nullptr, 0);
       for (const Value *Object : Objects)
         if (isTrackable(Object) && !isa<GlobalVariable>(Object) && Untracked.insert(Object).second)
           Changed = true;
     } else if (isPure(Name)) {
+      // strtol and its like say where they stopped.
+      if (!Name.starts_with("strto") || At != 1)
+        continue;
       Differs = false;
     }
-    if (Differs)
-      Changed |= writes(Arg, true, Block);
+    // One rank alone may come here: `writes` looks at the block as well.
+    Changed |= writes(Arg, Differs, Block);
   }
   return Changed;
 }
@@ -363,7 +381,7 @@ bool Uniform::callDiffers(const CallBase &Call) const {
     return false;
   }
   StringRef Name = Callee->getName();
-  if (Name == "MPI_Wtime" || Name == "MPI_Wtick")
+  if (Name.contains_insensitive("mpi_wti"))
     return true;
   // Codes of MPI: an error on one rank only ends the program, or the program has an error handler
   // and is refused as a whole.
@@ -482,13 +500,20 @@ bool Uniform::noWildcards() const {
   return true;
 }
 
+/// A long that is no `std::string::npos`.
+static bool takesRanks(const CallBase &Call) {
+  const Function *Callee = calleeOf(Call);
+  return Callee && !Callee->isDeclaration() && !Callee->getName().starts_with("_ZNSt") && !Callee->getName().starts_with("_ZNKSt") &&
+         !Callee->getName().starts_with("_ZSt");
+}
+
 void noteWildcards(Module &M) {
   // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
   bool Seen = false;
   std::optional<Library> OfFortran = fortranLibrary(M);
   auto IsWildcard = [&](const Value *V) {
     auto *C = dyn_cast<ConstantInt>(V);
-    if (!C || !C->getType()->isIntegerTy(32))
+    if (!C || C->getBitWidth() == 1)
       return false;
     // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
     bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
@@ -498,8 +523,12 @@ void noteWildcards(Module &M) {
   for (const Function &F : M)
     for (const Instruction &I : instructions(F)) {
       if (auto *Call = dyn_cast<CallBase>(&I)) {
-        for (const Use &Arg : Call->args())
-          Seen |= IsWildcard(Arg);
+        // An array of many becomes a memset; the numbers of other intrinsics are sizes.
+        if (isa<MemSetInst>(Call))
+          Seen |= IsWildcard(cast<MemSetInst>(Call)->getValue());
+        else if (!isa<IntrinsicInst>(Call))
+          for (const Use &Arg : Call->args())
+            Seen |= (Arg->getType()->isIntegerTy(32) || takesRanks(*Call)) && IsWildcard(Arg);
       } else if (isa<StoreInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) || isa<ReturnInst>(I)) {
         for (const Use &Operand : I.operands())
           Seen |= IsWildcard(Operand);
@@ -515,7 +544,7 @@ void noteWildcards(Module &M) {
       const Constant *C = Work.pop_back_val();
       Seen |= IsWildcard(C);
       if (auto *Data = dyn_cast<ConstantDataSequential>(C)) {
-        if (Data->getElementType()->isIntegerTy(32))
+        if (Data->getElementType()->isIntegerTy() && !Data->isString())
           for (unsigned Idx = 0; Idx < Data->getNumElements(); ++Idx)
             Seen |= IsWildcard(Data->getElementAsConstant(Idx));
       } else {

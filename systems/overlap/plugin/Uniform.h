@@ -54,6 +54,7 @@ private:
   bool loadDiffers(const llvm::Value *Ptr) const;
   bool writes(const llvm::Value *Ptr, bool ValueDiffers, const llvm::BasicBlock *Where);
   bool visitCall(const llvm::CallBase &Call);
+  bool untrack(const llvm::Value *V);
   bool influence(const llvm::BasicBlock *Branching);
   bool knownCommunicator(const Binding &B, const llvm::Value *Comm, unsigned Depth) const;
   const llvm::DenseSet<const llvm::BasicBlock *> &postdominators(const llvm::BasicBlock *B);

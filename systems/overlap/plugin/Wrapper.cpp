@@ -37,13 +37,18 @@ static bool endsFunction(const CallInst &Wait) {
 static bool isNamedOutside(const Site &S) {
   return all_of(S.Accesses, [](const Access &A) {
     const Value *Object = getUnderlyingObject(A.Ptr);
-    return A.AtStart || isa<Argument>(Object) || isa<GlobalVariable>(Object);
+    // A struct that is passed by value is the function's own copy.
+    auto *Passed = dyn_cast<Argument>(Object);
+    return A.AtStart || isa<GlobalVariable>(Object) || (Passed && !Passed->hasPassPointeeByValueCopyAttr());
   });
 }
 
-static bool canBeCopied(const Function &F) {
-  return F.hasExactDefinition() && !F.isVarArg() && !F.hasFnAttribute(Attribute::OptimizeNone) && !F.isPresplitCoroutine() &&
-         !F.hasPersonalityFn() && !F.callsFunctionThatReturnsTwice() && F.getName() != "main" && F.getName() != "_QQmain";
+bool canBeCopied(const Function &F) {
+  if (!F.hasExactDefinition() || F.isVarArg() || F.hasFnAttribute(Attribute::OptimizeNone) || F.isPresplitCoroutine() ||
+      F.hasPersonalityFn() || F.callsFunctionThatReturnsTwice() || F.getName() == "main" || F.getName() == "_QQmain")
+    return false;
+  // A table of labels leads back into the original; a musttail call wants the same arguments.
+  return none_of(F, [](const BasicBlock &B) { return B.hasAddressTaken() || B.getTerminatingMustTailCall(); });
 }
 
 static bool isCalledByName(const Function &F) {
@@ -122,7 +127,7 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
       Calls.push_back(Call);
   for (CallInst *Call : Calls) {
     const OpenTwin &T = Twins.find(Call->getCalledFunction())->second;
-    OpenCall Open{nullptr, Call->getCalledFunction(), {}};
+    OpenCall Open{nullptr, Call, Call->getCalledFunction(), Call->getAttributes(), {}};
     BasicBlock &Entry = F.getEntryBlock();
     SmallVector<Value *, 8> Args(Call->args());
     for (const Site &Pending : T.Pending) {
@@ -168,12 +173,13 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
   return Made;
 }
 
-void closeCall(OpenCall &C) {
+CallInst *closeCall(OpenCall &C) {
   SmallVector<Value *, 8> Args;
   for (unsigned At = 0; At < C.Closed->arg_size(); ++At)
     Args.push_back(C.Call->getArgOperand(At));
   IRBuilder<> B(C.Call);
   CallInst *Call = B.CreateCall(C.Closed, Args);
+  Call->setAttributes(C.Attributes);
   Call->setCallingConv(C.Call->getCallingConv());
   Call->takeName(C.Call);
   C.Call->replaceAllUsesWith(Call);
@@ -190,6 +196,7 @@ void closeCall(OpenCall &C) {
     S.Waits.clear();
     S.Init = nullptr;
   }
+  return Call;
 }
 
 } // namespace overlap

@@ -50,13 +50,14 @@ struct Use {
 
 struct Splitter {
   Splitter(Function &F, Loop &L, FunctionAnalysisManager &FAM, Effects &Fx)
-      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)), Fx(Fx),
-        Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)),
+        Fx(Fx), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
 
   Function &F;
   Loop &L;
   ScalarEvolution &SE;
   DominatorTree &DT;
+  LoopInfo &LI;
   Effects &Fx;
   BasicBlock *Before, *Header, *Latch, *Exit = nullptr;
   SmallVector<std::pair<Site *, CallInst *>, 4> Waits;
@@ -72,6 +73,7 @@ struct Splitter {
 
 private:
   bool rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R);
+  bool isOfPending(const Site &S, const Access &A, const CallInst &Wait) const;
   std::optional<Refusal> findRanges();
   bool findValues();
   bool expandable(const Range &R, const SCEVExpander &Expander) const;
@@ -110,6 +112,14 @@ bool Splitter::rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range
   }
   R.Low = At;
   return SE.isLoopInvariant(At, &L) && SE.isLoopInvariant(Size, &L);
+}
+
+/// True if the count of `A` is that of the message that `Wait` ends, and not of another pass.
+bool Splitter::isOfPending(const Site &S, const Access &A, const CallInst &Wait) const {
+  auto *I = dyn_cast<Instruction>(A.Count);
+  if (!I || !LI.getLoopFor(I->getParent()))
+    return true;
+  return !S.Existing && (S.StartsAhead || DT.dominates(S.Init, &Wait));
 }
 
 /// Which accesses use the pending buffers, and which pairs could depend on each other.
@@ -154,10 +164,12 @@ std::optional<Refusal> Splitter::findRanges() {
   for (auto &[S, Wait] : Waits)
     for (const Access &A : S->Accesses)
       for (const Touch &T : All) {
-        if (A.AtStart || !Fx.mayUse(*T.I, A))
+        // At the wait of a pass, what is pending has the count of that pass.
+        if (A.AtStart || A.OtherCount || !Fx.mayUse(*T.I, A))
           continue;
         // Only one side of a copy may be the one that is meant; the other is compared in vain.
-        bool Length = A.Count && DT.dominates(A.Count, &*Wait->getIterator()) && DT.dominates(A.Ptr, &*Wait->getIterator());
+        bool Length = A.Count && isOfPending(*S, A, *Wait) && DT.dominates(A.Count, &*Wait->getIterator()) &&
+                      DT.dominates(A.Ptr, &*Wait->getIterator());
         if (T.RangeIdx < 0 || !Length)
           return Refusal::LoopAccess;
         Uses.push_back({S, A, static_cast<unsigned>(T.RangeIdx)});

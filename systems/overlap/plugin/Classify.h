@@ -62,6 +62,7 @@ struct Access {
   llvm::Value *Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
   uint64_t ElementBytes = 0;
   bool AtStart = false; ///< Used by the start alone, as counts, handles and codes of Fortran are.
+  bool OtherCount = false; ///< The same memory with the count of the next pass, where a start is one pass ahead.
 
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
 };

@@ -188,9 +188,12 @@ void Ahead::move(Site &NextS) {
     S.Waits.push_back(Wait);
   }
   // From one pass to the next, the buffers of either may be pending.
-  for (unsigned Idx = 0, N = S.Accesses.size(); Idx < N; ++Idx)
-    if (NextS.Accesses[Idx].Ptr != S.Accesses[Idx].Ptr)
-      S.Accesses.push_back(NextS.Accesses[Idx]);
+  for (unsigned Idx = 0, N = S.Accesses.size(); Idx < N; ++Idx) {
+    Access &OfNext = NextS.Accesses[Idx];
+    OfNext.OtherCount = OfNext.Ptr == S.Accesses[Idx].Ptr;
+    if (!OfNext.OtherCount || OfNext.Count != S.Accesses[Idx].Count)
+      S.Accesses.push_back(OfNext);
+  }
   A.Fx.forget(S.Init);
   S.Init->eraseFromParent();
   S.Init = NextS.Init;

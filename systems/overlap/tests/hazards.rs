@@ -8,7 +8,10 @@ use overlap::Settings;
 use overlap::mpi::Language;
 
 /// Name, processes.
-const PROGRAMS: [(&str, u32); 10] = [
+const PROGRAMS: [(&str, u32); 13] = [
+    ("count-grows.c", 2),
+    ("count-shrinks-own-request.c", 2),
+    ("count-shrinks.c", 2),
     ("count-written-by-mpi.f90", 2),
     ("labels-of-a-switch.c", 2),
     ("rank-in-the-environment.c", 2),

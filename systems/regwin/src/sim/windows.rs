@@ -1,6 +1,6 @@
 //! Windows as positions: what each scheme's traps and switches do to them, step by step as the assembly does it.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 use super::adaptive::State;
 use super::cost::{Adds, Cost, Costs};
@@ -44,7 +44,7 @@ pub struct Windows {
     pub(super) spilled: u64,
     pub(super) restored: u64,
     traps: Cost,
-    spans: FxHashMap<(u32, u32, Cost), u64>,
+    spans: BTreeMap<(u32, u32, Cost), u64>,
     pub(super) adaptive: State,
     /// Allocation `lru`: switches so far, and at which each thread was suspended.
     pub(super) clock: u32,
@@ -100,7 +100,7 @@ impl Windows {
             spilled: 0,
             restored: 0,
             traps: [0; 2],
-            spans: FxHashMap::default(),
+            spans: BTreeMap::new(),
             adaptive: State::new(),
             clock: 0,
             stamps: Vec::new(),
@@ -425,15 +425,13 @@ impl Windows {
             cycles: cost.map(|it| it as u32),
             times: *times,
         };
-        let mut spans: Vec<Span> = self.spans.iter().map(span).collect();
-        spans.sort_unstable();
         Counts {
             overflows: self.overflows,
             underflows: self.underflows,
             spilled: self.spilled,
             restored: self.restored,
             cycles: [cycles(0), cycles(1)],
-            spans,
+            spans: self.spans.iter().map(span).collect(),
             ..Counts::default()
         }
     }

@@ -46,8 +46,8 @@ pub struct PluginOptions {
     /// Which collectives are converted: safe, uniform, off.
     #[arg(long, default_value = "safe", value_parser = collectives)]
     collectives: String,
-    /// `none` if no receive of the program takes a message from any source and nothing is probed for.
-    #[arg(long, default_value = "maybe", value_parser = wildcards)]
+    /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may, `auto` to look.
+    #[arg(long, default_value = "auto", value_parser = wildcards)]
     wildcards: String,
     /// Smaller payloads stay blocking.
     #[arg(long, value_name = "BYTES")]

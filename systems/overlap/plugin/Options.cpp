@@ -49,8 +49,12 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Default(std::nullopt),
                 O.Convert);
   if (Key == "wildcards")
-    return take(StringSwitch<std::optional<bool>>(Value).Case("none", true).Case("maybe", false).Default(std::nullopt),
-                O.NoWildcards);
+    return take(StringSwitch<std::optional<Wildcards>>(Value)
+                    .Case("auto", Wildcards::Auto)
+                    .Case("maybe", Wildcards::Maybe)
+                    .Case("none", Wildcards::None)
+                    .Default(std::nullopt),
+                O.Sources);
   if (Key == "min-bytes")
     return !Value.getAsInteger(10, O.MinBytes);
   if (Key == "min-weight")

@@ -19,6 +19,7 @@ enum class Strength {
 
 enum class Progress { Off, On, Auto };
 enum class Collectives { Off, Safe, Uniform };
+enum class Wildcards { Auto, Maybe, None };
 
 struct Options {
   Strength Widen = Strength::Frontier;
@@ -27,7 +28,8 @@ struct Options {
   uint64_t MinBytes = 131072; ///< Smaller payloads stay blocking.
   uint64_t MinWeight = 50;    ///< Smaller windows stay blocking, in weighted instructions.
   unsigned PollUs = 100;      ///< At most one poll in this time, in microseconds.
-  bool NoWildcards = false;   ///< The user says: no receive from any source, no probe.
+  Wildcards Sources = Wildcards::Auto;
+  bool NoWildcards = false;   ///< No receive from any source, no probe: the user says so, or the whole program shows it.
 
   /// The defaults changed by `key=value` pairs with commas or semicolons between them. An
   /// unknown key or value is written to `Error`, and the rest still holds.

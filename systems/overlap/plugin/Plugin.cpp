@@ -206,7 +206,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O = Given;
-  O.NoWildcards |= Same.noWildcards();
+  O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.noWildcards());
   for (Site &S : Sites) {
     if (S.Refused || S.Info->Kind != CallKind::Collective)
       continue;

@@ -7,7 +7,7 @@ pub const PROGRESS: [&str; 3] = ["auto", "on", "off"];
 /// Which collectives are converted.
 pub const COLLECTIVES: [&str; 3] = ["safe", "uniform", "off"];
 /// What is known about receives from any source.
-pub const WILDCARDS: [&str; 2] = ["maybe", "none"];
+pub const WILDCARDS: [&str; 3] = ["auto", "maybe", "none"];
 
 /// Smaller payloads stay blocking, unless the user says otherwise; the plugin's default.
 pub const MIN_BYTES: u64 = 131_072;
@@ -37,7 +37,7 @@ impl Default for Settings {
             strength: "frontier".to_owned(),
             progress: "auto".to_owned(),
             collectives: "safe".to_owned(),
-            wildcards: "maybe".to_owned(),
+            wildcards: "auto".to_owned(),
             min_bytes: None,
             min_weight: None,
             poll_us: None,
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_plugin_reads_these_names() {
         let settings = Settings { min_bytes: Some(0), poll_us: Some(50), ..Settings::default() };
-        let expected = "strength=frontier,progress=auto,collectives=safe,wildcards=maybe,min-bytes=0,poll-us=50";
+        let expected = "strength=frontier,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50";
         assert_eq!(settings.environment(), expected);
     }
 }

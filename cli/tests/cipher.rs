@@ -123,6 +123,44 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no arithmetic"));
 }
 
+/// An evidence file that says who measured it with which command, and has no rows.
+fn evidence(path: &Path, cpu: &str, command: &str) {
+    let machine = serde_json::json!({"cpu": cpu, "cores": 2, "os": "Linux 6.1", "virtualised": true});
+    let file =
+        serde_json::json!({"kind": "measured", "machine": machine, "date": "2026-01-31", "compilers": [], "command": command, "rows": []});
+    std::fs::write(path, file.to_string()).expect("written");
+}
+
+#[test]
+fn results_of_another_machine_or_command_are_not_continued() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("rows.json");
+    let here = measure::machine::Machine::here().cpu;
+    let cases = [
+        (vec!["cipher", "speed", "--quick"], "Example 9000", "meanwhile cipher speed --quick --out FILE", "another machine"),
+        (vec!["cipher", "speed", "--quick"], &here, "meanwhile cipher speed --out FILE", "its rows are those of"),
+        (vec!["cipher", "bench", "--quick"], &here, "meanwhile cipher bench --out FILE", "its rows are those of"),
+        (vec!["cipher", "bench", "--unroll", "no"], &here, "meanwhile cipher bench --out FILE", "its rows are those of"),
+        (vec!["overlap", "bench", "--quick"], "Example 9000", "meanwhile overlap bench --out FILE", "another machine"),
+    ];
+    for (mut words, cpu, command, said) in cases {
+        evidence(&path, cpu, command);
+        let before = std::fs::read(&path).expect("there");
+        words.extend(["--out", path.to_str().expect("text")]);
+        let output = meanwhile(&words, "");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{words:?}: {output:?}");
+        assert_eq!(std::fs::read(&path).expect("still there"), before, "{words:?}");
+    }
+}
+
+#[test]
+fn a_test_has_loops_kept_or_written_out() {
+    let output = meanwhile(&["cipher", "test", "ace", "--unroll", "auto"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("choose yes or no"), "{output:?}");
+}
+
 #[test]
 fn the_c_file_and_its_header_serve_a_program_with_any_number_of_blocks() {
     if !has("gcc") {

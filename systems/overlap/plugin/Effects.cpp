@@ -2,12 +2,16 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
 
 namespace overlap {
+
+/// Functions with more instructions are not looked into.
+static constexpr unsigned CalleeMax = 5000;
 
 /// Functions of the mathematical library: they write nothing but errno, which no message holds. (lgamma also says the
 /// sign of its result, in a global.)
@@ -71,7 +75,7 @@ static bool intrinsicStops(const IntrinsicInst &I) {
          !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
 }
 
-static bool callStops(const CallBase &Call) {
+bool Effects::callStops(const CallBase &Call) const {
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
     return intrinsicStops(*Intrinsic);
   if (Call.isInlineAsm() || Call.isConvergent() || Call.hasFnAttr(Attribute::ReturnsTwice) || Call.cannotDuplicate() ||
@@ -91,7 +95,16 @@ static bool callStops(const CallBase &Call) {
   // Whoever calls MPI, frees or synchronises has not both of these.
   if (Call.hasFnAttr(Attribute::NoSync) && Call.hasFnAttr(Attribute::NoFree))
     return false;
-  return !(Call.onlyReadsMemory() && Call.hasFnAttr(Attribute::WillReturn));
+  return !(Call.onlyReadsMemory() && Call.hasFnAttr(Attribute::WillReturn)) && !isQuiet(*Callee);
+}
+
+bool Effects::isQuiet(const Function &F) const {
+  // A function that calls itself finds itself loud.
+  auto [It, New] = Quiet.try_emplace(&F, false);
+  if (!New || !F.hasExactDefinition() || F.getName().starts_with("overlap.") || F.getInstructionCount() > CalleeMax)
+    return It->second;
+  bool Known = none_of(instructions(F), [&](const Instruction &I) { return !isa<ReturnInst>(I) && stops(I); });
+  return Quiet[&F] = Known;
 }
 
 bool Effects::stops(const Instruction &I) const {
@@ -107,10 +120,13 @@ bool Effects::stops(const Instruction &I) const {
 }
 
 namespace {
-/// Sees captures, but for those by MPI calls that give the pointer back when they end. An
-/// address given to MPI_Get_address, a window or a buffer stays known to MPI.
+/// Sees captures, but for those by MPI calls that give the pointer back when they end, also inside of functions that
+/// are given the pointer, as wrappers are. An address given to MPI_Get_address, a window or a buffer stays known to MPI.
 struct CapturedBesidesMpi : CaptureTracker {
+  static constexpr unsigned DepthMax = 4;
+  unsigned Depth = 0;
   bool Found = false;
+  explicit CapturedBesidesMpi(unsigned Depth) : Depth(Depth) {}
   void tooManyUses() override { Found = true; }
   bool captured(const Use *U) override {
     auto *Call = dyn_cast<CallBase>(U->getUser());
@@ -120,6 +136,12 @@ struct CapturedBesidesMpi : CaptureTracker {
       bool Fortran = false;
       if (findCall(Name, Fortran) || Name.starts_with("overlap.") || isQuery(Name))
         return false;
+      if (Depth < DepthMax && Call->isArgOperand(U) && Callee->hasExactDefinition() && Call->getArgOperandNo(U) < Callee->arg_size()) {
+        CapturedBesidesMpi Inside(Depth + 1);
+        PointerMayBeCaptured(Callee->getArg(Call->getArgOperandNo(U)), &Inside);
+        if (!Inside.Found)
+          return false;
+      }
     }
     Found = true;
     return true;
@@ -134,12 +156,52 @@ bool Effects::reachableByCalls(const Value *Object) {
     return It->second;
   bool Known = true;
   if (isa<AllocaInst>(Object) || isNoAliasCall(Object)) {
-    CapturedBesidesMpi Tracker;
+    CapturedBesidesMpi Tracker(0);
     PointerMayBeCaptured(Object, &Tracker);
     Known = Tracker.Found;
   }
   Reachable[Object] = Known;
   return Known;
+}
+
+const Effects::Named &Effects::named(const Function &F) {
+  auto [It, New] = NamedBy.try_emplace(&F);
+  Named &Of = It->second;
+  // A function that calls itself finds itself unknown.
+  if (!New || !F.hasExactDefinition() || F.getInstructionCount() > CalleeMax)
+    return Of;
+  auto Add = [&](const Value *Ptr) {
+    SmallVector<const Value *, 4> Objects;
+    getUnderlyingObjects(Ptr, Objects, nullptr, 0);
+    return all_of(Objects, [&](const Value *Object) {
+      if (auto *G = dyn_cast<GlobalVariable>(Object))
+        return Of.Globals.insert(G), true;
+      return isa<AllocaInst>(Object) || isa<Argument>(Object);
+    });
+  };
+  auto AddCall = [&](const CallBase &Call) {
+    const Function *Callee = calleeOf(Call);
+    if (Call.doesNotAccessMemory() || (Callee && Callee->isDeclaration() && isMath(Callee->getName())))
+      return true;
+    if (!Call.onlyAccessesArgMemory()) {
+      if (!Callee || Callee->isDeclaration())
+        return false;
+      const Named &Inside = named(*Callee);
+      if (!Inside.All)
+        return false;
+      Of.Globals.insert(Inside.Globals.begin(), Inside.Globals.end());
+    }
+    return all_of(Call.args(), [&](const Use &Arg) { return !Arg->getType()->isPointerTy() || Add(Arg); });
+  };
+  Of.All = all_of(instructions(F), [&](const Instruction &I) {
+    if (!I.mayReadOrWriteMemory() || isa<AssumeInst>(I) || isa<NoAliasScopeDeclInst>(I))
+      return true;
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      return AddCall(*Call);
+    auto Loc = MemoryLocation::getOrNone(&I);
+    return Loc && Add(Loc->Ptr);
+  });
+  return Of;
 }
 
 /// True if the two pointers come from different objects, through whatever phis and selects: LLVM's
@@ -174,7 +236,13 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   if (isNoModRef(Known))
     return Known;
   bool Query = Callee && isQuery(Callee->getName());
-  if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)))
+  auto NotNamed = [&] {
+    const Named *Of = Callee ? &named(*Callee) : nullptr;
+    return Of && Of->All && all_of(Of->Globals, [&](const GlobalVariable *G) {
+             return disjoint(MemoryLocation::getBeforeOrAfter(G), MemoryLocation::getBeforeOrAfter(Loc.Ptr));
+           });
+  };
+  if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)) && !NotNamed())
     return Known;
   for (const Use &Arg : Call->args()) {
     if (!Arg->getType()->isPointerTy())
@@ -267,7 +335,8 @@ bool Effects::conflict(const Instruction &A, const Instruction &B) {
   auto *CallB = dyn_cast<CallBase>(&B);
   if (!CallB) {
     auto Loc = MemoryLocation::getOrNone(&B);
-    if (!Loc || (isMathCall(A) && isErrno(Loc->Ptr)))
+    // A function that is called may call one of the mathematical library.
+    if (!Loc || (isa<CallBase>(A) && isErrno(Loc->Ptr)))
       return true;
     ModRefInfo Known = modRef(A, *Loc);
     return B.mayWriteToMemory() ? isModOrRefSet(Known) : isModSet(Known);

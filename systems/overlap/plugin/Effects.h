@@ -7,7 +7,9 @@
 
 #include "Classify.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include <map>
 
 namespace overlap {
 
@@ -61,10 +63,24 @@ private:
   bool overlap(const Access &A, const Access &B);
   bool reachableByCalls(const llvm::Value *Object);
 
+  /// The variables of the module that a function and those it calls use, if besides them they use only what their
+  /// arguments name, and their own memory.
+  struct Named {
+    bool All = false;
+    llvm::SmallPtrSet<const llvm::GlobalVariable *, 8> Globals;
+  };
+  const Named &named(const llvm::Function &F);
+
+  bool callStops(const llvm::CallBase &Call) const;
+  /// True if nothing in `F`, or in what it calls, stops.
+  bool isQuiet(const llvm::Function &F) const;
+
   llvm::AAResults &AA;
   const Options &O;
   llvm::DenseMap<const llvm::Instruction *, std::pair<Own, Site *>> Ours;
   llvm::DenseMap<const llvm::Value *, bool> Reachable;
+  std::map<const llvm::Function *, Named> NamedBy;
+  mutable llvm::DenseMap<const llvm::Function *, bool> Quiet;
 };
 
 } // namespace overlap

@@ -22,6 +22,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstdlib>
 
@@ -246,9 +247,8 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     }
   for (const Site &S : Sites) {
     // What a caller finishes is told there.
-    auto It = Twins.find(S.Caller);
-    bool Elsewhere = S.Refused && It != Twins.end() && !It->second.Open->use_empty() &&
-                     any_of(It->second.Pending, [&](const Site &P) { return P.Loc == S.Loc && P.Info == S.Info; });
+    bool Elsewhere = S.Refused && Twins.contains(S.Caller) &&
+                     any_of(Widened, [&](const Site &W) { return W.InCallee && W.Loc == S.Loc && W.Info == S.Info; });
     if (!Elsewhere)
       remark(S, O);
   }
@@ -299,8 +299,11 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
                 MPM.addPass(BeforeVectorisation());
             });
             PB.registerFullLinkTimeOptimizationLastEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
-              if (Level != OptimizationLevel::O0)
-                MPM.addPass(OverlapPass(fromEnvironment()));
+              if (Level == OptimizationLevel::O0)
+                return;
+              MPM.addPass(OverlapPass(fromEnvironment()));
+              // Twins that nobody calls; no pass behind this one removes them.
+              MPM.addPass(GlobalDCEPass());
             });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {

@@ -62,7 +62,7 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
   SmallVector<Site *, 2> Open;
   for (Site *S : Sites)
     if (!S->Existing && S->Init && !S->Waits.empty() && isNamedOutside(*S) &&
-        all_of(S->Waits, [](CallInst *Wait) { return endsFunction(*Wait); }))
+        any_of(S->Waits, [](CallInst *Wait) { return endsFunction(*Wait); }))
       Open.push_back(S);
   if (Open.empty() || !canBeCopied(F) || !isCalledByName(F))
     return;
@@ -97,8 +97,10 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
     for (User *U : make_early_inc_range(Old->users()))
       if (auto *Store = dyn_cast<StoreInst>(U); Store && Store->getPointerOperand() == Old)
         Store->eraseFromParent();
+    // A wait on another path, such as one that reports an error, stays, and leaves nothing pending.
     for (CallInst *Wait : S.Waits)
-      cast<Instruction>(&*Map[Wait])->eraseFromParent();
+      if (endsFunction(*Wait))
+        cast<Instruction>(&*Map[Wait])->eraseFromParent();
     Old->replaceAllUsesWith(State);
     Old->eraseFromParent();
     for (unsigned At = 0; At < F.arg_size(); ++At)

@@ -20,14 +20,18 @@ StructType *stateType(const Binding &B, LLVMContext &C) {
 
 static std::string suffix(const Binding &B) { return B.Fortran ? ".f" : ""; }
 
-/// A function of MPI, declared as the binding has it.
+/// A function of MPI, declared as the binding has it. Where the program has one of that name for itself, whose arguments
+/// may have been taken away, the library's own name.
 static FunctionCallee mpi(Module &M, const Binding &B, StringRef Name, ArrayRef<Type *> Args) {
   LLVMContext &C = M.getContext();
-  if (!B.Fortran)
-    return M.getOrInsertFunction(("MPI_" + Name).str(), FunctionType::get(Type::getInt32Ty(C), Args, false));
-  SmallVector<Type *, 16> WithCode(Args.begin(), Args.end());
-  WithCode.push_back(PointerType::getUnqual(C));
-  return M.getOrInsertFunction("mpi_" + Name.lower() + "_", FunctionType::get(Type::getVoidTy(C), WithCode, false));
+  SmallVector<Type *, 16> All(Args);
+  if (B.Fortran)
+    All.push_back(PointerType::getUnqual(C));
+  std::string Symbol = B.Fortran ? "mpi_" + Name.lower() + "_" : ("MPI_" + Name).str();
+  if (const Function *Known = M.getFunction(Symbol); Known && Known->hasLocalLinkage())
+    Symbol = (B.Fortran ? "p" : "P") + Symbol;
+  Type *Result = B.Fortran ? Type::getVoidTy(C) : static_cast<Type *>(Type::getInt32Ty(C));
+  return M.getOrInsertFunction(Symbol, FunctionType::get(Result, All, false));
 }
 
 /// A place for what Fortran returns by reference and nobody reads.

@@ -42,6 +42,32 @@ static bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
   return Names.contains(Name);
 }
 
+/// Variables of system libraries and of MPI, through which no function of the user's is called.
+static bool isSystem(const GlobalVariable &G) {
+  static const StringSet<> Names = {"stdin", "stdout", "stderr", "environ", "__environ", "optarg", "__dso_handle"};
+  for (StringRef Prefix : {"ompi_", "mpi_fortran_", "mpipriv", "MPI_", "MPIR_", "__overlap_", "_ZSt", "_ZNSt", "_ZTI", "_ZTS",
+                           "_ZTVN10__cxxabiv1", "_ZTVSt", "_ZTVNSt", "_ZTTSt", "_ZTTNSt", "_Fortran"})
+    if (G.getName().starts_with(Prefix))
+      return true;
+  return Names.contains(G.getName());
+}
+
+static bool mayHoldPointers(Type *T) {
+  return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers);
+}
+
+/// True if code outside of this module may have put a pointer to a function into `G`, or into what it leads to.
+static bool isSetElsewhere(const GlobalVariable &G) {
+  return G.isDeclaration() && !G.use_empty() && !isSystem(G) && mayHoldPointers(G.getValueType());
+}
+
+/// True if `Call` calls what a variable holds that a constructor of another file may write.
+static bool callsVariable(const CallBase &Call) {
+  auto *Load = dyn_cast<LoadInst>(Call.getCalledOperand());
+  auto *G = Load ? dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand())) : nullptr;
+  return G && !G->isConstant() && !G->hasLocalLinkage();
+}
+
 /// Functions whose result depends on nothing but their arguments and on what all ranks share.
 static bool isPure(StringRef Name) {
   static const StringSet<> Names = {"atoi",   "atof",   "atol",   "atoll",  "strtol", "strtod", "strtoul", "strcmp", "strncmp",
@@ -62,9 +88,17 @@ Uniform::Uniform(Module &M) : M(M) {
       Main = F;
   TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
   TargetLibraryInfo TLI(Impl);
+  // Another file may define an interposable function, too.
   for (const Function &F : M)
-    if (F.isDeclaration() && !F.use_empty() && !isSystem(F, TLI) && Opaque.empty())
+    if ((F.isDeclaration() || F.isInterposable()) && !F.use_empty() && !isSystem(F, TLI) && Opaque.empty())
       Opaque = F.getName().str();
+  // So may a call by address lead out of the module.
+  auto Foreign = find_if(M.globals(), isSetElsewhere);
+  for (const Function &F : M)
+    for (const Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isIndirectCall() && Opaque.empty())
+        if (Foreign != M.global_end() || callsVariable(*Call))
+          Opaque = "called by its address";
   if (wholeProgram())
     analyse();
 }
@@ -500,17 +534,18 @@ bool Uniform::noWildcards() const {
   return true;
 }
 
-/// A long that is no `std::string::npos`.
-static bool takesRanks(const CallBase &Call) {
+/// False if a number that is no int is no rank, such as `std::string::npos`. A function of another file may receive from it.
+static bool takesRanks(const CallBase &Call, const TargetLibraryInfo &TLI) {
   const Function *Callee = calleeOf(Call);
-  return Callee && !Callee->isDeclaration() && !Callee->getName().starts_with("_ZNSt") && !Callee->getName().starts_with("_ZNKSt") &&
-         !Callee->getName().starts_with("_ZSt");
+  return !Callee || !isSystem(*Callee, TLI);
 }
 
 void noteWildcards(Module &M) {
   // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
   bool Seen = false;
   std::optional<Library> OfFortran = fortranLibrary(M);
+  TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
+  TargetLibraryInfo TLI(Impl);
   auto IsWildcard = [&](const Value *V) {
     auto *C = dyn_cast<ConstantInt>(V);
     if (!C || C->getBitWidth() == 1)
@@ -528,7 +563,7 @@ void noteWildcards(Module &M) {
           Seen |= IsWildcard(cast<MemSetInst>(Call)->getValue());
         else if (!isa<IntrinsicInst>(Call))
           for (const Use &Arg : Call->args())
-            Seen |= (Arg->getType()->isIntegerTy(32) || takesRanks(*Call)) && IsWildcard(Arg);
+            Seen |= (Arg->getType()->isIntegerTy(32) || takesRanks(*Call, TLI)) && IsWildcard(Arg);
       } else if (isa<StoreInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) || isa<ReturnInst>(I)) {
         for (const Use &Operand : I.operands())
           Seen |= IsWildcard(Operand);

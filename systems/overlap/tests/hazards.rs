@@ -1,31 +1,76 @@
 //! Programs that break if one fact about MPI, C or Fortran is forgotten: `tests/hazards`, each says which. They print the
-//! same with and without the plugin, on both libraries.
+//! same with and without the plugin, on both libraries. Some are two files in one, divided by SECOND_FILE.
 
 mod support;
+
+use std::path::{Path, PathBuf};
 
 use overlap::Mpi;
 use overlap::Settings;
 use overlap::mpi::Language;
 
-/// Name, processes.
-const PROGRAMS: [(&str, u32); 13] = [
-    ("count-grows.c", 2),
-    ("count-shrinks-own-request.c", 2),
-    ("count-shrinks.c", 2),
-    ("count-written-by-mpi.f90", 2),
-    ("labels-of-a-switch.c", 2),
-    ("rank-in-the-environment.c", 2),
-    ("sign-of-gamma.c", 2),
-    ("size-known-to-one-rank.c", 2),
-    ("struct-by-value.c", 2),
-    ("table-of-labels.c", 2),
-    ("time-is-not-the-same.f90", 2),
-    ("wait-of-the-pass-before.c", 2),
-    ("wildcards-in-an-array.c", 3),
+/// What of a program the plugin sees.
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    /// Its one file.
+    File,
+    /// The first of two files.
+    First,
+    /// The whole program, at link time.
+    Whole,
+}
+
+/// Name, processes, what the plugin sees.
+const PROGRAMS: [(&str, u32, Seen); 17] = [
+    ("count-grows.c", 2, Seen::File),
+    ("count-shrinks-own-request.c", 2, Seen::File),
+    ("count-shrinks.c", 2, Seen::File),
+    ("count-written-by-mpi.f90", 2, Seen::File),
+    ("function-in-a-variable.c", 2, Seen::First),
+    ("labels-of-a-switch.c", 2, Seen::File),
+    ("rank-in-the-environment.c", 2, Seen::File),
+    ("sign-of-gamma.c", 2, Seen::File),
+    ("size-known-to-one-rank.c", 2, Seen::File),
+    ("struct-by-value.c", 2, Seen::File),
+    ("table-of-labels.c", 2, Seen::File),
+    ("time-is-not-the-same.f90", 2, Seen::File),
+    ("wait-of-the-pass-before.c", 2, Seen::File),
+    ("wait-of-the-program.c", 2, Seen::Whole),
+    ("weak-function.c", 2, Seen::First),
+    ("wildcard-as-a-long.c", 3, Seen::Whole),
+    ("wildcards-in-an-array.c", 3, Seen::File),
 ];
 
+/// The program `name`, with or without the plugin.
+fn build(mpi: Mpi, name: &str, seen: Seen, by_plugin: bool, folder: &Path) -> PathBuf {
+    let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
+    let source = support::root().join("systems/overlap/tests/hazards").join(name);
+    let source = source.to_str().expect("text");
+    let place = |what: &str| folder.join(format!("{by_plugin}{what}")).to_str().expect("text").to_owned();
+    let compile = |by_plugin: bool, words: &[&str]| {
+        if by_plugin {
+            support::compile_with(mpi, language, &Settings::default(), words);
+        } else {
+            support::compile_plain(mpi, language, words);
+        }
+    };
+    let whole = by_plugin && seen == Seen::Whole;
+    let (program, second) = (place(""), place("-second.o"));
+    let mut words = vec!["-O2", source, "-o", &program, "-lm"];
+    if whole {
+        words.extend(["-flto", "-fvisibility=hidden"]);
+    }
+    if std::fs::read_to_string(source).expect("text").contains("SECOND_FILE") {
+        let half = ["-O2", "-DSECOND_FILE", "-c", source, "-o", &second, "-flto"];
+        compile(whole, if whole { &half } else { &half[..6] });
+        words.push(&second);
+    }
+    compile(by_plugin, &words);
+    program.into()
+}
+
 /// The lines that the processes print, in any order.
-fn printed(mpi: Mpi, ranks: u32, program: &std::path::Path) -> Vec<String> {
+fn printed(mpi: Mpi, ranks: u32, program: &Path) -> Vec<String> {
     let mut lines: Vec<String> = support::output(mpi, ranks, program, &[]).lines().map(str::to_owned).collect();
     lines.sort();
     lines
@@ -46,16 +91,9 @@ fn every_program_of_the_folder_is_run() {
 #[test]
 fn hazards_print_the_same() {
     for mpi in support::libraries("hazards") {
-        for (name, ranks) in PROGRAMS {
-            let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
+        for (name, ranks, seen) in PROGRAMS {
             let folder = tempfile::tempdir().expect("a scratch folder");
-            let source = support::root().join("systems/overlap/tests/hazards").join(name);
-            let [plain, converted] = ["plain", "converted"].map(|it| folder.path().join(it));
-            let words = |into: &std::path::Path| {
-                ["-O2", source.to_str().expect("text"), "-o", into.to_str().expect("text"), "-lm"].map(str::to_owned)
-            };
-            support::compile_plain(mpi, language, &words(&plain).each_ref().map(String::as_str));
-            support::compile_with(mpi, language, &Settings::default(), &words(&converted).each_ref().map(String::as_str));
+            let [plain, converted] = [false, true].map(|by_plugin| build(mpi, name, seen, by_plugin, folder.path()));
             let expected = printed(mpi, ranks, &plain);
             assert!(!expected.is_empty(), "{name} prints something");
             assert_eq!(printed(mpi, ranks, &converted), expected, "{name} with {}", mpi.name());

@@ -201,6 +201,9 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (Hazard && !M.getNamedGlobal("__overlap_off"))
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
+  // Some files were converted before they were linked, as with -funified-lto; what was made for them is not converted again.
+  if (any_of(M, [](const Function &F) { return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll"); }))
+    return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   std::vector<Site> Sites = classify(M, O);
   bool HasWaits = any_of(Ends, [&](const char *Name) { return M.getFunction(Name) != nullptr; });
   if (Sites.empty() && !HasWaits)

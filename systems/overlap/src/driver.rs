@@ -52,10 +52,12 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
         let word = words[idx].as_str();
         match word {
             "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
-            "-flto" | "-flto=full" => step.whole_program = true,
+            "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
             "-" => n_inputs += 1,
-            _ if word.starts_with("-fuse-ld=") => step.other_linker = !word.ends_with("lld") && !word.contains("ld.lld"),
+            _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
+                step.other_linker = !word.ends_with("lld") && !word.contains("ld.lld");
+            }
             _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
             _ if !word.starts_with('-') => n_inputs += 1,
@@ -172,8 +174,11 @@ mod tests {
         let has = |line: &str, what: &str| arguments(&of(line), Language::C, Path::new("p.so")).iter().any(|it| it == what);
         assert!(has("-flto a.o -o a", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -c a.c", "-Wl,--load-pass-plugin=p.so"));
+        assert!(has("-flto=auto a.o -o a", "-Wl,--load-pass-plugin=p.so"), "clang knows GCC's names");
         assert!(!has("-flto=thin a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -fuse-ld=gold a.o", "-fuse-ld=lld"));
+        assert!(!has("-flto --ld-path=/opt/bin/mold a.o", "-fuse-ld=lld"));
+        assert!(has("-flto --ld-path=/opt/bin/ld.lld a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(has("-c a.c", "-fpass-plugin=p.so"));
     }
 

@@ -40,10 +40,6 @@ fn same_output(mpi: Mpi, name: &str, language: Language, arguments: &[&str]) {
     support::compile_plain(mpi, language, &["-O2", source, "-o", plain.to_str().expect("text")]);
     let long = std::env::var_os("MEANWHILE_LONG").is_some();
     for (level, whole, ranks) in combinations(long) {
-        // flang has no whole-program mode that goes through lld here.
-        if whole && language == Language::Fortran {
-            continue;
-        }
         let expected = support::output(mpi, ranks, &plain, arguments);
         assert!(expected.starts_with("checksum "), "{expected:?}");
         let settings = Settings { min_bytes: Some(0), ..Settings::default() };
@@ -107,14 +103,15 @@ fn the_broadcast_of_the_next_panel_starts_ahead() {
     }
 }
 
-/// Sends in one file, receives in another, the work in a third: only at link time is there a window.
-const APART: [(&str, &str); 3] = [
+/// Sends in one file, receives in another, the work in a third, and none is inlined: only at link time is there a window.
+const APART: [(&str, &str); 4] = [
     (
         "main.c",
         "#include <mpi.h>
 #include <stdio.h>
 void to_next(const double *x, int n, int next);
 void from_last(double *x, int n, int last);
+void work(double *x, int n, double f);
 static double a[60000], b[60000], x[5000];
 int main(int argc, char **argv) {
   int rank, size;
@@ -126,13 +123,11 @@ int main(int argc, char **argv) {
   for (int r = 0; r < 5; r++) {
     if (rank % 2 == 0 && rank + 1 < size) {
       to_next(a, 60000, rank + 1);
-      for (int i = 1; i < 5000; i++)
-        x[i] = x[i - 1] * .5 + i;
+      work(x, 5000, .5);
       a[r] += x[9];
     } else if (rank % 2 == 1) {
       from_last(b, 60000, rank - 1);
-      for (int i = 1; i < 5000; i++)
-        x[i] = x[i - 1] * .25 + i;
+      work(x, 5000, .25);
       a[r] += b[r] + x[9];
     }
   }
@@ -148,11 +143,15 @@ int main(int argc, char **argv) {
     ),
     (
         "send.c",
-        "#include <mpi.h>\nvoid to_next(const double *x, int n, int next) { MPI_Send(x, n, MPI_DOUBLE, next, 3, MPI_COMM_WORLD); }\n",
+        "#include <mpi.h>\n__attribute__((noinline)) void to_next(const double *x, int n, int next) { MPI_Send(x, n, MPI_DOUBLE, next, 3, MPI_COMM_WORLD); }\n",
     ),
     (
         "receive.c",
-        "#include <mpi.h>\nvoid from_last(double *x, int n, int last) { MPI_Recv(x, n, MPI_DOUBLE, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }\n",
+        "#include <mpi.h>\n__attribute__((noinline)) void from_last(double *x, int n, int last) { MPI_Recv(x, n, MPI_DOUBLE, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }\n",
+    ),
+    (
+        "work.c",
+        "__attribute__((noinline)) void work(double *x, int n, double f) { for (int i = 1; i < n; i++) x[i] = x[i - 1] * f + i; }\n",
     ),
 ];
 
@@ -164,9 +163,11 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
         for (name, text) in APART {
             std::fs::write(place(name), text).expect("a scratch file");
         }
-        let sources = [place("main.c"), place("send.c"), place("receive.c")];
-        let [main, send, receive] = sources.each_ref().map(String::as_str);
-        support::compile_plain(mpi, Language::C, &["-O2", main, send, receive, "-o", &place("plain")]);
+        let sources = APART.map(|(name, _)| place(name));
+        let objects = APART.map(|(name, _)| place(&name.replace(".c", ".o")));
+        let plain = place("plain");
+        let words = ["-O2", "-o", &plain].into_iter().chain(sources.iter().map(String::as_str));
+        support::compile_plain(mpi, Language::C, &words.collect::<Vec<&str>>());
         let settings = Settings { min_bytes: Some(0), ..Settings::default() };
         let converted = |folder: &Path| -> Vec<String> {
             let mut calls: Vec<String> = std::fs::read_dir(folder)
@@ -181,19 +182,17 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
             calls
         };
         // File by file, a wrapper ends with its wait.
-        for (source, object) in [(main, "main.o"), (send, "send.o"), (receive, "receive.o")] {
-            support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", source, "-o", &place(object)]);
+        for (source, object) in sources.iter().zip(&objects) {
+            support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", source, "-o", object]);
         }
         assert!(converted(folder.path()).is_empty(), "{}: {:?}", mpi.name(), converted(folder.path()));
-        for name in ["main.opt.yaml", "send.opt.yaml", "receive.opt.yaml"] {
-            let _ = std::fs::remove_file(place(name));
+        for (source, object) in sources.iter().zip(&objects) {
+            let _ = std::fs::remove_file(object.replace(".o", ".opt.yaml"));
+            support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", "-c", source, "-o", object]);
         }
-        for (source, object) in [(main, "main.o"), (send, "send.o"), (receive, "receive.o")] {
-            support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", "-c", source, "-o", &place(object)]);
-        }
-        let objects = [place("main.o"), place("send.o"), place("receive.o")];
         let linked = place("linked");
-        support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", &objects[0], &objects[1], &objects[2], "-o", &linked]);
+        let words = ["-O2", "-flto", "-o", &linked].into_iter().chain(objects.iter().map(String::as_str));
+        support::compile_with(mpi, Language::C, &settings, &words.collect::<Vec<&str>>());
         assert_eq!(converted(folder.path()), ["MPI_Recv", "MPI_Send"], "{}", mpi.name());
         for ranks in [2, 3] {
             let expected = support::output(mpi, ranks, &folder.path().join("plain"), &[]);

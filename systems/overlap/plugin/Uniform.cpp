@@ -92,6 +92,9 @@ Uniform::Uniform(Module &M) : M(M) {
   for (const Function &F : M)
     if ((F.isDeclaration() || F.isInterposable()) && !F.use_empty() && !isSystem(F, TLI) && Opaque.empty())
       Opaque = F.getName().str();
+  for (const GlobalAlias &A : M.aliases())
+    if (A.isInterposable() && !A.use_empty() && Opaque.empty())
+      Opaque = A.getName().str();
   // So may a call by address lead out of the module.
   auto Foreign = find_if(M.globals(), isSetElsewhere);
   for (const Function &F : M)

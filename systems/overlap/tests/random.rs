@@ -39,9 +39,11 @@ fn random_programs_print_the_same() {
         support::compile_plain(mpi, Language::C, &["-w", level, source, "-o", plain.to_str().expect("text")]);
         // At link time the plugin sees loops that are vectorised and unrolled.
         let whole = ["-fno-lto", "-flto"][(seed / 11 % 2) as usize];
-        support::compile_with(mpi, Language::C, &settings, &["-w", level, whole, source, "-o", converted.to_str().expect("text")]);
+        // And calls, where nothing is inlined.
+        let inline = ["-finline-functions", "-fno-inline"][(seed / 4 % 2) as usize];
+        support::compile_with(mpi, Language::C, &settings, &["-w", level, whole, inline, source, "-o", converted.to_str().expect("text")]);
         let expected = support::output(mpi, ranks, &plain, &[]);
         let printed = support::output(mpi, ranks, &converted, &[]);
-        assert_eq!(printed, expected, "seed {seed}, {level} {whole}, {ranks} ranks of {}, {settings:?}\n{text}", mpi.name());
+        assert_eq!(printed, expected, "seed {seed}, {level} {whole} {inline}, {ranks} ranks of {}, {settings:?}\n{text}", mpi.name());
     }
 }

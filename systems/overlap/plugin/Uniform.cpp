@@ -582,7 +582,7 @@ void noteWildcards(Module &M) {
       const Constant *C = Work.pop_back_val();
       Seen |= IsWildcard(C);
       if (auto *Data = dyn_cast<ConstantDataSequential>(C)) {
-        if (Data->getElementType()->isIntegerTy() && !Data->isString())
+        if (Data->getElementType()->isIntegerTy()) // No text holds these bytes.
           for (unsigned Idx = 0; Idx < Data->getNumElements(); ++Idx)
             Seen |= IsWildcard(Data->getElementAsConstant(Idx));
       } else {

@@ -171,30 +171,24 @@ impl Windows {
         self.distance(self.bottom, self.cwp) + 1
     }
 
-    /// Windows from `window` up to `to`.
-    fn distance(&self, window: u32, to: u32) -> u32 {
-        (window + self.n - to) % self.n
-    }
-
-    pub(super) fn adaptive_block(&mut self, next: Thread) -> Sum {
-        let mut sum = Sum::default();
+    pub(super) fn adaptive_block(&mut self, next: Thread, sum: &mut Sum) {
         let old = self.running.expect("a thread blocks");
         if next == old {
             // Only a broken trace says so.
-            return sum;
+            return;
         }
         if self.adaptive.alone && self.lone_refusals > 0 {
             self.past(old).refusals = self.lone_refusals - 1;
             sum.add(self.cost().lone_refused);
-            self.lone_flush(next, &mut sum);
-            return sum;
+            self.lone_flush(next, sum);
+            return;
         }
         if let Some(place) = self.places.get(next).copied().flatten() {
             self.leave_windows(old, self.reserved, true);
             self.adaptive.credit = (self.adaptive.credit + 1).min(CREDIT_MAX);
             self.adaptive_resume(place);
             sum.add(self.cost().resident);
-            return sum;
+            return;
         }
         sum.add(self.cost().absent);
         if self.adaptive.alone {
@@ -208,52 +202,47 @@ impl Windows {
             }
             if !pauses && self.distance(self.cwp, self.reserved) > 3 {
                 sum.add(self.cost().lone_leave);
-                for _ in 0..self.n_own() {
-                    sum.add(self.cost().lone_down);
-                }
+                sum.add_times(self.cost().lone_down, self.n_own());
                 self.owner[self.bottom as usize] = Some(old);
                 self.adaptive.alone = false;
                 self.adaptive.n_others = 1;
                 self.leave_windows(old, self.above(self.cwp), false);
-                self.adaptive_enter(next, &mut sum);
+                self.adaptive_enter(next, sum);
             } else {
                 let past = self.past(old);
                 past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
                 past.refusals = past.patience;
                 sum.add(self.cost().lone_narrow);
-                self.lone_flush(next, &mut sum);
+                self.lone_flush(next, sum);
             }
-            return sum;
+            return;
         }
         sum.add(self.cost().shared_absent);
         let past = self.past(old);
         if past.refusals > 0 {
             past.refusals -= 1;
             sum.add(self.cost().shared_refused);
-            self.shared_flush(next, &mut sum);
-        } else if self.finds_room(&mut sum) {
+            self.shared_flush(next, sum);
+        } else if self.finds_room(sum) {
             sum.add(self.cost().shared_leave);
             self.adaptive.n_others += 1;
             self.leave_windows(old, self.above(self.cwp), false);
-            self.adaptive_enter(next, &mut sum);
+            self.adaptive_enter(next, sum);
         } else {
-            self.shared_flush(next, &mut sum);
+            self.shared_flush(next, sum);
         }
-        sum
     }
 
-    pub(super) fn adaptive_block_flush(&mut self, next: Thread) -> Sum {
-        let mut sum = Sum::default();
+    pub(super) fn adaptive_block_flush(&mut self, next: Thread, sum: &mut Sum) {
         if self.running == Some(next) {
-            return sum;
+            return;
         }
         sum.add(self.cost().block_flush);
         if self.adaptive.alone {
-            self.lone_flush(next, &mut sum);
+            self.lone_flush(next, sum);
         } else {
-            self.shared_flush(next, &mut sum);
+            self.shared_flush(next, sum);
         }
-        sum
     }
 
     /// Looks for room above the running thread; a neighbour that was looked at before goes. If sharing does not pay
@@ -307,9 +296,7 @@ impl Windows {
             sum.spilled += n_stored;
             let loss = self.lost(owner);
             sum.add(self.cost().neighbour_stale[loss as usize]);
-            for _ in 0..n_stored {
-                sum.add(self.cost().evict_next);
-            }
+            sum.add_times(self.cost().evict_next, n_stored);
             if self.adaptive.is_poor() {
                 sum.add(self.cost().neighbour_last);
                 return false;
@@ -340,10 +327,8 @@ impl Windows {
 
     fn stores_own(&mut self, sum: &mut Sum, window: Cost, again: Cost) {
         let n_own = self.n_own();
-        for idx in 0..n_own {
-            sum.add(window);
-            sum.add(if idx > 0 { again } else { [0; 2] });
-        }
+        sum.add_times(window, n_own);
+        sum.add_times(again, n_own - 1);
         sum.spilled += n_own;
         self.cwp = self.bottom;
     }
@@ -393,15 +378,13 @@ impl Windows {
         }
     }
 
-    pub(super) fn adaptive_leave(&mut self, next: Thread) -> Sum {
-        let mut sum = Sum::default();
+    pub(super) fn adaptive_leave(&mut self, next: Thread, sum: &mut Sum) {
         sum.add(self.cost().leave);
         if self.adaptive.alone {
-            self.lone_load(next, &mut sum);
+            self.lone_load(next, sum);
         } else {
             sum.add(self.cost().leave_shared);
-            self.inherit(next, &mut sum);
+            self.inherit(next, sum);
         }
-        sum
     }
 }

@@ -8,6 +8,7 @@ mod adaptive;
 mod allocate;
 pub mod cost;
 mod cpu;
+mod spans;
 pub mod trace;
 mod windows;
 

@@ -1,12 +1,10 @@
 //! Windows as positions: what each scheme's traps and switches do to them, step by step as the assembly does it.
 
-use std::collections::BTreeMap;
-
 use super::adaptive::State;
 use super::cost::{Adds, Cost, Costs};
+use super::spans::Spans;
 use crate::counts::{Counts, Cycles};
 use crate::names::{Allocate, Scheme};
-use crate::qemu::Span;
 
 /// A thread by number; the boot thread has none, it leaves before anything is counted.
 pub type Thread = usize;
@@ -44,7 +42,7 @@ pub struct Windows {
     pub(super) spilled: u64,
     pub(super) restored: u64,
     traps: Cost,
-    spans: BTreeMap<(u32, u32, Cost), u64>,
+    spans: Spans,
     pub(super) adaptive: State,
     /// Allocation `lru`: switches so far, and at which each thread was suspended.
     pub(super) clock: u32,
@@ -77,6 +75,11 @@ impl Sum {
     pub fn add(&mut self, cost: Cost) {
         self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
     }
+
+    /// So many times.
+    pub fn add_times(&mut self, cost: Cost, times: u32) {
+        self.add(cost.map(|it| it * u64::from(times)));
+    }
 }
 
 impl Windows {
@@ -100,7 +103,7 @@ impl Windows {
             spilled: 0,
             restored: 0,
             traps: [0; 2],
-            spans: BTreeMap::new(),
+            spans: Spans::new(),
             adaptive: State::new(),
             clock: 0,
             stamps: Vec::new(),
@@ -113,9 +116,12 @@ impl Windows {
     /// A window of a suspended thread is about to be stored; `n_needed` free ones would do, beside `n_claimed` that the
     /// running thread has.
     fn count_fragment(&mut self, n_claimed: u32, n_needed: u32) {
-        let Some(fragments) = &mut self.fragments else { return };
+        if self.fragments.is_none() {
+            return;
+        }
         let reserved = u32::from(self.scheme != Scheme::Snp);
-        let n_taken: u32 = self.places.iter().flatten().map(|it| (it.bottom + self.n - it.top) % self.n + 1 + reserved).sum();
+        let n_taken: u32 = self.places.iter().flatten().map(|it| self.distance(it.bottom, it.top) + 1 + reserved).sum();
+        let fragments = self.fragments.get_or_insert_default();
         fragments.stored += 1;
         fragments.while_free += u64::from(n_taken + n_claimed + n_needed <= self.n);
     }
@@ -138,6 +144,11 @@ impl Windows {
         if window + 1 == self.n { 0 } else { window + 1 }
     }
 
+    /// Windows from `window` up to `to`.
+    pub(super) fn distance(&self, window: u32, to: u32) -> u32 {
+        if window >= to { window - to } else { window + self.n - to }
+    }
+
     pub(super) fn trap(&mut self, cost: Cost) {
         self.traps = [self.traps[0] + cost[0], self.traps[1] + cost[1]];
     }
@@ -148,6 +159,7 @@ impl Windows {
     }
 
     /// The running thread executes `save`. True if it trapped.
+    #[inline]
     pub fn save(&mut self) -> bool {
         match self.scheme {
             Scheme::Flat => false,
@@ -188,7 +200,7 @@ impl Windows {
                     }
                     Some(owner) => {
                         self.spilled += 1;
-                        self.count_fragment((self.bottom + self.n - self.cwp) % self.n + 1, 1);
+                        self.count_fragment(self.distance(self.bottom, self.cwp) + 1, 1);
                         let last = self.store_lowest(owner, None);
                         self.costs.overflow_other[usize::from(last)]
                     }
@@ -200,6 +212,7 @@ impl Windows {
     }
 
     /// The running thread executes a `restore`. True if a handler finished it.
+    #[inline]
     pub fn restore(&mut self, adds: Adds) -> bool {
         match self.scheme {
             Scheme::Flat => false,
@@ -234,12 +247,12 @@ impl Windows {
             Scheme::Flat => return,
             Scheme::Ns => std::mem::replace(&mut self.n_used, 1) - 1,
             Scheme::Adaptive => {
-                let n_stored = (self.bottom + self.n - self.cwp) % self.n;
+                let n_stored = self.distance(self.bottom, self.cwp);
                 self.spilled += u64::from(n_stored);
                 return self.adaptive_flushed(n_stored);
             }
             Scheme::Snp | Scheme::Sp => {
-                let n_stored = (self.bottom + self.n - self.cwp) % self.n;
+                let n_stored = self.distance(self.bottom, self.cwp);
                 self.owner[self.bottom as usize] = None;
                 self.bottom = self.cwp;
                 self.owner[self.bottom as usize] = self.running;
@@ -289,16 +302,14 @@ impl Windows {
                 sum.add(self.costs.resident);
             }
             Scheme::Ns => {
-                for idx in 0..self.n_used {
-                    sum.add(self.costs.block_window);
-                    sum.add(if idx > 0 { self.costs.block_again } else { [0; 2] });
-                }
+                sum.add_times(self.costs.block_window, self.n_used);
+                sum.add_times(self.costs.block_again, self.n_used - 1);
                 sum.spilled = self.n_used;
                 sum.restored = 1;
                 sum.add(self.costs.resident);
                 self.n_used = 1;
             }
-            Scheme::Adaptive => sum = self.adaptive_block(next),
+            Scheme::Adaptive => self.adaptive_block(next, &mut sum),
             Scheme::Snp | Scheme::Sp => {
                 let old = self.running.expect("a thread blocks");
                 self.stamp(old);
@@ -318,15 +329,14 @@ impl Windows {
         match self.scheme {
             Scheme::Flat | Scheme::Ns => self.block(next),
             Scheme::Adaptive => {
-                let sum = self.adaptive_block_flush(next);
+                let mut sum = Sum::default();
+                self.adaptive_block_flush(next, &mut sum);
                 self.finish(next, &sum);
             }
             Scheme::Snp | Scheme::Sp => {
                 let mut sum = Sum { cost: self.costs.block_flush, ..Sum::default() };
-                sum.spilled = (self.bottom + self.n - self.cwp) % self.n + 1;
-                for _ in 0..sum.spilled {
-                    sum.add(self.costs.flush_next);
-                }
+                sum.spilled = self.distance(self.bottom, self.cwp) + 1;
+                sum.add_times(self.costs.flush_next, sum.spilled);
                 self.go_to_left(next, &mut sum);
                 self.finish(next, &sum);
             }
@@ -358,7 +368,7 @@ impl Windows {
                 sum.add(self.costs.resident);
                 self.n_used = 1;
             }
-            Scheme::Adaptive => sum = self.adaptive_leave(next),
+            Scheme::Adaptive => self.adaptive_leave(next, &mut sum),
             Scheme::Snp | Scheme::Sp => self.go_to_left(next, &mut sum),
         }
         self.finish(next, &sum);
@@ -409,7 +419,7 @@ impl Windows {
         self.running = Some(next);
         self.spilled += u64::from(sum.spilled);
         self.restored += u64::from(sum.restored);
-        *self.spans.entry((sum.spilled, sum.restored, sum.cost)).or_default() += 1;
+        self.spans.count(sum.spilled, sum.restored, sum.cost);
     }
 
     /// What was counted; the application's part is left open.
@@ -417,21 +427,16 @@ impl Windows {
         if let Some(frozen) = &self.frozen {
             return (**frozen).clone();
         }
-        let switches = |machine: usize| self.spans.iter().map(|((_, _, cost), times)| cost[machine] * times).sum();
+        let spans = self.spans.sorted();
+        let switches = |machine: usize| spans.iter().map(|it| u64::from(it.cycles[machine]) * it.times).sum();
         let cycles = |machine: usize| Cycles { application: 0, traps: self.traps[machine], switches: switches(machine) };
-        let span = |((spilled, restored, cost), times): (&(u32, u32, Cost), &u64)| Span {
-            spilled: *spilled,
-            restored: *restored,
-            cycles: cost.map(|it| it as u32),
-            times: *times,
-        };
         Counts {
             overflows: self.overflows,
             underflows: self.underflows,
             spilled: self.spilled,
             restored: self.restored,
             cycles: [cycles(0), cycles(1)],
-            spans: self.spans.iter().map(span).collect(),
+            spans,
             ..Counts::default()
         }
     }

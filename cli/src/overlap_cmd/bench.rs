@@ -36,6 +36,9 @@ pub struct Args {
     /// Write the results as evidence after each row. Rows that the file has are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Measure also the rows of the file again whose interval holds a bound and that have fewer rounds than `--pairs`.
+    #[arg(long, requires = "out", requires = "pairs")]
+    settle: bool,
 }
 
 /// What is measured.
@@ -43,6 +46,7 @@ struct Plan {
     bytes: Vec<u64>,
     ranks: Vec<u32>,
     pairs: usize,
+    settle: bool,
 }
 
 impl Plan {
@@ -60,7 +64,13 @@ impl Plan {
                 (given, _) => given.to_vec(),
             },
             pairs: args.pairs.unwrap_or(if args.quick { 5 } else { 15 }),
+            settle: args.settle,
         }
+    }
+
+    /// True if a row of the file stands.
+    fn keeps(&self, row: &Row) -> bool {
+        row.pairs >= self.pairs || self.settle && Rule::ALL.iter().all(|rule| rule.verdict(row) != Some(Verdict::Open))
     }
 }
 
@@ -72,7 +82,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
-    let mut known = args.out.as_deref().map(|path| earlier(path, plan.pairs)).transpose()?.unwrap_or_default();
+    let mut known = args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
     let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
     let progress = out.progress((n_rows * plan.pairs) as u64);
     let (mut rows, mut n_kept) = (Vec::new(), 0);
@@ -83,7 +93,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                 for &bytes in &plan.bytes {
                     progress.set_message(format!("{} {} {ranks} ranks {bytes} B", mpi.name(), program.name()));
                     let case = Case { program, mpi, ranks, bytes };
-                    if let Some(row) = known.iter().find(|row| row.case == case) {
+                    if let Some(row) = known.iter().find(|row| row.case == case && plan.keeps(row)) {
                         rows.push(row.clone());
                         n_kept += 1;
                         progress.inc(plan.pairs as u64);
@@ -95,6 +105,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                     let programs = built.as_ref().expect("they were built above");
                     let row = bench::measure(programs, case, plan.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
                     rows.push(row.clone());
+                    known.retain(|row| row.case != case);
                     known.push(row);
                     if let Some(path) = &args.out {
                         store(path, &known)?;
@@ -142,12 +153,12 @@ fn rules(rows: &[Row]) -> Table {
 }
 
 /// The rows of an earlier run that was ended, or none.
-fn earlier(path: &Path, pairs: usize) -> Result<Vec<Row>, Failure> {
+fn earlier(path: &Path, plan: &Plan) -> Result<Vec<Row>, Failure> {
     let Some(evidence) = evidence::earlier(path)? else { return Ok(Vec::new()) };
     let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
     let rows = rows.ok_or_else(|| evidence::cannot_go_on(path, "its rows are not of this benchmark"))?;
-    if rows.iter().any(|row| row.pairs != pairs) {
-        return Err(evidence::cannot_go_on(path, &format!("its rows have other numbers of pairs than {pairs}")));
+    if !plan.settle && rows.iter().any(|row| row.pairs < plan.pairs) {
+        return Err(evidence::cannot_go_on(path, &format!("some of its rows have fewer pairs than {}", plan.pairs)));
     }
     Ok(rows)
 }
@@ -213,7 +224,12 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
         let all: BTreeSet<u64> = rows.iter().map(of).collect();
         all.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
     };
-    let (pairs, ranks, bytes) = (list(&|it| it.pairs as u64), list(&|it| u64::from(it.case.ranks)), list(&|it| it.case.bytes));
+    let (ranks, bytes) = (list(&|it| u64::from(it.case.ranks)), list(&|it| it.case.bytes));
+    let pairs: BTreeSet<usize> = rows.iter().map(|it| it.pairs).collect();
+    let runs = pairs.iter().enumerate().map(|(idx, pairs)| {
+        let settle = if idx > 0 { " --settle" } else { "" };
+        format!("meanwhile overlap bench --pairs {pairs}{settle} --ranks {ranks} --bytes {bytes} --out FILE")
+    });
     let version = |(program, flag): (&str, &str)| machine::version(program, &[flag]).ok();
     let compilers = [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")];
     let evidence = Evidence {
@@ -221,7 +237,7 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
         machine: evidence::machine_here(),
         date: machine::today(),
         compilers: compilers.into_iter().filter_map(version).collect(),
-        command: format!("meanwhile overlap bench --pairs {pairs} --ranks {ranks} --bytes {bytes} --out FILE"),
+        command: runs.collect::<Vec<_>>().join("; "),
         rows: rows.iter().map(object).collect(),
     };
     evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
@@ -281,6 +297,7 @@ fn table(rows: &[Row]) -> Table {
         "over hand",
         "95 %",
         "work",
+        "pairs",
         "0.95 of hand",
         "1.5",
         "0.98",
@@ -303,10 +320,55 @@ fn table(rows: &[Row]) -> Table {
             Cell::number(format!("{:.3}", row.of_hand)),
             Cell::words(format!("{:.3} to {:.3}", row.of_hand_interval.0, row.of_hand_interval.1)),
             Cell::number(format!("{:.2}", row.work)),
+            Cell::number(row.pairs),
             verdict(Rule::ByHand, row),
             verdict(Rule::Gain, row),
             verdict(Rule::Floor, row),
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(low: f64, pairs: usize) -> Row {
+        Row {
+            case: Case { program: Program::Listing, mpi: Mpi::OpenMpi, ranks: 2, bytes: 1 << 20 },
+            blocking_ms: 16.0,
+            overlapped_ms: 10.0,
+            by_hand_ms: 10.0,
+            ratio: 1.6,
+            interval: (1.55, 1.7),
+            by_hand_ratio: 1.6,
+            of_hand: 1.0,
+            of_hand_interval: (low, 1.05),
+            work: 1.0,
+            pairs,
+            load: Some(0.5),
+            seconds: 30.0,
+        }
+    }
+
+    #[test]
+    fn only_open_rows_are_settled() {
+        let plan = |settle: bool| Plan { bytes: vec![1 << 20], ranks: vec![2], pairs: 45, settle };
+        let keeps = |settle: bool, low: f64, pairs: usize| plan(settle).keeps(&row(low, pairs));
+        assert!(keeps(true, 0.96, 15), "met");
+        assert!(!keeps(true, 0.93, 15), "open");
+        assert!(keeps(true, 0.93, 45), "open, and more rounds were not asked for");
+        assert!(!keeps(false, 0.96, 15), "too few rounds");
+    }
+
+    #[test]
+    fn a_file_is_continued_with_its_rounds_or_fewer() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("bench.json");
+        store(&path, &[row(0.96, 45), row(0.93, 15)]).expect("it is written");
+        let plan = |pairs: usize, settle: bool| Plan { bytes: vec![8], ranks: vec![2], pairs, settle };
+        assert_eq!(earlier(&path, &plan(15, false)).map(|it| it.len()).ok(), Some(2));
+        assert_eq!(earlier(&path, &plan(45, true)).map(|it| it.len()).ok(), Some(2));
+        assert!(earlier(&path, &plan(45, false)).is_err());
+    }
 }

@@ -1,10 +1,11 @@
 //! The section of `meanwhile report`: what becomes of the calls of the example programs, and the
 //! paper's table 1.
 
-use measure::stats::median;
+use measure::stats::{Interval, median, median_interval};
+use overlap::examples::{self, Listing};
 use overlap::mpi::{self, Mpi};
 use overlap::remarks::{self, Summary};
-use overlap::{examples, settings};
+use overlap::settings;
 use report::page::{Block, Section};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ const PAPER_US: [(&str, Option<f64>); 3] = [("basic", Some(2406.57)), ("extended
 /// What the system has to show.
 pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
     let library = mpi::which("mpicc").map_err(Failure::tool)?;
-    let progress = out.progress((examples::PROGRAMS.len() * settings::STRENGTHS.len() + 3) as u64);
+    let progress = out.progress((examples::PROGRAMS.len() * settings::STRENGTHS.len() + 1) as u64);
     let mut rows: Vec<(&str, [Summary; 3])> = Vec::new();
     for program in examples::PROGRAMS {
         let mut summaries = Vec::new();
@@ -30,17 +31,21 @@ pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
         }
         rows.push((program.0, summaries.try_into().expect("there are three strengths")));
     }
-    let mut windows = Vec::new();
-    for (strength, paper_us) in PAPER_US {
-        progress.set_message(format!("listing {strength}"));
-        windows.push((strength, paper_us, listing(library, strength, quick)?));
-        progress.inc(1);
-    }
+    progress.set_message("listing");
+    let windows = windows(library, quick)?;
     progress.finish_and_clear();
 
     let json = rows.iter().map(|(name, by_strength)| row_json(name, by_strength));
-    let measured =
-        windows.iter().map(|(strength, _, us)| json!({"system": "overlap", "program": "listing.c", "strength": strength, "window_us": us}));
+    let measured = windows.iter().map(|it| {
+        json!({
+            "system": "overlap",
+            "program": "listing.c",
+            "strength": it.strength,
+            "window_us": it.us,
+            "over_basic": it.over_basic.value,
+            "interval": [it.over_basic.low, it.over_basic.high],
+        })
+    });
     let all = json.chain(measured).collect();
     let summary = static_table(&rows, library);
     let blocks = vec![Block::Table(static_windows(&rows)), Block::Table(intervals(&windows, library))];
@@ -52,18 +57,35 @@ fn row_json(name: &str, by_strength: &[Summary; 3]) -> Value {
     json!({"system": "overlap", "program": name, "sites": by_strength[2].sites, "converted": by_strength.iter().map(|it| it.converted).collect::<Vec<_>>(), "mean_window": windows})
 }
 
-/// The median over runs of the mean window.
-fn listing(library: Mpi, strength: &str, quick: bool) -> Result<f64, Failure> {
-    let runs = if quick { 3 } else { 9 };
-    let mut samples = Vec::new();
-    for _ in 0..runs {
-        let sites = examples::listing_windows(library, strength, 10).map_err(Failure::tool)?;
-        samples.extend(sites.iter().map(|it| it.window_us));
+/// The window of Listing 1.1's exchange with one strength.
+struct Window {
+    strength: &'static str,
+    paper_us: Option<f64>,
+    /// Median of the runs.
+    us: f64,
+    /// Over that of `basic`, by rounds of runs.
+    over_basic: Interval,
+    n_runs: usize,
+}
+
+/// The three strengths in turn, so that all meet the same noise.
+fn windows(library: Mpi, quick: bool) -> Result<Vec<Window>, Failure> {
+    let n_runs = if quick { 7 } else { 21 };
+    let programs: Vec<Listing> =
+        PAPER_US.iter().map(|(strength, _)| Listing::build(library, strength)).collect::<Result<_, _>>().map_err(Failure::tool)?;
+    let mut samples = vec![Vec::new(); programs.len()];
+    for _ in 0..n_runs {
+        for (program, samples) in programs.iter().zip(&mut samples) {
+            let sites = program.windows(10).map_err(Failure::tool)?;
+            let site = sites.first().ok_or_else(|| Failure::environment("trace listing.c", "no window was measured"))?;
+            samples.push(site.window_us);
+        }
     }
-    if samples.is_empty() {
-        return Err(Failure::environment("trace listing.c", "no window was measured"));
-    }
-    Ok(median(&samples))
+    let window = |((strength, paper_us), own): (&(&'static str, Option<f64>), &Vec<f64>)| {
+        let ratios: Vec<f64> = own.iter().zip(&samples[0]).map(|(own, basic)| own / basic).collect();
+        Window { strength, paper_us: *paper_us, us: median(own), over_basic: median_interval(&ratios, 0.95), n_runs }
+    };
+    Ok(PAPER_US.iter().zip(&samples).map(window).collect())
 }
 
 /// How many calls of each program each strength converts.
@@ -91,17 +113,21 @@ fn static_windows(rows: &[(&str, [Summary; 3])]) -> Table {
     table
 }
 
-fn intervals(windows: &[(&str, Option<f64>, f64)], library: Mpi) -> Table {
-    let note = format!("2 ranks, {}, two products of 2,500 us; without polls; median of runs", library.name());
-    let columns = ["strength", "interval [us]", "paper [us]", "over basic"];
+fn intervals(windows: &[Window], library: Mpi) -> Table {
+    let n_runs = windows[0].n_runs;
+    let note = format!(
+        "2 ranks, {}, two products of 2,500 us; without polls; medians of {n_runs} runs in turn, the ratio's with a 95 % interval",
+        library.name()
+    );
+    let columns = ["strength", "interval [us]", "paper [us]", "over basic", "95 %"];
     let mut table = Table::new("Table 1: window of MPI_Alltoall in Listing 1.1", &columns).kind(Kind::Measured).note(note);
-    let basic = windows[0].2;
-    for (strength, paper_us, us) in windows {
+    for it in windows {
         table.push(vec![
-            Cell::words(*strength),
-            Cell::number(format!("{us:.0}")),
-            Cell::number(paper_us.map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"))),
-            Cell::number(format!("{:.2}", us / basic)),
+            Cell::words(it.strength),
+            Cell::number(format!("{:.0}", it.us)),
+            Cell::number(it.paper_us.map_or_else(|| "-".to_owned(), |us| format!("{us:.2}"))),
+            Cell::number(format!("{:.2}", it.over_basic.value)),
+            Cell::words(format!("{:.2} to {:.2}", it.over_basic.low, it.over_basic.high)),
         ]);
     }
     table

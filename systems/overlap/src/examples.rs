@@ -63,18 +63,35 @@ pub fn remarks_of(mpi: Mpi, program: (&str, Language, &str), strength: &str) -> 
     remarks::parse(&text).map_err(failed)
 }
 
-/// The measured windows of Listing 1.1 on two ranks, without polls; products take 2,500 us.
-///
-/// # Errors
-/// If a compiler or launcher is missing or fails.
-pub fn listing_windows(mpi: Mpi, strength: &str, rounds: u32) -> Result<Vec<Site>, ToolError> {
-    let folder = scratch()?;
-    let settings = Settings { strength: strength.to_owned(), progress: "off".to_owned(), ..Settings::default() };
-    build(folder.path(), mpi, PROGRAMS[0], &settings)?;
-    let launcher = mpi.launcher(2)?;
-    let mut words = vec![launcher.get_program().to_string_lossy().into_owned()];
-    words.extend(launcher.get_args().map(|it| it.to_string_lossy().into_owned()));
-    words.push(folder.path().join("program").display().to_string());
-    words.extend(["1048576".to_owned(), "2500".to_owned(), rounds.to_string()]);
-    Ok(trace::run(&words, true)?.sites())
+/// Listing 1.1, compiled with one strength and without polls.
+#[derive(Debug)]
+pub struct Listing {
+    folder: tempfile::TempDir,
+    mpi: Mpi,
+}
+
+impl Listing {
+    /// Compiles it.
+    ///
+    /// # Errors
+    /// If a compiler is missing or fails.
+    pub fn build(mpi: Mpi, strength: &str) -> Result<Listing, ToolError> {
+        let folder = scratch()?;
+        let settings = Settings { strength: strength.to_owned(), progress: "off".to_owned(), ..Settings::default() };
+        build(folder.path(), mpi, PROGRAMS[0], &settings)?;
+        Ok(Listing { folder, mpi })
+    }
+
+    /// The windows that a run on two ranks measures, means over `rounds` rounds; products take 2,500 us.
+    ///
+    /// # Errors
+    /// If the launcher is missing or the run fails.
+    pub fn windows(&self, rounds: u32) -> Result<Vec<Site>, ToolError> {
+        let launcher = self.mpi.launcher(2)?;
+        let mut words = vec![launcher.get_program().to_string_lossy().into_owned()];
+        words.extend(launcher.get_args().map(|it| it.to_string_lossy().into_owned()));
+        words.push(self.folder.path().join("program").display().to_string());
+        words.extend(["1048576".to_owned(), "2500".to_owned(), rounds.to_string()]);
+        Ok(trace::run(&words, true)?.sites())
+    }
 }

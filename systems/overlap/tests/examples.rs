@@ -266,7 +266,8 @@ fn the_report_finds_sites_and_windows() {
             let rows = overlap::examples::remarks_of(mpi, program, "frontier").unwrap_or_else(|error| panic!("{error}"));
             assert!(rows.iter().any(|row| row.converted), "{} of {}: {rows:?}", program.0, mpi.name());
         }
-        let sites = overlap::examples::listing_windows(mpi, "frontier", 2).unwrap_or_else(|error| panic!("{error}"));
+        let listing = overlap::examples::Listing::build(mpi, "frontier").unwrap_or_else(|error| panic!("{error}"));
+        let sites = listing.windows(2).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(sites.iter().map(|it| it.call.as_str()).collect::<Vec<_>>(), ["MPI_Alltoall"], "{}", mpi.name());
     }
 }

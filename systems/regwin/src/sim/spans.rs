@@ -22,7 +22,7 @@ struct Key(u64);
 
 impl Key {
     fn new(spilled: u32, restored: u32, cost: Cost) -> Key {
-        assert!(spilled | restored < 1 << 8 && cost[0] | cost[1] < 1 << 24, "a switch fits its word");
+        debug_assert!(spilled | restored < 1 << 8 && cost[0] | cost[1] < 1 << 24, "a switch fits its word");
         Key(u64::from(spilled) | u64::from(restored) << 8 | cost[0] << 16 | cost[1] << 40)
     }
 
@@ -43,14 +43,22 @@ impl Spans {
     }
 
     /// One more.
+    #[inline]
     pub fn count(&mut self, spilled: u32, restored: u32, cost: Cost) {
         let key = Key::new(spilled, restored, cost);
         let recent = &mut self.recent[key.slot()];
         if recent.0 == key {
             recent.1 += 1;
-            return;
+        } else {
+            self.replace(key);
         }
-        let (old, times) = std::mem::replace(recent, (key, 1));
+    }
+
+    /// The slot is another one's.
+    #[cold]
+    #[inline(never)]
+    fn replace(&mut self, key: Key) {
+        let (old, times) = std::mem::replace(&mut self.recent[key.slot()], (key, 1));
         *self.others.entry(old).or_default() += times;
     }
 

@@ -408,10 +408,13 @@ impl Windows {
     }
 
     pub(super) fn set_place(&mut self, thread: Thread, place: Option<Place>) {
-        if thread >= self.places.len() {
-            self.places.resize(thread + 1, None);
+        match self.places.get_mut(thread) {
+            Some(it) => *it = place,
+            None => {
+                self.places.resize(thread + 1, None);
+                self.places[thread] = place;
+            }
         }
-        self.places[thread] = place;
     }
 
     fn finish(&mut self, next: Thread, sum: &Sum) {

@@ -119,6 +119,29 @@ fn arguments_pass_through() {
 }
 
 #[test]
+fn without_a_conversion_the_object_is_the_compilers() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let at = folder.path();
+    let mut plain = Command::new("mpicc");
+    plain.env("OMPI_CC", "clang-19").env("MPICH_CC", "clang-19").current_dir(at).args(["-O2", "-c", "p.c", "-o", "plain.o"]);
+    let ran = plain.output().expect("mpicc runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let object = |args: &[&str]| {
+        assert!(meanwhile(at, &[&["cc"], args].concat()).status.success());
+        std::fs::read(at.join("p.o")).expect("an object")
+    };
+    let expected = std::fs::read(at.join("plain.o")).expect("an object");
+    assert!(object(&["--min-bytes", "1000000000", "--", "-O2", "-c", "p.c", "-o", "p.o"]) == expected, "remarks leave something");
+    assert!(object(&["--", "-O2", "-c", "p.c", "-o", "p.o"]) != expected, "nothing was converted");
+    let lines = |object: Vec<u8>| String::from_utf8_lossy(&object).contains(".debug_line");
+    assert!(!lines(object(&["--", "-O2", "-c", "p.c", "-o", "p.o"])));
+    assert!(lines(object(&["--", "-O2", "-g", "-c", "p.c", "-o", "p.o"])), "debug information is kept");
+}
+
+#[test]
 fn a_hazard_in_another_object_switches_all_off() {
     if !tools() {
         return;

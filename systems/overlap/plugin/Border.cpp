@@ -75,6 +75,7 @@ private:
   bool rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R);
   bool isOfPending(const Site &S, const Access &A, const CallInst &Wait) const;
   std::optional<Refusal> findRanges();
+  bool usedByAll(const Use &U);
   bool findValues();
   bool expandable(const Range &R, const SCEVExpander &Expander) const;
   Place emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine);
@@ -202,6 +203,19 @@ std::optional<Refusal> Splitter::findRanges() {
   return std::nullopt;
 }
 
+/// True if every pass uses the buffer, as a loop does that unpacks a message, so that there is no interior.
+bool Splitter::usedByAll(const Use &U) {
+  const Range &R = Ranges[U.RangeIdx];
+  Type *Int = Type::getInt64Ty(F.getContext());
+  auto Number = [&](const SCEV *S) { return SE.getTruncateOrZeroExtend(S, Int); };
+  const SCEV *First = SE.getMinusSCEV(R.Low, SE.getSCEV(U.What.Ptr));
+  if (isa<SCEVCouldNotCompute>(First) || !SE.isKnownNonNegative(First) || !SE.isKnownNonNegative(R.Step))
+    return false;
+  const SCEV *Last = SE.getAddExpr(First, SE.getMulExpr(SE.getTruncateOrSignExtend(R.Step, Int), Number(SE.getBackedgeTakenCount(&L))));
+  const SCEV *Bytes = SE.getMulExpr(Number(SE.getSCEV(U.What.Count)), SE.getConstant(Int, U.What.ElementBytes));
+  return SE.isKnownPositive(SE.getMinusSCEV(Bytes, Last));
+}
+
 /// Values that pass from one pass to the next, or out of the loop.
 bool Splitter::findValues() {
   for (PHINode &Phi : Header->phis()) {
@@ -250,6 +264,8 @@ std::optional<Refusal> Splitter::check() {
     return Refusal::LoopTooLarge;
   if (auto Why = findRanges())
     return Why;
+  if (any_of(Uses, [&](const Use &U) { return usedByAll(U); }))
+    return Refusal::LoopUsesAll;
   if (!findValues())
     return Refusal::LoopExits;
   SCEVExpander Expander(SE, F.getDataLayout(), "overlap");

@@ -221,6 +221,18 @@ bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
   return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr);
 }
 
+/// What a call may do to memory that argument `At` points to.
+static ModRefInfo throughArgument(const CallBase &Call, unsigned At) {
+  // What is passed by value is copied, whatever the callee does to the copy.
+  if (Call.isByValArgument(At))
+    return ModRefInfo::Ref;
+  if (Call.doesNotAccessMemory(At))
+    return ModRefInfo::NoModRef;
+  if (Call.onlyReadsMemory(At))
+    return ModRefInfo::Ref;
+  return Call.onlyWritesMemory(At) ? ModRefInfo::Mod : ModRefInfo::ModRef;
+}
+
 ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   auto *Call = dyn_cast<CallBase>(&I);
   if (auto Own = MemoryLocation::getOrNone(&I); Own && disjoint(*Own, Loc))
@@ -244,14 +256,14 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   };
   if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)) && !NotNamed())
     return Known;
-  for (const Use &Arg : Call->args()) {
-    if (!Arg->getType()->isPointerTy())
-      continue;
-    MemoryLocation Pointee = MemoryLocation::getBeforeOrAfter(Arg);
-    if (!disjoint(Pointee, MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
-      return Known;
+  // It is used through arguments only, so what each of them is for tells.
+  ModRefInfo Through = ModRefInfo::NoModRef;
+  for (unsigned At = 0; At < Call->arg_size(); ++At) {
+    Value *Arg = Call->getArgOperand(At);
+    if (Arg->getType()->isPointerTy() && !disjoint(MemoryLocation::getBeforeOrAfter(Arg), MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
+      Through |= throughArgument(*Call, At);
   }
-  return ModRefInfo::NoModRef;
+  return Known & Through;
 }
 
 bool Effects::mayPass(const Site &Pending, const Site &Other) const {

@@ -55,6 +55,8 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Case("none", Wildcards::None)
                     .Default(std::nullopt),
                 O.Sources);
+  if (Key == "lines")
+    return take(StringSwitch<std::optional<bool>>(Value).Case("keep", false).Case("drop", true).Default(std::nullopt), O.DropLines);
   if (Key == "min-bytes")
     return !Value.getAsInteger(10, O.MinBytes);
   if (Key == "min-weight")

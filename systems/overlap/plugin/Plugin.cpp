@@ -7,6 +7,7 @@
 #include "Existing.h"
 #include "Frontier.h"
 #include "Guard.h"
+#include "Lines.h"
 #include "Options.h"
 #include "Pipeline.h"
 #include "Progress.h"
@@ -22,7 +23,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstdlib>
 
@@ -257,6 +257,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   }
   for (const Site &S : Widened)
     remark(S, O);
+  eraseUnused(Twins, FAM);
   return OfFunction.empty() && !Hazard ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
@@ -283,12 +284,29 @@ public:
   }
 };
 
-class NoteWildcards : public PassInfoMixin<NoteWildcards> {
+/// What later stages ask for and cannot see any more.
+class Note : public PassInfoMixin<Note> {
 public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     noteWildcards(M);
+    noteLines(M, fromEnvironment());
     return PreservedAnalyses::all();
   }
+};
+
+/// Behind all remarks. No analysis looks at line numbers.
+class DropLines : public PassInfoMixin<DropLines> {
+public:
+  explicit DropLines(bool AtLink) : AtLink(AtLink) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    if (AtLink || !beforeLink(M))
+      dropLines(M);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  bool AtLink;
 };
 
 } // namespace
@@ -296,17 +314,16 @@ public:
 extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "overlap", "1", [](PassBuilder &PB) {
             PB.registerPipelineStartEPCallback(
-                [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteWildcards()); });
+                [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
             PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
               if (Level != OptimizationLevel::O0)
                 MPM.addPass(BeforeVectorisation());
+              MPM.addPass(DropLines(/*AtLink=*/false));
             });
             PB.registerFullLinkTimeOptimizationLastEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
-              if (Level == OptimizationLevel::O0)
-                return;
-              MPM.addPass(OverlapPass(fromEnvironment()));
-              // Twins that nobody calls; no pass behind this one removes them.
-              MPM.addPass(GlobalDCEPass());
+              if (Level != OptimizationLevel::O0)
+                MPM.addPass(OverlapPass(fromEnvironment()));
+              MPM.addPass(DropLines(/*AtLink=*/true));
             });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {

@@ -201,4 +201,18 @@ CallInst *closeCall(OpenCall &C) {
   return Call;
 }
 
+void eraseUnused(OpenTwins &Twins, FunctionAnalysisManager &FAM) {
+  // A twin may be called by another one only.
+  for (bool Again = true; Again;) {
+    Again = false;
+    for (auto &Entry : Twins)
+      if (Function *&Twin = Entry.second.Open; Twin && Twin->use_empty()) {
+        FAM.clear(*Twin, Twin->getName());
+        Twin->eraseFromParent();
+        Twin = nullptr;
+        Again = true;
+      }
+  }
+}
+
 } // namespace overlap

@@ -19,6 +19,7 @@
 
 #include "Classify.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/PassManager.h"
 
 namespace overlap {
 
@@ -47,6 +48,9 @@ std::vector<OpenCall> callOpen(llvm::Function &F, const OpenTwins &Twins);
 
 /// Takes a replacement back; the call that stands there now.
 llvm::CallInst *closeCall(OpenCall &C);
+
+/// Removes twins that nobody calls, before later passes optimise them in vain.
+void eraseUnused(OpenTwins &Twins, llvm::FunctionAnalysisManager &FAM);
 
 /// True if a copy of `F` does what `F` does.
 bool canBeCopied(const llvm::Function &F);

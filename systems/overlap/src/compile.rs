@@ -113,7 +113,8 @@ fn command(request: &Request, compiler: &str, plugin: &Path, step: &Step) -> Res
         command = Command::new(request.mpi.wrapper(request.language)?);
         command.env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
     }
-    command.env("MEANWHILE_OVERLAP", request.settings.environment());
+    let lines = if step.wants_lines { "keep" } else { "drop" };
+    command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
     if let Some(folder) = request.folder {
         command.current_dir(folder);
     }

@@ -27,6 +27,9 @@ const GFORTRAN_ONLY: &[&str] = &[
 const TAKES_ARGUMENT: &[&str] =
     &["-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang", "-Xlinker", "-mllvm"];
 
+/// How options start that ask for line numbers in the program or in remarks, or name a file that may.
+const WANTS_LINES: &[&str] = &["-g", "-R", "-fsave-opt", "-foptimization-record", "-fdebug", "-debug", "-fprofile", "--config"];
+
 /// What a command line does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
@@ -36,6 +39,8 @@ pub struct Step {
     pub whole_program: bool,
     /// It names a linker other than lld.
     pub other_linker: bool,
+    /// It asks for debug information, or for remarks of its own, which need line numbers.
+    pub wants_lines: bool,
     /// Where the result goes, if it is named.
     pub output: Option<String>,
 }
@@ -44,12 +49,13 @@ pub struct Step {
 pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>) -> Step {
     let mut words = Vec::new();
     expand(arguments, response, 0, &mut words);
-    let mut step = Step { links: false, whole_program: false, other_linker: false, output: None };
+    let mut step = Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None };
     let mut stops_early = false;
     let mut n_inputs = 0;
     let mut idx = 0;
     while idx < words.len() {
         let word = words[idx].as_str();
+        step.wants_lines |= WANTS_LINES.iter().any(|it| word.starts_with(it)) && word != "-g0";
         match word {
             "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
             "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
@@ -180,6 +186,17 @@ mod tests {
         assert!(!has("-flto --ld-path=/opt/bin/mold a.o", "-fuse-ld=lld"));
         assert!(has("-flto --ld-path=/opt/bin/ld.lld a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(has("-c a.c", "-fpass-plugin=p.so"));
+    }
+
+    #[test]
+    fn lines_are_kept_for_who_asks() {
+        for line in ["-g -c a.c", "-ggdb3 a.c", "-c a.c -gline-tables-only", "-Rpass=loop-vectorize a.c", "-fsave-optimization-record a.c"]
+        {
+            assert!(of(line).wants_lines, "{line}");
+        }
+        for line in ["-O2 -c a.c", "-g0 -c a.c", "@args.rsp", "a.o -o a-g"] {
+            assert!(!of(line).wants_lines, "{line}");
+        }
     }
 
     #[test]

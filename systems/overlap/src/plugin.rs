@@ -41,6 +41,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Guard.h",
     "Helpers.cpp",
     "Helpers.h",
+    "Lines.cpp",
+    "Lines.h",
     "Options.cpp",
     "Options.h",
     "Pipeline.cpp",

@@ -43,6 +43,15 @@ pub fn peak_memory_mb() -> f64 {
     line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()).map_or(0.0, |kb| kb * 1024.0 / 1e6)
 }
 
+/// Processor time of all children that have ended so far, and of theirs, in seconds; 0 where the system does not say.
+pub fn children_seconds() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may hold blanks; user and system time of children are fields 16 and 17.
+    let fields = status.rsplit_once(')').map_or("", |it| it.1).split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|it| it.parse::<u64>().ok()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
 /// Mean number of running threads over the last minute; `None` where the kernel does not say.
 pub fn load() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod compile;
+mod compile_time;
 mod explain;
 mod figures;
 mod options;
@@ -33,13 +34,19 @@ enum Command {
     Trace(trace::Args),
     /// Measure blocking against overlapped programs over a network of 2 Gbit/s.
     Bench(bench::Args),
+    /// Measure what the plugin costs a compilation.
+    CompileTime(compile_time::Args),
     /// Show where the plugin is, for `clang -fpass-plugin=`; builds it if needed.
     Plugin(compile::PluginArgs),
 }
 
 /// How committed results of this system are shown; nothing for those of others.
 pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
-    if (experiment, file) == ("overlap", "bench") { bench::committed(evidence) } else { None }
+    match (experiment, file) {
+        ("overlap", "bench") => bench::committed(evidence),
+        ("overlap", "compile-time") => Some(compile_time::committed(evidence)),
+        _ => None,
+    }
 }
 
 /// Runs the command.
@@ -52,6 +59,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Explain(args) => explain::run(&args, out),
         Command::Trace(args) => trace::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
+        Command::CompileTime(args) => compile_time::run(&args, out),
         Command::Plugin(args) => compile::plugin(&args, out),
     }
 }

@@ -399,4 +399,25 @@ Function *pollHelper(Module &M, const Binding &Bind, const Options &O) {
   return F;
 }
 
+/// void overlap.tick(state, rate, passes): one pass, where a counter in the program would be too much.
+Function *tickHelper(Module &M, const Binding &Bind, const Options &O) {
+  std::string Name = "overlap.tick" + suffix(Bind);
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C);
+  Function *Poll = pollHelper(M, Bind, O), *F = newHelper(M, FunctionType::get(Type::getVoidTy(C), {Ptr, Ptr, Ptr}, false), Name);
+  IRBuilder<> B(&F->getEntryBlock());
+  auto *Ask = BasicBlock::Create(C, "ask", F), *Enough = BasicBlock::Create(C, "enough", F);
+  Value *Left = B.CreateSub(B.CreateLoad(B.getInt32Ty(), F->getArg(2)), B.getInt32(1));
+  B.CreateStore(Left, F->getArg(2));
+  B.CreateCondBr(B.CreateICmpSLE(Left, B.getInt32(0)), Ask, Enough);
+  B.SetInsertPoint(Ask);
+  B.CreateStore(B.CreateCall(Poll, {F->getArg(0), F->getArg(1)}), F->getArg(2));
+  B.CreateBr(Enough);
+  B.SetInsertPoint(Enough);
+  B.CreateRetVoid();
+  return F;
+}
+
 } // namespace overlap

@@ -23,6 +23,7 @@ llvm::StructType *stateType(const Binding &B, llvm::LLVMContext &C);
 llvm::Function *startHelper(llvm::Module &M, const Site &S, const llvm::FunctionType *Blocking, const Options &O);
 llvm::Function *waitHelper(llvm::Module &M, const Binding &B);
 llvm::Function *pollHelper(llvm::Module &M, const Binding &B, const Options &O);
+llvm::Function *tickHelper(llvm::Module &M, const Binding &B, const Options &O);
 
 /// What the open field of a state holds: nothing is pending, a message of ours, messages of the program's own.
 enum Pending : uint32_t { Closed, Ours, Theirs };

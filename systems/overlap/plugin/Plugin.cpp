@@ -47,13 +47,14 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM);
 
 private:
-  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, std::vector<Site> &Widened);
+  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, PollingCopies &Copies,
+             std::vector<Site> &Widened);
   const Options Given;
   Options O; ///< As given, and what the module adds.
 };
 
 void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins,
-                        std::vector<Site> &Widened) {
+                        PollingCopies &Copies, std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
   auto &LI = FAM.getResult<LoopAnalysis>(F);
@@ -180,7 +181,7 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       for (Site &S : C.Pending)
         Widened.push_back(S);
   }
-  Polls Keeping(FAM, Weights, O);
+  Polls Keeping(FAM, Weights, O, Copies);
   for (Site *S : Pending)
     if (S->converted()) {
       Keeping.insert(*S);
@@ -237,6 +238,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   std::vector<Site> Widened;
   // Functions before those who call them, so that a wait can climb.
   OpenTwins Twins;
+  PollingCopies Copies(M);
   CallGraph Graph(M);
   for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It)
     for (CallGraphNode *Node : *It) {
@@ -246,7 +248,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
       bool CallsOpen = !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine() &&
                        any_of(*Node, [&](auto &Edge) { return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction()); });
       if (OfFunction.contains(F) || CallsOpen)
-        widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Widened);
+        widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Copies, Widened);
     }
   for (const Site &S : Sites) {
     // What a caller finishes is told there.

@@ -11,6 +11,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -26,6 +27,18 @@ static constexpr uint64_t UnknownTrips = 100;
 static constexpr uint64_t StripWeight = 40000;
 /// With `auto`, smaller windows have no polls.
 static constexpr uint64_t WindowMin = 1000;
+
+/// A function that takes a smaller part of a window is not copied: 1 in this many.
+static constexpr uint64_t PartMin = 8;
+/// The copies of a module have no more instructions than this, or than a twentieth of the module.
+static constexpr uint64_t CopiesMin = 4000;
+
+PollingCopies::PollingCopies(const Module &M) {
+  uint64_t Size = 0;
+  for (const Function &F : M)
+    Size += F.getInstructionCount();
+  Left = std::max(Size / 20, CopiesMin);
+}
 
 /// One pass through `L`, in weighted instructions.
 uint64_t Polls::pass(Loop &L) {
@@ -145,51 +158,61 @@ SmallVector<Loop *, 4> Polls::chooseOrStrip(Function &F, function_ref<bool(Loop 
   return Chosen;
 }
 
-void Polls::insertInto(Loop &L, Value *State, const Binding &Bind, unsigned &Count) {
-  BasicBlock *Latch = L.getLoopLatch();
-  Function &F = *L.getHeader()->getParent();
-  if (!Latch || !isa<BranchInst>(Latch->getTerminator()))
-    return;
-  LLVMContext &C = F.getContext();
-  Module &M = *F.getParent();
+/// A place for what the rate of polls in `F` goes by, and for how many passes are left until the next. A window that
+/// starts at `Start` does not go by what was found in the one before.
+std::pair<AllocaInst *, AllocaInst *> Polls::rate(Function &F, Instruction *Start) {
   BasicBlock &Entry = F.getEntryBlock();
   IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
-  auto *RateType = StructType::get(C, {Top.getInt64Ty(), Top.getInt32Ty()});
+  auto *RateType = StructType::get(F.getContext(), {Top.getInt64Ty(), Top.getInt32Ty()});
   AllocaInst *Rate = Top.CreateAlloca(RateType, nullptr, "overlap.rate");
   AllocaInst *Passes = Top.CreateAlloca(Top.getInt32Ty(), nullptr, "overlap.passes");
   IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
   AfterAllocas.CreateStore(AfterAllocas.getInt64(0), AfterAllocas.CreateStructGEP(RateType, Rate, 0));
   AfterAllocas.CreateStore(AfterAllocas.getInt32(1), AfterAllocas.CreateStructGEP(RateType, Rate, 1));
   AfterAllocas.CreateStore(AfterAllocas.getInt32(1), Passes);
+  if (Start) {
+    IRBuilder<> B(Start->getNextNode());
+    B.CreateStore(B.getInt32(1), Passes);
+  }
+  return {Rate, Passes};
+}
 
+void Polls::insertInto(Loop &L, Instruction *Start, Value *State, const Binding &Bind, unsigned &Count) {
+  BasicBlock *Latch = L.getLoopLatch();
+  Function &F = *L.getHeader()->getParent();
+  if (!Latch || !isa<BranchInst>(Latch->getTerminator()))
+    return;
+  auto [Rate, Passes] = rate(F, Start);
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   IRBuilder<> B(Latch->getTerminator());
   Value *Left = B.CreateSub(B.CreateLoad(B.getInt32Ty(), Passes), B.getInt32(1));
   B.CreateStore(Left, Passes);
-  MDNode *Rarely = MDBuilder(C).createBranchWeights(1, 10000);
+  MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
   DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
   Instruction *Then = SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely,
                                                 &Updater, &LI);
   B.SetInsertPoint(Then);
-  B.CreateStore(B.CreateCall(pollHelper(M, Bind, O), {State, Rate}), Passes);
+  B.CreateStore(B.CreateCall(pollHelper(*F.getParent(), Bind, O), {State, Rate}), Passes);
   PromoteMemToReg({Passes}, DT);
   ++Count;
 }
 
-/// A copy of `F` that polls in its loops; null if it has none that is long enough.
+/// True if `F` has a loop that may be long.
+bool Polls::mayBeLong(Function &F) {
+  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  return any_of(FAM.getResult<LoopAnalysis>(F), [&](Loop *L) { return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || pass(*L) >= PassMin; });
+}
+
+/// A copy of `F` that polls in its loops; null if it has none that is long enough, or if no more copies are to be made.
 Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
-  auto It = Copies.find(&F);
-  if (It == Copies.end()) {
-    // The copy has two more arguments: whose state to ask about.
-    It = Copies.insert({&F, {nullptr, 0}}).first;
-    const LoopInfo &OfF = FAM.getResult<LoopAnalysis>(F);
-    bool Long = any_of(OfF, [&](Loop *L) { return !L->isInnermost() || !FAM.getResult<ScalarEvolutionAnalysis>(F).getSmallConstantTripCount(L); });
-    SmallVector<Loop *, 4> Chosen;
-    for (Loop *L : OfF)
-      choose(*L, Chosen);
-    if ((Chosen.empty() && !Long) || !canBeCopied(F))
+  auto It = Copies.Made.find({&F, Bind.Fortran});
+  if (It == Copies.Made.end()) {
+    if (!mayBeLong(F) || !canBeCopied(F) || F.getInstructionCount() > Copies.Left)
       return nullptr;
+    Copies.Left -= F.getInstructionCount();
+    // The copy has one more argument: whose state to ask about.
+    It = Copies.Made.insert({{&F, Bind.Fortran}, {}}).first;
     SmallVector<Type *, 8> Types(F.getFunctionType()->params());
     Types.push_back(PointerType::getUnqual(F.getContext()));
     auto *Type = FunctionType::get(F.getReturnType(), Types, false);
@@ -209,15 +232,14 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
                       Attribute::Speculatable, Attribute::NoCallback})
       Copy->removeFnAttr(Kind);
-    Chosen = chooseOrStrip(*Copy, [](Loop &L) { return true; });
     unsigned Inside = 0;
-    for (Loop *L : Chosen)
-      insertInto(*L, Copy->getArg(F.arg_size()), Bind, Inside);
+    for (Loop *L : chooseOrStrip(*Copy, [](Loop &L) { return true; }))
+      insertInto(*L, nullptr, Copy->getArg(F.arg_size()), Bind, Inside);
     FAM.clear(*Copy, Copy->getName());
     It->second = {Copy, Inside};
   }
-  Count += It->second.second;
-  return It->second.first;
+  Count += It->second.Polls;
+  return It->second.F;
 }
 
 void Polls::insert(Site &S) {
@@ -250,19 +272,38 @@ void Polls::insert(Site &S) {
   SmallVector<Loop *, 4> Chosen =
       chooseOrStrip(F, [&](Loop &L) { return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); });
   for (Loop *L : Chosen)
-    insertInto(*L, S.State, S.Bind, S.Polls);
+    insertInto(*L, S.Init, S.State, S.Bind, S.Polls);
   // STEP 3: functions called outside of the loops that poll now.
-  for (CallInst *Call : Calls) {
+  erase_if(Calls, [&](CallInst *Call) {
     Function *Callee = Call->getCalledFunction();
-    if (!Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() ||
-        Call->hasOperandBundles() || Callee->getFunctionType() != Call->getFunctionType() ||
-        Callee->getName().ends_with(".overlap"))
+    return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() || Call->hasOperandBundles() ||
+           Callee->getFunctionType() != Call->getFunctionType() || Callee->getName().ends_with(".overlap") ||
+           any_of(Chosen, [&](Loop *L) { return L->contains(Call); });
+  });
+  if (!Calls.empty())
+    insertAround(Calls, S);
+}
+
+/// Polls inside of the functions that `Calls` call in the window of `S`, or behind them.
+void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
+  Function &F = *S.Caller;
+  uint64_t Whole = 0;
+  for (const CallInst *Call : Calls)
+    Whole = SaturatingAdd(Whole, Weights.weight(*Call));
+  std::pair<AllocaInst *, AllocaInst *> Rate;
+  for (CallInst *Call : Calls) {
+    Function &Callee = *Call->getCalledFunction();
+    Function *Copy = Weights.weight(*Call) >= Whole / PartMin ? copyOf(Callee, S.Bind, S.Polls) : nullptr;
+    if (!Copy) {
+      if (!mayBeLong(Callee) || is_contained(S.Waits, Call->getNextNonDebugInstruction()))
+        continue;
+      if (!Rate.first)
+        Rate = rate(F, S.Init);
+      IRBuilder<> B(Call->getNextNode());
+      B.CreateCall(tickHelper(*F.getParent(), S.Bind, O), {S.State, Rate.first, Rate.second});
+      ++S.Polls;
       continue;
-    if (any_of(Chosen, [&](Loop *L) { return L->contains(Call); }))
-      continue;
-    Function *Copy = copyOf(*Callee, S.Bind, S.Polls);
-    if (!Copy)
-      continue;
+    }
     SmallVector<Value *, 8> Args(Call->args());
     Args.push_back(S.State);
     IRBuilder<> B(Call);

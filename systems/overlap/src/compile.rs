@@ -55,6 +55,25 @@ pub struct Ended {
 /// If the compiler is missing or not of LLVM 19, or the plugin is missing or cannot be built. An
 /// error of the user's program is no error here.
 pub fn compile(request: &Request) -> Result<Ended, ToolError> {
+    let (mut command, step) = prepare(request)?;
+    let mut ended = run(&mut command)?;
+    if ended.ok && step.links {
+        let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
+        ended.switched_off = hazards(&output);
+        if !ended.switched_off.is_empty() {
+            let object = plugin::switch_off()?;
+            command.arg("-Xlinker").arg(object);
+            ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(&mut command)? };
+        }
+    }
+    Ok(ended)
+}
+
+/// The compiler call with the plugin, and what it does.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let compiler = compiler(request)?;
     let plugin = match request.plugin {
         Some(path) if path.is_file() => path.to_owned(),
@@ -69,17 +88,29 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
         // A file name among the arguments would be compiled as the language of a preceding -x.
         command.arg("-Xlinker").arg(plugin::uniform_shim(request.mpi)?);
     }
-    let mut ended = run(&mut command)?;
-    if ended.ok && step.links {
-        let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
-        ended.switched_off = hazards(&output);
-        if !ended.switched_off.is_empty() {
-            let object = plugin::switch_off()?;
-            command.arg("-Xlinker").arg(object);
-            ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(&mut command)? };
-        }
+    Ok((command, step))
+}
+
+/// The same compiler call without the plugin.
+///
+/// # Errors
+/// If the compiler or MPI's wrapper is missing.
+pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
+    let compiler = compiler(request)?;
+    let mut command;
+    if request.language == Language::Fortran {
+        let step = driver::step(request.arguments, &mut |name| std::fs::read_to_string(name).ok());
+        let flags = request.mpi.flags(request.language)?;
+        command = Command::new(compiler);
+        command.args(request.arguments).args(driver::fortran_flags(&flags, step.links));
+    } else {
+        command = Command::new(request.mpi.wrapper(request.language)?);
+        command.env(request.mpi.compiler_variable(request.language), compiler).args(request.arguments);
     }
-    Ok(ended)
+    if let Some(folder) = request.folder {
+        command.current_dir(folder);
+    }
+    Ok(command)
 }
 
 /// The compiler, checked: a plugin of LLVM 19 cannot be loaded by another LLVM.

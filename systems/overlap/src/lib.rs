@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod compile;
+pub mod compile_time;
 pub mod driver;
 pub mod examples;
 pub mod generate;

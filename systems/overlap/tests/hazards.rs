@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 17] = [
+const PROGRAMS: [(&str, u32, Seen); 18] = [
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
@@ -29,6 +29,7 @@ const PROGRAMS: [(&str, u32, Seen); 17] = [
     ("function-in-a-variable.c", 2, Seen::First),
     ("labels-of-a-switch.c", 2, Seen::File),
     ("rank-in-the-environment.c", 2, Seen::File),
+    ("reads-and-writes-by-another-way.c", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),
     ("size-known-to-one-rank.c", 2, Seen::File),
     ("struct-by-value.c", 2, Seen::File),

@@ -1,0 +1,128 @@
+//! `meanwhile overlap compile-time`: what the plugin costs a compilation.
+
+use std::path::PathBuf;
+
+use overlap::Mpi;
+use overlap::compile_time::{self, Cost};
+use overlap::mpi::{self, Language};
+use report::page::Block;
+use report::{Cell, Evidence, Kind, Table};
+use serde_json::{Map, Value, json};
+
+use super::options;
+use crate::evidence;
+use crate::output::{Failure, Output};
+
+/// Lines of the program that is made where none is given.
+const LINES: usize = 10_000;
+/// Its lines for each call of MPI: a code that communicates in a few places, and one that does so everywhere.
+const LINES_A_CALL: [usize; 3] = [120, 60, 30];
+
+/// Arguments of `meanwhile overlap compile-time`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// openmpi or mpich; default: what `mpicc` is.
+    #[arg(long, value_parser = options::mpi)]
+    mpi: Option<Mpi>,
+    /// Compilations without and with the plugin, in turn.
+    #[arg(long, default_value_t = 15)]
+    pairs: usize,
+    /// c, c++ or fortran, of the given file.
+    #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"])]
+    language: String,
+    /// Write the results as evidence.
+    #[arg(long, value_name = "FILE", conflicts_with = "arguments")]
+    out: Option<PathBuf>,
+    /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs of 10,000 lines if none.
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    if args.pairs == 0 {
+        return Err(Failure::user("a comparison needs a pair", None));
+    }
+    let library = match args.mpi {
+        Some(library) => library,
+        None => mpi::which("mpicc").map_err(Failure::tool)?,
+    };
+    let mut rows = Vec::new();
+    if args.arguments.is_empty() {
+        let progress = out.progress((LINES_A_CALL.len() * args.pairs) as u64);
+        let folder = tempfile::tempdir().map_err(|error| Failure::environment("make a scratch folder", error.to_string()))?;
+        for lines_a_call in LINES_A_CALL {
+            progress.set_message(format!("a call every {lines_a_call} lines"));
+            let text = compile_time::program(LINES, lines_a_call);
+            let path = folder.path().join(format!("every-{lines_a_call}-lines.c"));
+            std::fs::write(&path, &text).map_err(|error| Failure::environment(format!("write {}", path.display()), error.to_string()))?;
+            let arguments = ["-O2".to_owned(), "-c".to_owned(), path.display().to_string()];
+            let cost =
+                compile_time::measure(Language::C, library, &arguments, args.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
+            rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(text.lines().count()), &cost));
+        }
+        progress.finish_and_clear();
+    } else {
+        let language = match args.language.as_str() {
+            "c" => Language::C,
+            "c++" => Language::Cxx,
+            _ => Language::Fortran,
+        };
+        let progress = out.progress(args.pairs as u64);
+        let cost = compile_time::measure(language, library, &args.arguments, args.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
+        progress.finish_and_clear();
+        rows.push(object(library, &args.arguments.join(" "), None, &cost));
+    }
+    out.line(&table(&rows).terminal(None));
+    if let Some(path) = &args.out {
+        let command = format!("meanwhile overlap compile-time --mpi {} --pairs {} --out FILE", library.name(), args.pairs);
+        evidence::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
+    }
+    out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
+    Ok(())
+}
+
+fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<String, Value> {
+    let rounded = |value: f64| (value * 1e4).round() / 1e4;
+    let value = json!({
+        "mpi": library.name(),
+        "compiled": what,
+        "lines": lines,
+        "calls": cost.calls.sites,
+        "converted": cost.calls.converted,
+        "plain_s": rounded(cost.plain_s),
+        "plugin_s": rounded(cost.plugin_s),
+        "ratio": rounded(cost.ratio),
+        "interval": [rounded(cost.interval.0), rounded(cost.interval.1)],
+        "pairs": cost.pairs,
+        "load": cost.load,
+    });
+    match value {
+        Value::Object(map) => map,
+        _ => unreachable!("the macro made an object"),
+    }
+}
+
+/// The committed table.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    vec![Block::Text(evidence.origin()), Block::Table(table(&evidence.rows))]
+}
+
+fn table(rows: &[Map<String, Value>]) -> Table {
+    let columns = ["compiled", "lines", "calls", "converted", "plain [s]", "plugin [s]", "ratio", "95 %", "pairs"];
+    let mut table = Table::new("what the plugin costs a compilation", &columns)
+        .kind(Kind::Measured)
+        .note("processor time of the compiler; ratio: with the plugin over without, above 1 is slower");
+    for row in rows {
+        let end = |idx: usize| row["interval"][idx].as_f64().unwrap_or(f64::NAN);
+        let mut cells = vec![Cell::words(row["compiled"].as_str().unwrap_or("-"))];
+        cells.push(row["lines"].as_u64().map_or_else(|| Cell::words("-"), Cell::number));
+        cells.extend(["calls", "converted"].map(|key| Cell::number(&row[key])));
+        cells.extend(["plain_s", "plugin_s"].map(|key| Cell::number(format!("{:.2}", row[key].as_f64().unwrap_or(f64::NAN)))));
+        cells.push(Cell::number(format!("{:.3}", row["ratio"].as_f64().unwrap_or(f64::NAN))));
+        cells.push(Cell::words(format!("{:.3} to {:.3}", end(0), end(1))));
+        cells.push(Cell::number(&row["pairs"]));
+        table.push(cells);
+    }
+    table
+}

@@ -23,6 +23,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstdlib>
 
@@ -326,6 +327,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
               if (Level != OptimizationLevel::O0)
                 MPM.addPass(OverlapPass(fromEnvironment()));
               MPM.addPass(DropLines(/*AtLink=*/true));
+              // Functions that only twins or copies call in their place; no pass behind this one removes them.
+              MPM.addPass(GlobalDCEPass());
             });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {

@@ -11,9 +11,8 @@
 /// A poll stands in the innermost loop around an innermost loop whose one pass is long enough for
 /// the counter not to matter; innermost loops stay as they are, so that they vectorise. An innermost
 /// loop that stands alone is cut into strips, and the poll stands between two strips. A function
-/// that
-/// takes much of a window is copied, and the copy polls, as long as the copies of a module stay small; behind other calls
-/// stands a call that counts and polls.
+/// that takes much of a window is copied, and the copy polls, as long as the copies of a module stay
+/// small; behind other long calls stands a call of `overlap.tick`, which counts and polls.
 ///
 /// Needs:    windows at their final size.
 /// Keeps:    what the program computes; MPI_Test starts nothing.
@@ -37,7 +36,7 @@ public:
 private:
   friend class Polls;
   struct Copy {
-    llvm::Function *F = nullptr; ///< Null where the function is never long.
+    llvm::Function *F = nullptr;
     unsigned Polls = 0;
   };
   /// By function and language of the binding.

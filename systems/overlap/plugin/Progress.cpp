@@ -31,7 +31,7 @@ static constexpr uint64_t WindowMin = 1000;
 /// A function that takes a smaller part of a window is not copied: 1 in this many.
 static constexpr uint64_t PartMin = 8;
 /// The copies of a module have no more instructions than this, or than a twentieth of the module.
-static constexpr uint64_t CopiesMin = 4000;
+static constexpr uint64_t CopiesMin = 1000;
 
 PollingCopies::PollingCopies(const Module &M) {
   uint64_t Size = 0;

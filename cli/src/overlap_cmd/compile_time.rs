@@ -50,16 +50,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     if args.arguments.is_empty() {
         let progress = out.progress((LINES_A_CALL.len() * args.pairs) as u64);
-        let folder = tempfile::tempdir().map_err(|error| Failure::environment("make a scratch folder", error.to_string()))?;
         for lines_a_call in LINES_A_CALL {
             progress.set_message(format!("a call every {lines_a_call} lines"));
-            let text = compile_time::program(LINES, lines_a_call);
-            let path = folder.path().join(format!("every-{lines_a_call}-lines.c"));
-            std::fs::write(&path, &text).map_err(|error| Failure::environment(format!("write {}", path.display()), error.to_string()))?;
-            let arguments = ["-O2".to_owned(), "-c".to_owned(), path.display().to_string()];
-            let cost =
-                compile_time::measure(Language::C, library, &arguments, args.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
-            rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(text.lines().count()), &cost));
+            let made = compile_time::measure_made(library, LINES, lines_a_call, args.pairs, &mut || progress.inc(1));
+            let (n_lines, cost) = made.map_err(Failure::tool)?;
+            rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(n_lines), &cost));
         }
         progress.finish_and_clear();
     } else {

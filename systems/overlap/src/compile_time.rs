@@ -72,6 +72,26 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], pairs: usize,
     })
 }
 
+/// Measures a made [`program`], and says how many lines it has.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_made(
+    mpi: Mpi,
+    n_lines: usize,
+    lines_a_call: usize,
+    pairs: usize,
+    step: &mut dyn FnMut(),
+) -> Result<(usize, Cost), ToolError> {
+    let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let path = folder.path().join("made.c");
+    let text = program(n_lines, lines_a_call);
+    std::fs::write(&path, &text).map_err(failed)?;
+    let arguments = ["-O2".to_owned(), "-c".to_owned(), path.display().to_string()];
+    Ok((text.lines().count(), measure(Language::C, mpi, &arguments, pairs, step)?))
+}
+
 /// A C program of about `n_lines` lines in which a call of MPI comes every `lines_a_call` lines: exchanges behind wrappers that
 /// check their return code, sums, broadcasts, and loops of several shapes between them.
 pub fn program(n_lines: usize, lines_a_call: usize) -> String {

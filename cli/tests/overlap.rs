@@ -142,6 +142,28 @@ fn without_a_conversion_the_object_is_the_compilers() {
 }
 
 #[test]
+fn compile_time() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let ran = meanwhile(folder.path(), &["compile-time", "--pairs", "1", "--count", "--json", "--", "-O2", "-c", "p.c"]);
+    let row = &json(&ran)["rows"][0];
+    assert_eq!(
+        (&row["compiled"], &row["calls"], &row["converted"], &row["pairs"]),
+        (&"-O2 -c p.c".into(), &2.into(), &2.into(), &1.into()),
+        "{row}"
+    );
+    let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} is no number: {row}"));
+    assert!(number("plain_s") > 0.0 && number("plugin_s") > 0.0, "{row}");
+    // The compiler and the code that it reads come to more than this, and the plugin adds something to it.
+    assert!(number("plain_instructions") > 1e8 && number("plugin_instructions") > number("plain_instructions"), "{row}");
+    assert!((number("instructions_ratio") - number("plugin_instructions") / number("plain_instructions")).abs() < 1e-4, "{row}");
+    let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+    assert_eq!(files.len(), 1, "nothing is left behind: {files:?}");
+}
+
+#[test]
 fn a_hazard_in_another_object_switches_all_off() {
     if !tools() {
         return;
@@ -172,6 +194,8 @@ fn wrong_input_is_refused() {
         (vec!["explain", "nowhere"], 1, "cannot read `nowhere`"),
         (vec!["explain", "x.opt.yaml"], 1, "line 1 is no optimisation remark"),
         (vec!["bench", "--ranks", "1"], 1, "two ranks or more"),
+        (vec!["compile-time", "--pairs", "0"], 1, "a comparison needs a pair"),
+        (vec!["compile-time", "--mpi", "openmpi", "--pairs", "1", "--", "-c", "missing.c"], 2, "missing.c"),
     ];
     for (args, code, said) in refusals {
         let ran = meanwhile(folder.path(), &args);

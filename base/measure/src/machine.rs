@@ -167,6 +167,14 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_children_is_counted() {
+        let before = children_seconds();
+        let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
+        let status = std::process::Command::new("sh").args(["-c", spin]).status().expect("sh runs");
+        assert!(status.success() && children_seconds() > before);
+    }
+
+    #[test]
     fn a_missing_compiler_says_what_was_run() {
         let error = version("no-such-compiler", &["--version"]).expect_err("it is missing");
         assert_eq!(error.ran, "no-such-compiler --version");

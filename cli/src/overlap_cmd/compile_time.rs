@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use overlap::Mpi;
-use overlap::compile_time::{self, Cost};
+use overlap::compile_time::{self, Cost, Extent};
 use overlap::mpi::{self, Language};
 use report::page::Block;
 use report::{Cell, Evidence, Kind, Table};
@@ -15,7 +15,7 @@ use crate::output::{Failure, Output};
 
 /// Lines of the program that is made where none is given.
 const LINES: usize = 10_000;
-/// Its lines for each call of MPI: a code that communicates in a few places, and one that does so everywhere.
+/// Its lines for each call of MPI, from a code that communicates in a few places to one that does so everywhere.
 const LINES_A_CALL: [usize; 3] = [120, 60, 30];
 
 /// Arguments of `meanwhile overlap compile-time`.
@@ -27,6 +27,9 @@ pub struct Args {
     /// Compilations without and with the plugin, in turn.
     #[arg(long, default_value_t = 15)]
     pairs: usize,
+    /// Count the instructions of one compilation each, with valgrind, which takes 25 to 50 times as long.
+    #[arg(long)]
+    count: bool,
     /// c, c++ or fortran, of the given file.
     #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"])]
     language: String,
@@ -47,12 +50,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
     };
+    let extent = Extent { pairs: args.pairs, count: args.count };
     let mut rows = Vec::new();
     if args.arguments.is_empty() {
-        let progress = out.progress((LINES_A_CALL.len() * args.pairs) as u64);
+        let progress = out.progress((LINES_A_CALL.len() * extent.steps()) as u64);
         for lines_a_call in LINES_A_CALL {
             progress.set_message(format!("a call every {lines_a_call} lines"));
-            let made = compile_time::measure_made(library, LINES, lines_a_call, args.pairs, &mut || progress.inc(1));
+            let made = compile_time::measure_made(library, LINES, lines_a_call, extent, &mut || progress.inc(1));
             let (n_lines, cost) = made.map_err(Failure::tool)?;
             rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(n_lines), &cost));
         }
@@ -63,14 +67,15 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             "c++" => Language::Cxx,
             _ => Language::Fortran,
         };
-        let progress = out.progress(args.pairs as u64);
-        let cost = compile_time::measure(language, library, &args.arguments, args.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
+        let progress = out.progress(extent.steps() as u64);
+        let cost = compile_time::measure(language, library, &args.arguments, extent, &mut || progress.inc(1)).map_err(Failure::tool)?;
         progress.finish_and_clear();
         rows.push(object(library, &args.arguments.join(" "), None, &cost));
     }
     out.line(&table(&rows).terminal(None));
     if let Some(path) = &args.out {
-        let command = format!("meanwhile overlap compile-time --mpi {} --pairs {} --out FILE", library.name(), args.pairs);
+        let count = if args.count { " --count" } else { "" };
+        let command = format!("meanwhile overlap compile-time --mpi {} --pairs {}{count} --out FILE", library.name(), args.pairs);
         evidence::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
     }
     out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
@@ -91,6 +96,9 @@ fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<St
         "interval": [rounded(cost.interval.0), rounded(cost.interval.1)],
         "pairs": cost.pairs,
         "load": cost.load,
+        "plain_instructions": cost.instructions.map(|it| it.0),
+        "plugin_instructions": cost.instructions.map(|it| it.1),
+        "instructions_ratio": cost.instructions.map(|(plain, plugin)| rounded(plugin as f64 / plain as f64)),
     });
     match value {
         Value::Object(map) => map,
@@ -104,10 +112,10 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 }
 
 fn table(rows: &[Map<String, Value>]) -> Table {
-    let columns = ["compiled", "lines", "calls", "converted", "plain [s]", "plugin [s]", "ratio", "95 %", "pairs"];
+    let columns = ["compiled", "lines", "calls", "converted", "plain [s]", "plugin [s]", "ratio", "95 %", "pairs", "of instructions"];
     let mut table = Table::new("what the plugin costs a compilation", &columns)
         .kind(Kind::Measured)
-        .note("processor time of the compiler; ratio: with the plugin over without, above 1 is slower");
+        .note("seconds: processor time of the compiler; ratio: with the plugin over without, above 1 is slower; of instructions: the same ratio of instructions, one compilation each, counted by valgrind");
     for row in rows {
         let end = |idx: usize| row["interval"][idx].as_f64().unwrap_or(f64::NAN);
         let mut cells = vec![Cell::words(row["compiled"].as_str().unwrap_or("-"))];
@@ -117,6 +125,7 @@ fn table(rows: &[Map<String, Value>]) -> Table {
         cells.push(Cell::number(format!("{:.3}", row["ratio"].as_f64().unwrap_or(f64::NAN))));
         cells.push(Cell::words(format!("{:.3} to {:.3}", end(0), end(1))));
         cells.push(Cell::number(&row["pairs"]));
+        cells.push(row["instructions_ratio"].as_f64().map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{it:.3}"))));
         table.push(cells);
     }
     table

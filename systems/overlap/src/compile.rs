@@ -80,9 +80,10 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
         Some(path) => return Err(ToolError { ran: format!("load {}", path.display()), said: "there is no such plugin".to_owned() }),
         None => plugin::plugin()?,
     };
-    let mut read = |name: &str| std::fs::read_to_string(name).ok();
-    let step = driver::step(request.arguments, &mut read);
-    let mut command = command(request, &compiler, &plugin, &step)?;
+    let step = step(request);
+    let mut command = command(request, &compiler, &step, &driver::arguments(&step, request.language, &plugin))?;
+    let lines = if step.wants_lines { "keep" } else { "drop" };
+    command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
     let uniform = request.settings.collectives == "uniform" && request.language != Language::Fortran;
     if uniform && step.links {
         // A file name among the arguments would be compiled as the language of a preceding -x.
@@ -96,21 +97,11 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 /// # Errors
 /// If the compiler or MPI's wrapper is missing.
 pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
-    let compiler = compiler(request)?;
-    let mut command;
-    if request.language == Language::Fortran {
-        let step = driver::step(request.arguments, &mut |name| std::fs::read_to_string(name).ok());
-        let flags = request.mpi.flags(request.language)?;
-        command = Command::new(compiler);
-        command.args(request.arguments).args(driver::fortran_flags(&flags, step.links));
-    } else {
-        command = Command::new(request.mpi.wrapper(request.language)?);
-        command.env(request.mpi.compiler_variable(request.language), compiler).args(request.arguments);
-    }
-    if let Some(folder) = request.folder {
-        command.current_dir(folder);
-    }
-    Ok(command)
+    command(request, &compiler(request)?, &step(request), &[])
+}
+
+fn step(request: &Request) -> Step {
+    driver::step(request.arguments, &mut |name| std::fs::read_to_string(name).ok())
 }
 
 /// The compiler, checked: a plugin of LLVM 19 cannot be loaded by another LLVM.
@@ -132,8 +123,8 @@ fn compiler(request: &Request) -> Result<String, ToolError> {
     Ok(name.to_owned())
 }
 
-fn command(request: &Request, compiler: &str, plugin: &Path, step: &Step) -> Result<Command, ToolError> {
-    let ours = driver::arguments(step, request.language, plugin);
+/// The user's compiler call with `ours` before the user's arguments.
+fn command(request: &Request, compiler: &str, step: &Step, ours: &[String]) -> Result<Command, ToolError> {
     let mut command;
     if request.language == Language::Fortran {
         // The wrappers are made for gfortran, so only what they would add is taken from them.
@@ -144,8 +135,6 @@ fn command(request: &Request, compiler: &str, plugin: &Path, step: &Step) -> Res
         command = Command::new(request.mpi.wrapper(request.language)?);
         command.env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
     }
-    let lines = if step.wants_lines { "keep" } else { "drop" };
-    command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
     if let Some(folder) = request.folder {
         command.current_dir(folder);
     }

@@ -1,6 +1,9 @@
 //! Door: what the plugin costs a compilation.
 
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use measure::machine;
@@ -13,6 +16,8 @@ use crate::remarks::{self, Summary};
 use crate::settings::Settings;
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(600);
+/// Under valgrind a compilation takes 25 to 50 times as long.
+const COUNT_LIMIT: Duration = Duration::from_secs(6 * 3600);
 
 /// Processor time of one compilation, without and with the plugin, in turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,34 +36,55 @@ pub struct Cost {
     pub pairs: usize,
     /// Load of the machine before, if it is known.
     pub load: Option<f64>,
+    /// Instructions of one compilation without and of one with the plugin, of all its processes, where they were counted.
+    pub instructions: Option<(u64, u64)>,
 }
 
-/// Compiles with `arguments`, without and with the plugin, `pairs` times. What they would write goes to a scratch folder.
+/// How often is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Compilations without and with the plugin, in turn.
+    pub pairs: usize,
+    /// One more of each under valgrind, which counts instructions.
+    pub count: bool,
+}
+
+impl Extent {
+    /// How often `measure` calls its `step`.
+    pub fn steps(self) -> usize {
+        self.pairs + usize::from(self.count)
+    }
+}
+
+/// Compiles with `arguments`, without and with the plugin. What they would write goes to a scratch folder.
 ///
 /// # Errors
-/// If a compiler or the plugin is missing, or the compilation fails.
-pub fn measure(language: Language, mpi: Mpi, arguments: &[String], pairs: usize, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
-    let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
-    let folder = tempfile::tempdir().map_err(failed)?;
+/// If a compiler, the plugin or, to count, valgrind is missing, or the compilation fails.
+pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: Extent, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
+    let folder = tempfile::tempdir().map_err(no_scratch)?;
     let output = folder.path().join("out.o").display().to_string();
     let arguments = [arguments, &["-o".to_owned(), output]].concat();
     let settings = Settings::default();
     let request = Request { language, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments, folder: None };
     let load = machine::load();
     let (mut plain, mut with) = (compile::plain(&request)?, compile::prepare(&request)?.0);
-    let sample = |command: &mut std::process::Command| {
+    let sample = |command: &mut Command| {
         let before = machine::children_seconds();
         tool::run(command, b"", COMPILE_LIMIT)?.ok()?;
         Ok(machine::children_seconds() - before)
     };
     // The first compilation reads the compiler and the plugin from disk.
     sample(&mut with)?;
-    let mut plugin = || sample(&mut with).inspect(|_| step());
-    let paired = pairs::run_pairs(Plan { n_warmups: 0, n_pairs: pairs, n_repeats: 1 }, &mut plugin, || sample(&mut plain))?;
+    let plan = Plan { n_warmups: 0, n_pairs: extent.pairs, n_repeats: 1 };
+    let paired = pairs::run_pairs(plan, || sample(&mut with).inspect(|_| step()), || sample(&mut plain))?;
     let summary = paired.summary();
+    let instructions = if extent.count { Some((instructions(&plain, folder.path())?, instructions(&with, folder.path())?)) } else { None };
+    if extent.count {
+        step();
+    }
     let mut rows = Vec::new();
-    for path in remarks::files(folder.path()).map_err(failed)? {
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
+    for path in remarks::files(folder.path()).map_err(no_scratch)? {
+        let text = std::fs::read_to_string(&path).map_err(no_scratch)?;
         rows.extend(remarks::parse(&text).map_err(|said| ToolError { ran: format!("read {}", path.display()), said })?);
     }
     Ok(Cost {
@@ -67,9 +93,36 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], pairs: usize,
         plugin_s: summary.a_median,
         ratio: summary.ratio,
         interval: (summary.ratio_low, summary.ratio_high),
-        pairs,
+        pairs: extent.pairs,
         load,
+        instructions,
     })
+}
+
+fn no_scratch(error: io::Error) -> ToolError {
+    ToolError { ran: "use a scratch folder".to_owned(), said: error.to_string() }
+}
+
+/// Instructions of `command` and of all processes that it starts; their logs go to `folder`.
+fn instructions(command: &Command, folder: &Path) -> Result<u64, ToolError> {
+    let logs = tempfile::tempdir_in(folder).map_err(no_scratch)?;
+    let mut counted = Command::new("valgrind");
+    counted.args(["--tool=cachegrind", "--cache-sim=no", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
+    counted.arg(format!("--log-file={}/%p", logs.path().display())).arg(command.get_program()).args(command.get_args());
+    counted.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = tool::run(&mut counted, b"", COUNT_LIMIT)?.ok()?;
+    let mut total = 0;
+    for log in std::fs::read_dir(logs.path()).map_err(no_scratch)? {
+        let text = std::fs::read_to_string(log.map_err(no_scratch)?.path()).map_err(no_scratch)?;
+        total += count_in(&text).ok_or_else(|| ToolError { ran: ran.command.clone(), said: text.trim().to_owned() })?;
+    }
+    Ok(total)
+}
+
+/// The count in a log of cachegrind, such as `==7== I   refs:  1,234`.
+fn count_in(log: &str) -> Option<u64> {
+    let (_, count) = log.lines().find_map(|line| line.split_once("refs:"))?;
+    count.trim().replace(',', "").parse().ok()
 }
 
 /// Measures a made [`program`], and says how many lines it has.
@@ -80,16 +133,15 @@ pub fn measure_made(
     mpi: Mpi,
     n_lines: usize,
     lines_a_call: usize,
-    pairs: usize,
+    extent: Extent,
     step: &mut dyn FnMut(),
 ) -> Result<(usize, Cost), ToolError> {
-    let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = tempfile::tempdir().map_err(no_scratch)?;
     let path = folder.path().join("made.c");
     let text = program(n_lines, lines_a_call);
-    std::fs::write(&path, &text).map_err(failed)?;
+    std::fs::write(&path, &text).map_err(no_scratch)?;
     let arguments = ["-O2".to_owned(), "-c".to_owned(), path.display().to_string()];
-    Ok((text.lines().count(), measure(Language::C, mpi, &arguments, pairs, step)?))
+    Ok((text.lines().count(), measure(Language::C, mpi, &arguments, extent, step)?))
 }
 
 /// A C program of about `n_lines` lines in which a call of MPI comes every `lines_a_call` lines: exchanges behind wrappers that

@@ -30,14 +30,15 @@ static constexpr uint64_t WindowMin = 1000;
 
 /// A function that takes a smaller part of a window is not copied: 1 in this many.
 static constexpr uint64_t PartMin = 8;
-/// The copies of a module have no more instructions than this, or than a twentieth of the module.
+/// The copies of a module have no more instructions than this, or than a fortieth of the module: a copy costs a
+/// compilation about twice what its function does.
 static constexpr uint64_t CopiesMin = 1000;
 
 PollingCopies::PollingCopies(const Module &M) {
   uint64_t Size = 0;
   for (const Function &F : M)
     Size += F.getInstructionCount();
-  Left = std::max(Size / 20, CopiesMin);
+  Left = std::max(Size / 40, CopiesMin);
 }
 
 /// One pass through `L`, in weighted instructions.
@@ -92,11 +93,19 @@ BasicBlock *Polls::strip(Loop &L) {
   Type *Int = B.getInt64Ty();
   Value *Trips =
       B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), B.getInt64(1));
+  // Often the loop counts its passes itself.
+  PHINode *Pass = L.getCanonicalInductionVariable();
+  if (Pass && Pass->getType() != Int)
+    Pass = nullptr;
   BasicBlock *Outer = BasicBlock::Create(C, "overlap.strip", &F, Header), *Next = BasicBlock::Create(C, "overlap.strip.next", &F, Exit);
   Before->getTerminator()->replaceSuccessorWith(Header, Outer);
   B.SetInsertPoint(Outer);
   PHINode *From = B.CreatePHI(Int, 2, "overlap.from");
   for (PHINode &Phi : Header->phis()) {
+    if (&Phi == Pass) {
+      Phi.setIncomingValueForBlock(Before, From);
+      continue;
+    }
     PHINode *Around = B.CreatePHI(Phi.getType(), 2);
     Around->addIncoming(Phi.getIncomingValueForBlock(Before), Before);
     Around->addIncoming(Phi.getIncomingValueForBlock(Latch), Next);
@@ -108,14 +117,18 @@ BasicBlock *Polls::strip(Loop &L) {
   B.CreateBr(Header);
   From->addIncoming(B.getInt64(0), Before);
   From->addIncoming(To, Next);
-  B.SetInsertPoint(Header, Header->begin());
-  PHINode *Pass = B.CreatePHI(Int, 2, "overlap.pass");
   auto *Old = cast<BranchInst>(Latch->getTerminator());
+  Value *More = Pass ? Pass->getIncomingValueForBlock(Latch) : nullptr;
+  if (!Pass) {
+    B.SetInsertPoint(Header, Header->begin());
+    Pass = B.CreatePHI(Int, 2, "overlap.pass");
+    B.SetInsertPoint(Old);
+    More = B.CreateAdd(Pass, B.getInt64(1), "overlap.next", true, true);
+    Pass->addIncoming(From, Outer);
+    Pass->addIncoming(More, Latch);
+  }
   B.SetInsertPoint(Old);
-  Value *More = B.CreateAdd(Pass, B.getInt64(1), "overlap.next", true, true);
-  Pass->addIncoming(From, Outer);
-  Pass->addIncoming(More, Latch);
-  BranchInst *New = B.CreateCondBr(B.CreateICmpULT(More, To), Header, Next);
+  BranchInst *New = B.CreateCondBr(B.CreateICmpNE(More, To), Header, Next);
   New->copyMetadata(*Old, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
   B.SetInsertPoint(Next);
   B.SetCurrentDebugLocation(Old->getDebugLoc());

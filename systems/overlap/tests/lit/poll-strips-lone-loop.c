@@ -1,6 +1,7 @@
-// A lone innermost loop is cut into strips; one loop of 100 passes is not.
-// RUN: %set,progress=on %openmpi  %s | FileCheck %s
-// RUN: %set,progress=on %mpich  %s | FileCheck %s
+// A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its passes
+// from 0 needs no second counter.
+// RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
+// RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
 double f(double *restrict a, double *restrict x, int n) {
   double sum = 0;
@@ -15,8 +16,14 @@ void g(double *restrict a, double *restrict x, int n) {
   MPI_Send(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
   work(x, 100);
 }
+void h(double *restrict a, double *restrict x, int n) {
+  MPI_Send(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < n; i++)
+    x[i] = x[i] * 0.5 + 3;
+}
 // CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK: MPI_Send made nonblocking {{.*}} 0 polls
+// CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK-LABEL: @f(
 // CHECK: call {{.*}}i32 @overlap.poll
 // CHECK: call i64 @llvm.umin.i64(
@@ -24,3 +31,11 @@ void g(double *restrict a, double *restrict x, int n) {
 // CHECK-LABEL: @g(
 // CHECK-NOT: overlap.poll
 // CHECK: ret void
+// CHECK-LABEL: @h(
+// CHECK-NOT: %overlap.pass = phi
+// CHECK: %overlap.from = phi i64
+// CHECK-NOT: %overlap.pass = phi
+// CHECK: %overlap.to = call i64 @llvm.umin.i64(
+// CHECK: [[K:%.*]] = phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
+// CHECK: fmuladd
+// CHECK: icmp eq i64 [[NEXT]], %overlap.to

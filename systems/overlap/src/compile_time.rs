@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -78,8 +77,14 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: Exten
     let plan = Plan { n_warmups: 0, n_pairs: extent.pairs, n_repeats: 1 };
     let paired = pairs::run_pairs(plan, || sample(&mut with).inspect(|_| step()), || sample(&mut plain))?;
     let summary = paired.summary();
-    let instructions = if extent.count { Some((instructions(&plain, folder.path())?, instructions(&with, folder.path())?)) } else { None };
+    let mut counts = None;
     if extent.count {
+        let (of_plain, of_with) = std::thread::scope(|scope| {
+            let of_plain = scope.spawn(|| instructions(&plain));
+            let of_with = instructions(&with);
+            (of_plain.join().expect("a count ends with a result"), of_with)
+        });
+        counts = Some((of_plain?, of_with?));
         step();
     }
     let mut rows = Vec::new();
@@ -95,7 +100,7 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: Exten
         interval: (summary.ratio_low, summary.ratio_high),
         pairs: extent.pairs,
         load,
-        instructions,
+        instructions: counts,
     })
 }
 
@@ -103,9 +108,9 @@ fn no_scratch(error: io::Error) -> ToolError {
     ToolError { ran: "use a scratch folder".to_owned(), said: error.to_string() }
 }
 
-/// Instructions of `command` and of all processes that it starts; their logs go to `folder`.
-fn instructions(command: &Command, folder: &Path) -> Result<u64, ToolError> {
-    let logs = tempfile::tempdir_in(folder).map_err(no_scratch)?;
+/// Instructions of `command` and of all processes that it starts.
+fn instructions(command: &Command) -> Result<u64, ToolError> {
+    let logs = tempfile::tempdir().map_err(no_scratch)?;
     let mut counted = Command::new("valgrind");
     counted.args(["--tool=cachegrind", "--cache-sim=no", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
     counted.arg(format!("--log-file={}/%p", logs.path().display())).arg(command.get_program()).args(command.get_args());

@@ -41,6 +41,7 @@ bench: build ## measure everything, in full, into .cache/bench; the committed re
 	$(MEANWHILE) regwin variants --out $(BENCH)/regwin-variants.json
 	$(MEANWHILE) regwin speed --out $(BENCH)/regwin-speed.json
 	$(MEANWHILE) overlap bench --out $(BENCH)/overlap.json
+	$(MEANWHILE) overlap compile-time --count --out $(BENCH)/overlap-compile-time.json
 	$(MEANWHILE) cosched bench --out $(BENCH)/cosched-real.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)

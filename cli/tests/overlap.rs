@@ -13,8 +13,12 @@ fn json(ran: &Output) -> serde_json::Value {
 
 /// True if the plugin can be built and MPI programs run here; else the test is named as skipped.
 fn tools() -> bool {
-    let programs = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun"];
-    let missing: Vec<&str> = programs.into_iter().filter(|it| measure::tool::find(it).is_none()).collect();
+    has(&["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun"])
+}
+
+/// True if these are installed; else the test is named as skipped.
+fn has(programs: &[&str]) -> bool {
+    let missing: Vec<&str> = programs.iter().copied().filter(|it| measure::tool::find(it).is_none()).collect();
     if !missing.is_empty()
         && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
     {
@@ -143,7 +147,7 @@ fn without_a_conversion_the_object_is_the_compilers() {
 
 #[test]
 fn compile_time() {
-    if !tools() {
+    if !tools() || !has(&["valgrind"]) {
         return;
     }
     let folder = scratch();

@@ -36,6 +36,6 @@ void h(double *restrict a, double *restrict x, int n) {
 // CHECK: %overlap.from = phi i64
 // CHECK-NOT: %overlap.pass = phi
 // CHECK: %overlap.to = call i64 @llvm.umin.i64(
-// CHECK: [[K:%.*]] = phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
+// CHECK: phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
 // CHECK: fmuladd
 // CHECK: icmp eq i64 [[NEXT]], %overlap.to

@@ -69,34 +69,54 @@ void Polls::choose(Loop &L, SmallVectorImpl<Loop *> &Chosen) {
     Chosen.push_back(&L);
 }
 
-/// Cuts `L` into strips; returns the header of the loop around it, or null:
+/// The loop's own counter, of at least `Bits` bits, which goes up by one each pass: that which ends the loop, if there is one.
+static PHINode *counter(Loop &L, ScalarEvolution &SE, unsigned Bits) {
+  PHINode *Found = nullptr;
+  const ICmpInst *Ends = L.getLatchCmpInst();
+  for (PHINode &Phi : L.getHeader()->phis()) {
+    auto *Type = dyn_cast<IntegerType>(Phi.getType());
+    if (!Type || Type->getBitWidth() < std::max(Bits, 32U) || Type->getBitWidth() > 64)
+      continue;
+    auto *Sum = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi));
+    if (!Sum || Sum->getLoop() != &L || !Sum->isAffine() || !Sum->getStepRecurrence(SE)->isOne())
+      continue;
+    Value *More = Phi.getIncomingValueForBlock(L.getLoopLatch());
+    if (!Found || (Ends && (Ends->getOperand(0) == More || Ends->getOperand(1) == More)))
+      Found = &Phi;
+  }
+  return Found;
+}
+
+/// Cuts `L` into strips of `Passes` or, without, of StripWeight:
 ///
-///   for (k = 0; k < n; k++)       for (from = 0; from < n; from = to) {
-///     body(k);                      to = min(from + strip, n);
-///                         --->      for (k = from; k < to; k++)
+///   for (k = s; k < n; k++)       for (from = s; from != n; from = to) {
+///     body(k);                      to = from + min(strip, n - from);
+///                         --->      for (k = from; k != to; k++)
 ///                                     body(k);
 ///                                 }
-BasicBlock *Polls::strip(Loop &L) {
+///
+/// Returns the header of the loop around it, and what is left of `Passes` behind a strip; null if it cannot be cut.
+std::pair<BasicBlock *, Value *> Polls::strip(Loop &L, AllocaInst *Passes) {
   BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Exit = L.getUniqueExitBlock();
   Function &F = *Header->getParent();
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
   if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
       isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
-    return nullptr;
+    return {};
   SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
   if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
-    return nullptr;
+    return {};
   LLVMContext &C = F.getContext();
   uint64_t Strip = std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(pass(L), 1), 64, 1 << 16);
+  PHINode *Pass = counter(L, SE, SE.getTypeSizeInBits(Taken->getType()));
   IRBuilder<> B(Before->getTerminator());
-  Type *Int = B.getInt64Ty();
+  Type *Int = Pass ? Pass->getType() : B.getInt64Ty();
+  Value *First = Pass ? Pass->getIncomingValueForBlock(Before) : ConstantInt::get(Int, 0);
+  // With as many passes as the type has numbers, it is the first number again, which is right in what follows.
   Value *Trips =
-      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), B.getInt64(1));
-  // Often the loop counts its passes itself.
-  PHINode *Pass = L.getCanonicalInductionVariable();
-  if (Pass && Pass->getType() != Int)
-    Pass = nullptr;
+      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), ConstantInt::get(Int, 1));
+  Value *Last = B.CreateAdd(First, Trips, "overlap.last");
   BasicBlock *Outer = BasicBlock::Create(C, "overlap.strip", &F, Header), *Next = BasicBlock::Create(C, "overlap.strip.next", &F, Exit);
   Before->getTerminator()->replaceSuccessorWith(Header, Outer);
   B.SetInsertPoint(Outer);
@@ -112,10 +132,12 @@ BasicBlock *Polls::strip(Loop &L) {
     Phi.setIncomingValueForBlock(Before, Around);
   }
   Header->replacePhiUsesWith(Before, Outer);
-  Value *End = B.CreateAdd(From, B.getInt64(Strip));
-  Value *To = B.CreateSelect(B.CreateICmpULT(End, Trips), End, Trips, "overlap.to");
+  Value *Length = Passes ? B.CreateZExtOrTrunc(B.CreateLoad(B.getInt32Ty(), Passes), Int) : ConstantInt::get(Int, Strip);
+  Value *Rest = B.CreateSub(Last, From);
+  Value *Step = B.CreateSelect(B.CreateICmpULT(Length, Rest), Length, Rest);
+  Value *To = B.CreateAdd(From, Step, "overlap.to");
   B.CreateBr(Header);
-  From->addIncoming(B.getInt64(0), Before);
+  From->addIncoming(First, Before);
   From->addIncoming(To, Next);
   auto *Old = cast<BranchInst>(Latch->getTerminator());
   Value *More = Pass ? Pass->getIncomingValueForBlock(Latch) : nullptr;
@@ -123,7 +145,7 @@ BasicBlock *Polls::strip(Loop &L) {
     B.SetInsertPoint(Header, Header->begin());
     Pass = B.CreatePHI(Int, 2, "overlap.pass");
     B.SetInsertPoint(Old);
-    More = B.CreateAdd(Pass, B.getInt64(1), "overlap.next", true, true);
+    More = B.CreateAdd(Pass, ConstantInt::get(Int, 1), "overlap.next", true, true);
     Pass->addIncoming(From, Outer);
     Pass->addIncoming(More, Latch);
   }
@@ -133,42 +155,10 @@ BasicBlock *Polls::strip(Loop &L) {
   B.SetInsertPoint(Next);
   B.SetCurrentDebugLocation(Old->getDebugLoc());
   Exit->replacePhiUsesWith(Latch, Next);
-  B.CreateCondBr(B.CreateICmpULT(To, Trips), Outer, Exit);
+  Value *Left = Passes ? B.CreateZExtOrTrunc(B.CreateSub(Length, Step), B.getInt32Ty()) : nullptr;
+  B.CreateCondBr(B.CreateICmpNE(To, Last), Outer, Exit);
   Old->eraseFromParent();
-  return Outer;
-}
-
-/// The loops that poll among those that lie in the window as a whole; loops that stand alone are cut
-/// into strips for it.
-SmallVector<Loop *, 4> Polls::chooseOrStrip(Function &F, function_ref<bool(Loop &)> Inside) {
-  SmallVector<Loop *, 4> Chosen, Alone;
-  for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
-    if (!Inside(*L) || (L->getParentLoop() && Inside(*L->getParentLoop())))
-      continue;
-    unsigned Before = Chosen.size();
-    choose(*L, Chosen);
-    if (Chosen.size() != Before || !L->isInnermost())
-      continue;
-    // A loop of known length may be short.
-    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    unsigned Known = SE.getSmallConstantTripCount(L);
-    if (!Known || Known * pass(*L) > StripWeight)
-      Alone.push_back(L);
-  }
-  SmallVector<BasicBlock *, 4> Headers;
-  for (Loop *L : Chosen)
-    Headers.push_back(L->getHeader());
-  if (Alone.empty())
-    return Chosen;
-  for (Loop *L : Alone)
-    if (BasicBlock *Header = strip(*L))
-      Headers.push_back(Header);
-  FAM.clear(F, F.getName());
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  Chosen.clear();
-  for (BasicBlock *Header : Headers)
-    Chosen.push_back(LI.getLoopFor(Header));
-  return Chosen;
+  return {Outer, Left};
 }
 
 /// A place for what the rate of polls in `F` goes by, and for how many passes are left until the next. A window that
@@ -190,25 +180,65 @@ std::pair<AllocaInst *, AllocaInst *> Polls::rate(Function &F, Instruction *Star
   return {Rate, Passes};
 }
 
-void Polls::insertInto(Loop &L, Instruction *Start, Value *State, const Binding &Bind, unsigned &Count) {
-  BasicBlock *Latch = L.getLoopLatch();
-  Function &F = *L.getHeader()->getParent();
-  if (!Latch || !isa<BranchInst>(Latch->getTerminator()))
-    return;
-  auto [Rate, Passes] = rate(F, Start);
+/// The loops that poll, among those that lie in the window as a whole. Loops are cut into strips for it, so that they do not
+/// count their passes; one that cannot be cut counts them, and polls nowhere if it is innermost.
+SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, function_ref<bool(Loop &)> Inside) {
+  SmallVector<Loop *, 4> Chosen, Alone;
+  for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+    if (!Inside(*L) || (L->getParentLoop() && Inside(*L->getParentLoop())))
+      continue;
+    unsigned Before = Chosen.size();
+    choose(*L, Chosen);
+    if (Chosen.size() != Before || !L->isInnermost())
+      continue;
+    // A loop of known length may be short.
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    unsigned Known = SE.getSmallConstantTripCount(L);
+    if (!Known || Known * pass(*L) > StripWeight)
+      Alone.push_back(L);
+  }
+  SmallVector<std::pair<BasicBlock *, Place>, 4> Headers;
+  for (Loop *L : Chosen) {
+    auto [Rate, Passes] = rate(F, Start);
+    auto [Around, Left] = strip(*L, Passes);
+    Headers.push_back({Around ? Around : L->getHeader(), {nullptr, Rate, Passes, Left}});
+  }
+  for (Loop *L : Alone)
+    if (BasicBlock *Around = strip(*L, nullptr).first) {
+      auto [Rate, Passes] = rate(F, Start);
+      Headers.push_back({Around, {nullptr, Rate, Passes, nullptr}});
+    }
+  if (Headers.empty())
+    return {};
+  FAM.clear(F, F.getName());
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  SmallVector<Place, 4> Found;
+  for (auto &[Header, At] : Headers) {
+    At.L = LI.getLoopFor(Header);
+    Found.push_back(At);
+  }
+  return Found;
+}
+
+/// A poll at the end of a pass, if none are left until the next poll.
+void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigned &Count) {
+  BasicBlock *Latch = At.L->getLoopLatch();
+  Function &F = *At.L->getHeader()->getParent();
   auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
   auto &LI = FAM.getResult<LoopAnalysis>(F);
-  IRBuilder<> B(Latch->getTerminator());
-  Value *Left = B.CreateSub(B.CreateLoad(B.getInt32Ty(), Passes), B.getInt32(1));
-  B.CreateStore(Left, Passes);
-  MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
-  DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
-  Instruction *Then = SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely,
-                                                &Updater, &LI);
-  B.SetInsertPoint(Then);
-  B.CreateStore(B.CreateCall(pollHelper(*F.getParent(), Bind, O), {State, Rate}), Passes);
-  PromoteMemToReg({Passes}, DT);
-  ++Count;
+  if (Latch && isa<BranchInst>(Latch->getTerminator())) {
+    IRBuilder<> B(Latch->getTerminator());
+    Value *Left = At.Left ? At.Left : B.CreateSub(B.CreateLoad(B.getInt32Ty(), At.Passes), B.getInt32(1));
+    B.CreateStore(Left, At.Passes);
+    MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
+    DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
+    Instruction *Then = SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely,
+                                                  &Updater, &LI);
+    B.SetInsertPoint(Then);
+    B.CreateStore(B.CreateCall(pollHelper(*F.getParent(), Bind, O), {State, At.Rate}), At.Passes);
+    ++Count;
+  }
+  PromoteMemToReg({At.Passes}, DT);
 }
 
 /// True if `F` has a loop that may be long.
@@ -246,8 +276,8 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
                       Attribute::Speculatable, Attribute::NoCallback})
       Copy->removeFnAttr(Kind);
     unsigned Inside = 0;
-    for (Loop *L : chooseOrStrip(*Copy, [](Loop &L) { return true; }))
-      insertInto(*L, nullptr, Copy->getArg(F.arg_size()), Bind, Inside);
+    for (const Place &At : places(*Copy, nullptr, [](Loop &L) { return true; }))
+      insertAt(At, Copy->getArg(F.arg_size()), Bind, Inside);
     FAM.clear(*Copy, Copy->getName());
     It->second = {Copy, Inside};
   }
@@ -282,16 +312,16 @@ void Polls::insert(Site &S) {
         Work.push_back({Next, Next->begin()});
   }
   // STEP 2: the outermost loops that lie in it as a whole.
-  SmallVector<Loop *, 4> Chosen =
-      chooseOrStrip(F, [&](Loop &L) { return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); });
-  for (Loop *L : Chosen)
-    insertInto(*L, S.Init, S.State, S.Bind, S.Polls);
+  SmallVector<Place, 4> Places =
+      places(F, S.Init, [&](Loop &L) { return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); });
+  for (const Place &At : Places)
+    insertAt(At, S.State, S.Bind, S.Polls);
   // STEP 3: functions called outside of the loops that poll now.
   erase_if(Calls, [&](CallInst *Call) {
     Function *Callee = Call->getCalledFunction();
     return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() || Call->hasOperandBundles() ||
            Callee->getFunctionType() != Call->getFunctionType() || Callee->getName().ends_with(".overlap") ||
-           any_of(Chosen, [&](Loop *L) { return L->contains(Call); });
+           any_of(Places, [&](const Place &At) { return At.L->contains(Call); });
   });
   if (!Calls.empty())
     insertAround(Calls, S);

@@ -2,21 +2,23 @@
 /// Keeps a message moving: loops inside a window ask MPI_Test at a bounded rate.
 ///
 ///   start(d);                        start(d);
-///   for (i...)                       for (i...) {
-///     for (j...) work();    --->       for (j...) work();
-///   wait(d);                           if (--passes <= 0) passes = overlap.poll(state, rate);
+///   for (i...)                       for (i in strips of `passes`) {
+///     for (j...) work();    --->       for (i in the strip)
+///   wait(d);                             for (j...) work();
+///                                      passes = overlap.poll(state, rate);
 ///                                    }
 ///                                    wait(d);
 ///
-/// A poll stands in the innermost loop around an innermost loop whose one pass is long enough for
-/// the counter not to matter; innermost loops stay as they are, so that they vectorise. An innermost
-/// loop that stands alone is cut into strips, and the poll stands between two strips. A function
+/// The loop that polls is the innermost one around an innermost loop whose one pass is long enough;
+/// innermost loops stay as they are, so that they vectorise. A strip is as many passes as may go by
+/// until the next poll, so that the passes are not counted; a loop whose length is not known when it
+/// begins counts them. An innermost loop that stands alone is cut into strips of a fixed length. A function
 /// that takes much of a window is copied, and the copy polls, as long as the copies of a module stay
 /// small; behind other long calls stands a call of `overlap.tick`, which counts and polls.
 ///
 /// Needs:    windows at their final size.
 /// Keeps:    what the program computes; MPI_Test starts nothing.
-/// Costs:    a counter a pass, a clock call and a test about every poll-us microseconds.
+/// Costs:    a clock call and a test about every poll-us microseconds, a counter where there are no strips.
 #ifndef OVERLAP_PROGRESS_H
 #define OVERLAP_PROGRESS_H
 
@@ -57,12 +59,20 @@ public:
   void insert(ExistingWait &E, Effects &Fx);
 
 private:
+  /// Where a window polls.
+  struct Place {
+    llvm::Loop *L;            ///< At the end of each of its passes.
+    llvm::AllocaInst *Rate;   ///< What the rate of the polls goes by.
+    llvm::AllocaInst *Passes; ///< Until the next poll.
+    llvm::Value *Left;        ///< Passes at the end of a pass, which is a strip of them then; null: they are counted one by one.
+  };
+
   std::pair<llvm::AllocaInst *, llvm::AllocaInst *> rate(llvm::Function &F, llvm::Instruction *Start);
-  void insertInto(llvm::Loop &L, llvm::Instruction *Start, llvm::Value *State, const Binding &B, unsigned &Count);
-  void insertAround(llvm::ArrayRef<llvm::CallInst *> Calls, Site &S);
   void choose(llvm::Loop &L, llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
-  llvm::SmallVector<llvm::Loop *, 4> chooseOrStrip(llvm::Function &F, llvm::function_ref<bool(llvm::Loop &)> Inside);
-  llvm::BasicBlock *strip(llvm::Loop &L);
+  llvm::SmallVector<Place, 4> places(llvm::Function &F, llvm::Instruction *Start, llvm::function_ref<bool(llvm::Loop &)> Inside);
+  std::pair<llvm::BasicBlock *, llvm::Value *> strip(llvm::Loop &L, llvm::AllocaInst *Passes);
+  void insertAt(const Place &At, llvm::Value *State, const Binding &B, unsigned &Count);
+  void insertAround(llvm::ArrayRef<llvm::CallInst *> Calls, Site &S);
   uint64_t pass(llvm::Loop &L);
   bool mayBeLong(llvm::Function &F);
   llvm::Function *copyOf(llvm::Function &F, const Binding &B, unsigned &Count);

@@ -1,5 +1,5 @@
-// A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its passes
-// from 0 needs no second counter.
+// A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its passes,
+// from wherever, needs no second counter.
 // RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
 // RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
@@ -26,6 +26,8 @@ void h(double *restrict a, double *restrict x, int n) {
 // CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK-LABEL: @f(
 // CHECK: call {{.*}}i32 @overlap.poll
+// CHECK: %overlap.from = phi i64 [ 1, %{{.*}} ]
+// CHECK-NOT: %overlap.pass = phi
 // CHECK: call i64 @llvm.umin.i64(
 // CHECK: fmul
 // CHECK-LABEL: @g(
@@ -35,7 +37,8 @@ void h(double *restrict a, double *restrict x, int n) {
 // CHECK-NOT: %overlap.pass = phi
 // CHECK: %overlap.from = phi i64
 // CHECK-NOT: %overlap.pass = phi
-// CHECK: %overlap.to = call i64 @llvm.umin.i64(
+// CHECK: [[STEP:%.*]] = call i64 @llvm.umin.i64(
+// CHECK: %overlap.to = add i64 %overlap.from, [[STEP]]
 // CHECK: phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
 // CHECK: fmuladd
 // CHECK: icmp eq i64 [[NEXT]], %overlap.to

@@ -199,6 +199,7 @@ fn wrong_input_is_refused() {
         (vec!["explain", "x.opt.yaml"], 1, "line 1 is no optimisation remark"),
         (vec!["bench", "--ranks", "1"], 1, "two ranks or more"),
         (vec!["compile-time", "--pairs", "0"], 1, "a comparison needs a pair"),
+        (vec!["compile-time", "--language", "c++"], 1, "required arguments were not provided"),
         (vec!["compile-time", "--mpi", "openmpi", "--pairs", "1", "--", "-c", "missing.c"], 2, "missing.c"),
     ];
     for (args, code, said) in refusals {

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long)]
     count: bool,
     /// c, c++ or fortran, of the given file.
-    #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"])]
+    #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"], requires = "arguments")]
     language: String,
     /// Write the results as evidence.
     #[arg(long, value_name = "FILE", conflicts_with = "arguments")]

@@ -6,6 +6,7 @@ pub mod compile_time;
 pub mod driver;
 pub mod examples;
 pub mod generate;
+pub mod made;
 pub mod mpi;
 pub mod plugin;
 pub mod remarks;

@@ -108,7 +108,8 @@ std::pair<BasicBlock *, Value *> Polls::strip(Loop &L, AllocaInst *Passes) {
   if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
     return {};
   LLVMContext &C = F.getContext();
-  uint64_t Strip = std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(pass(L), 1), 64, 1 << 16);
+  // Before the loop changes.
+  uint64_t Weight = Passes ? 0 : pass(L);
   PHINode *Pass = counter(L, SE, SE.getTypeSizeInBits(Taken->getType()));
   IRBuilder<> B(Before->getTerminator());
   Type *Int = Pass ? Pass->getType() : B.getInt64Ty();
@@ -132,7 +133,8 @@ std::pair<BasicBlock *, Value *> Polls::strip(Loop &L, AllocaInst *Passes) {
     Phi.setIncomingValueForBlock(Before, Around);
   }
   Header->replacePhiUsesWith(Before, Outer);
-  Value *Length = Passes ? B.CreateZExtOrTrunc(B.CreateLoad(B.getInt32Ty(), Passes), Int) : ConstantInt::get(Int, Strip);
+  Value *Length = Passes ? B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Passes), Int)
+                         : ConstantInt::get(Int, std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(Weight, 1), 64, 1 << 16));
   Value *Rest = B.CreateSub(Last, From);
   Value *Step = B.CreateSelect(B.CreateICmpULT(Length, Rest), Length, Rest);
   Value *To = B.CreateAdd(From, Step, "overlap.to");
@@ -155,7 +157,7 @@ std::pair<BasicBlock *, Value *> Polls::strip(Loop &L, AllocaInst *Passes) {
   B.SetInsertPoint(Next);
   B.SetCurrentDebugLocation(Old->getDebugLoc());
   Exit->replacePhiUsesWith(Latch, Next);
-  Value *Left = Passes ? B.CreateZExtOrTrunc(B.CreateSub(Length, Step), B.getInt32Ty()) : nullptr;
+  Value *Left = Passes ? B.CreateTrunc(B.CreateSub(Length, Step), B.getInt32Ty()) : nullptr;
   B.CreateCondBr(B.CreateICmpNE(To, Last), Outer, Exit);
   Old->eraseFromParent();
   return {Outer, Left};

@@ -1,5 +1,5 @@
 // A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its passes,
-// from wherever, needs no second counter.
+// from wherever, needs no second counter; one that walks along a pointer gets one.
 // RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
 // RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
@@ -21,8 +21,14 @@ void h(double *restrict a, double *restrict x, int n) {
   for (int i = 0; i < n; i++)
     x[i] = x[i] * 0.5 + 3;
 }
+void k(double *restrict a, double *restrict x, double *end) {
+  MPI_Send(a, 1000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  for (double *p = x; p != end; p++)
+    *p = *p * 0.5 + 3;
+}
 // CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK: MPI_Send made nonblocking {{.*}} 0 polls
+// CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK: MPI_Send made nonblocking {{.*}} 1 polls
 // CHECK-LABEL: @f(
 // CHECK: call {{.*}}i32 @overlap.poll
@@ -42,3 +48,7 @@ void h(double *restrict a, double *restrict x, int n) {
 // CHECK: phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
 // CHECK: fmuladd
 // CHECK: icmp eq i64 [[NEXT]], %overlap.to
+// CHECK-LABEL: @k(
+// CHECK: call {{.*}}i32 @overlap.poll
+// CHECK: %overlap.pass = phi i64
+// CHECK: fmuladd

@@ -29,7 +29,9 @@ fn programs_run_on_when_their_manager_is_killed() {
         let script = "echo $$ > pid$1; while [ ! -e stop ]; do echo x >> out$1; sleep 0.005; done";
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
         let policy = ["rr", "b2arr", "dss", "pairing"][kill % 4];
-        command.current_dir(folder.path()).args(["cosched", "run", "--policy", policy, "--"]);
+        // The manager cannot tidy up after itself: its scratch files go with ours.
+        command.current_dir(folder.path()).env("TMPDIR", folder.path());
+        command.args(["cosched", "run", "--policy", policy, "--"]);
         for idx in 0..N_PROGRAMS {
             if idx > 0 {
                 command.arg(":::");

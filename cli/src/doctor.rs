@@ -199,7 +199,7 @@ const TOOLS: &[Tool] = &[
         system: "overlap",
         name: "mpicc.openmpi",
         used_for: "compiles for OpenMPI",
-        asks: ("mpicc.openmpi", &["-show"]),
+        asks: ("mpicc.openmpi", &["--showme:version"]),
         from: From::Debian("libopenmpi-dev"),
     },
     Tool {
@@ -213,7 +213,7 @@ const TOOLS: &[Tool] = &[
         system: "overlap",
         name: "mpicc.mpich",
         used_for: "compiles for MPICH",
-        asks: ("mpicc.mpich", &["-show"]),
+        asks: ("mpicc.mpich", &["-v"]),
         from: From::Debian("libmpich-dev"),
     },
     Tool {
@@ -309,6 +309,11 @@ fn machine_text(machine: &Machine, features: &[Feature]) -> String {
         list(true),
         list(false)
     )
+}
+
+/// True if `program` is one of the external tools.
+pub fn lists(program: &str) -> bool {
+    TOOLS.iter().any(|it| it.asks.0 == program)
 }
 
 /// One command that installs `tools`; `None` if there are none.

@@ -6,7 +6,7 @@ use measure::machine::{self, Machine};
 use report::{Evidence, Kind};
 use serde_json::{Map, Value};
 
-use crate::output::Failure;
+use crate::output::{Failure, check_writable, write_file};
 
 /// The machine as evidence files name it.
 pub fn machine_here() -> report::evidence::Machine {
@@ -25,13 +25,31 @@ pub fn store(path: &Path, kind: Kind, compiler: (&str, &str), command: &str, row
         command: command.to_owned(),
         rows,
     };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    write(path, &evidence)
+}
+
+/// Writes an evidence file, and its folder if it is missing.
+pub fn write(path: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    create_folder_of(path)?;
+    write_file(path, evidence.to_json())
+}
+
+fn create_folder_of(path: &Path) -> Result<(), Failure> {
+    measure::file::create_folder_of(path).map_err(|error| Failure::environment(format!("create the folder of {}", path.display()), error))
+}
+
+/// Refuses an evidence file that [`store`] could not write, before minutes are spent on its rows.
+pub fn check(path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    create_folder_of(path)?;
+    check_writable(path)
 }
 
 /// What an earlier run that was ended has left in `path`, if anything. Refused if another machine measured it: its rows
 /// would be taken for this one's.
 pub fn earlier(path: &Path) -> Result<Option<Evidence>, Failure> {
-    if !path.exists() {
+    // A device or a pipe is written to, never gone on with.
+    if !path.is_file() {
         return Ok(None);
     }
     let evidence = Evidence::load(path).map_err(|error| cannot_go_on(path, &error.said))?;

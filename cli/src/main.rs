@@ -52,6 +52,11 @@ fn main() -> ExitCode {
         Err(refused) => return output::usage(&refused),
     };
     let mut out = Output::new(cli.json);
+    if !matches!(cli.command, Command::Cosched(_))
+        && let Err(error) = measure::interrupt::install(output::restore_terminal)
+    {
+        return out.finish(Err(Failure::environment("handle signals", error)));
+    }
     let ended = dispatch(cli.command, &mut out);
     out.finish(ended)
 }

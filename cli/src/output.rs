@@ -2,6 +2,7 @@
 //! standard error; and the exit codes.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -44,13 +45,12 @@ impl Failure {
         Failure::Environment { ran: ran.into(), said: said.to_string(), help: None }
     }
 
-    /// A tool that failed, with what installs it.
+    /// A tool that failed, with what installs it if it is missing.
     pub fn tool(error: ToolError) -> Failure {
-        Failure::Environment {
-            ran: error.ran,
-            said: error.said,
-            help: Some("`meanwhile doctor` lists the tools and what installs them".into()),
-        }
+        let program = error.ran.split(' ').next().unwrap_or_default();
+        let is_missing = crate::doctor::lists(program) && measure::tool::find(program).is_none();
+        let help = is_missing.then(|| "`meanwhile doctor` lists the tools and what installs them".to_owned());
+        Failure::Environment { ran: error.ran, said: error.said, help }
     }
 
     fn exit_code(&self) -> u8 {
@@ -98,6 +98,7 @@ impl Output {
 
     /// Prints the command's one JSON object; nothing without `--json`.
     pub fn object(&mut self, value: &Value) {
+        assert!(value["ok"].is_boolean(), "every object says in `ok` whether the command did what was asked");
         if self.json {
             to_stdout(&[value.to_string().as_bytes(), b"\n"]);
         }
@@ -132,6 +133,8 @@ impl Output {
 
     /// Says why the command failed, if it did, and turns that into the exit code.
     pub fn finish(&mut self, ended: Result<(), Failure>) -> ExitCode {
+        // What an interrupt broke on its way is no failure of the command.
+        measure::interrupt::hold();
         let Err(failure) = ended else {
             return ExitCode::SUCCESS;
         };
@@ -144,6 +147,16 @@ impl Output {
         }
         ExitCode::from(failure.exit_code())
     }
+}
+
+/// Writes a file that the user named, see [`measure::file::write`].
+pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    measure::file::write(path, bytes.as_ref()).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
+}
+
+/// Refuses a file that [`write_file`] could not write, before the work is done.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    measure::file::check_writable(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
 }
 
 /// What a key pressed before a [`Screen`] means.
@@ -200,6 +213,13 @@ impl Drop for Screen {
     }
 }
 
+/// Gives the terminal back when the process is interrupted: what a progress bar drew is left behind by a new line.
+pub fn restore_terminal() {
+    if io::stderr().is_terminal() {
+        to_stderr("\n");
+    }
+}
+
 /// Prints help or version, or says what is wrong with the arguments; 0 or 1.
 pub fn usage(refused: &clap::Error) -> ExitCode {
     // The arguments could not be parsed, so `--json` is looked for by hand.
@@ -209,7 +229,11 @@ pub fn usage(refused: &clap::Error) -> ExitCode {
     let colour = if asked_for { out.colour } else { out.colour_of_errors };
     let text = if colour { refused.render().ansi().to_string() } else { refused.render().to_string() };
     if asked_for {
-        to_stdout(&[text.as_bytes()]);
+        if json {
+            Output::new(true).object(&json!({"ok": true, "text": refused.render().to_string()}));
+        } else {
+            to_stdout(&[text.as_bytes()]);
+        }
         return ExitCode::SUCCESS;
     }
     if json {

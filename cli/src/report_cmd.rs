@@ -9,7 +9,8 @@ use report::page::{Block, Page, Section};
 use report::{Evidence, Table};
 use serde_json::{Value, json};
 
-use crate::output::{Failure, Output};
+use crate::evidence;
+use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile report`.
 #[derive(Debug, clap::Args)]
@@ -33,11 +34,15 @@ pub struct SystemReport {
     pub rows: Vec<Value>,
 }
 
+/// The page in the folder that the user names.
+const PAGE: &str = "index.html";
+
 /// Folder of the results of full benchmarks.
 const EXPERIMENTS: &str = "experiments";
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(Some(&args.out.join(PAGE)))?;
     let machine = Machine::here();
     let date = machine::today();
     let busy = machine::load().and_then(|load| noise::busy(load, machine.n_cores));
@@ -135,10 +140,7 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
 }
 
 fn store(folder: &Path, html: &str) -> Result<PathBuf, Failure> {
-    let path = folder.join("index.html");
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, html));
-    match written {
-        Ok(()) => Ok(path),
-        Err(error) => Err(Failure::environment(format!("write {}", path.display()), error)),
-    }
+    let path = folder.join(PAGE);
+    write_file(&path, html)?;
+    Ok(path)
 }

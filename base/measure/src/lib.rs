@@ -1,10 +1,14 @@
-//! Repetition, paired interleaved runs, medians, intervals and noise warnings.
+//! Repetition, paired interleaved runs, medians, intervals and noise warnings; and the doors that every system needs: clock,
+//! machine, tools, files, scratch folders, interrupts.
 
 pub mod clock;
+pub mod file;
+pub mod interrupt;
 pub mod machine;
 pub mod noise;
 pub mod pairs;
 pub mod quiet;
+pub mod scratch;
 pub mod stats;
 pub mod tool;
 

@@ -76,6 +76,19 @@ pub fn median_interval(samples: &[f64], confidence: f64) -> Interval {
     Interval { value: median(&sorted), low: sorted[k - 1], high: sorted[n - k], confidence: reached }
 }
 
+/// Samples from which on some interval holds the median with 95 %.
+pub const N_SAMPLES_MIN: usize = 6;
+
+/// The ends of an interval of `n_samples` ratios, as tables show them. Fewer samples than [`N_SAMPLES_MIN`] have only a
+/// range, which is said; one has not even that.
+pub fn interval_text((low, high): (f64, f64), n_samples: usize) -> String {
+    match n_samples {
+        0 | 1 => "-".to_owned(),
+        2..N_SAMPLES_MIN => format!("{low:.3} to {high:.3} (range of {n_samples})"),
+        _ => format!("{low:.3} to {high:.3}"),
+    }
+}
+
 /// The median of all differences `a - b`: by how much the samples of `a` lie above those of
 /// `b` (Hodges and Lehmann 1963); not a number if one side has no samples.
 pub fn shift(a: &[f64], b: &[f64]) -> f64 {
@@ -186,6 +199,15 @@ mod tests {
 
     fn near(got: f64, wanted: f64, error_max: f64) {
         assert!((got - wanted).abs() <= error_max, "{got} is not {wanted} within {error_max}");
+    }
+
+    #[test]
+    fn few_samples_have_a_range_and_one_has_none() {
+        assert_eq!(interval_text((1.0, 1.0), 1), "-");
+        assert_eq!(interval_text((0.9, 1.1), 5), "0.900 to 1.100 (range of 5)");
+        assert_eq!(interval_text((0.9, 1.1), 6), "0.900 to 1.100");
+        assert!(median_interval(&[1.0; N_SAMPLES_MIN], 0.95).confidence >= 0.95);
+        assert!(median_interval(&[1.0; N_SAMPLES_MIN - 1], 0.95).confidence < 0.95);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use crate::interrupt;
+
 /// How long the output may take after the tool's end, even at the limit.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -76,7 +78,7 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
 
     let start = Instant::now();
-    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let mut child = interrupt::spawn(command).map_err(|error| failed(error.to_string()))?;
     if let Some(mut pipe) = child.stdin.take() {
         let input = input.to_vec();
         // A tool may end without reading everything, so a closed pipe is no error.
@@ -86,6 +88,8 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
     let stderr = collect(child.stderr.take());
     let ended = wait_until(&mut child, start + limit).map_err(|error| failed(error.to_string()))?;
     let elapsed = start.elapsed();
+    // Its end may be our own doing, and is not to be reported.
+    interrupt::hold();
     let Some(status) = ended else {
         kill_group(&mut child);
         // Killed processes end at once; this takes the child's id out of the process table.

@@ -114,16 +114,6 @@ impl Evidence {
         let text = std::fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
         Evidence::from_json(&text).map_err(|error| said(error.to_string()))
     }
-
-    /// Writes the file `path`, and its folder if it is missing.
-    pub fn store(&self, path: &Path) -> Result<(), EvidenceError> {
-        let written = match path.parent() {
-            Some(folder) => std::fs::create_dir_all(folder),
-            None => Ok(()),
-        }
-        .and_then(|()| std::fs::write(path, self.to_json()));
-        written.map_err(|error| EvidenceError { path: path.to_owned(), said: error.to_string() })
-    }
 }
 
 fn cell_of(value: Option<&Value>) -> Cell {

@@ -20,6 +20,11 @@ pub fn short(value: f64) -> String {
     format!("{value:.n_decimals$}")
 }
 
+/// A number of things in English: `1 site`, `2 sites`. `thing` is in the singular and takes an s.
+pub fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
 /// Like [`short`], without zeros at the end of the decimals: for the ticks of an axis.
 pub fn tick(value: f64) -> String {
     let text = short(value);

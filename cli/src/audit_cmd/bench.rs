@@ -34,6 +34,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
     let bytes = object()?;
     let core = Core::bundled(CPU).expect("the core is bundled");
     let user = |error| Failure::User(vec![error]);
@@ -127,7 +128,7 @@ fn object() -> Result<Vec<u8>, Failure> {
         };
         text.push_str(&format!("int shape_{idx}(struct node *n, unsigned x) {{\n{body}\n}}\n"));
     }
-    let folder = tempfile::tempdir().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     let path = folder.path().join("bench.c");
     std::fs::write(&path, text).map_err(|error| Failure::environment(format!("write {}", path.display()), error))?;
     let build = Build { cc: None, flags: vec!["-O2".to_owned(), "-g3".to_owned()] };

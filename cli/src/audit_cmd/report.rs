@@ -70,7 +70,7 @@ const CIPHERS: [(&str, f64); 6] =
 
 /// The audit section of the report.
 pub fn report(out: &Output) -> Result<SystemReport, Failure> {
-    let folder = tempfile::tempdir().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     let bar = out.progress((VERSIONS.len() + CIPHERS.len()) as u64);
     let mut audits = Vec::new();
     for version in &VERSIONS {

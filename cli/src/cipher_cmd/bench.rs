@@ -84,7 +84,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             rows
         }
     };
-    out.object(&json!({"machine": machine_here(), "rows": rows}));
+    out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
 }
 

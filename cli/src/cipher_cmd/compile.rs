@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use cipher::emit_c;
-use cipher::native;
 use cipher::pipeline::PASSES;
 use serde_json::json;
 
 use super::options::{How, Which, shown};
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher compile`.
 #[derive(Debug, clap::Args)]
@@ -48,13 +47,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
-    match &args.output {
-        Some(path) => native::write(path, &source).map_err(Failure::tool)?,
+    let output = args.output.filter(|path| !measure::file::is_standard_output(path));
+    match &output {
+        Some(path) => write_file(path, &source)?,
         None if args.header.is_none() => out.text(&source),
         None => {}
     }
     if let Some(path) = &args.header {
-        native::write(path, &header).map_err(Failure::tool)?;
+        write_file(path, &header)?;
     }
     let circuits: Vec<_> = made
         .compiled
@@ -63,7 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         .map(|(table, found)| json!({"table": &**table, "gates": found.circuit.n_gates(), "origin": found.origin.to_string()}))
         .collect();
     let shape = emit_c::shape(&made.compiled, recipe.arch);
-    if args.output.is_some() || args.header.is_some() {
+    if output.is_some() || args.header.is_some() {
         for (table, found) in &made.compiled.circuits {
             out.line(&format!("table {table}: {} gates, {}", found.circuit.n_gates(), found.origin));
         }
@@ -83,9 +83,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "schedule": made.compiled.schedule,
         "schedule_reason": made.compiled.schedule_reason,
         "circuits": circuits,
-        "output": args.output.as_ref().map(|p| p.display().to_string()),
+        "output": output.as_ref().map(|p| p.display().to_string()),
         "header": args.header.as_ref().map(|p| p.display().to_string()),
-        "source": if args.output.is_none() { Some(source) } else { None },
+        "source": if output.is_none() { Some(source) } else { None },
     }));
     Ok(())
 }

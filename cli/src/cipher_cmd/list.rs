@@ -23,6 +23,6 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
         rows.push(json!({"name": primitive.name, "kind": primitive.kind, "slicings": slicings, "source": primitive.source}));
     }
     out.line(&table.terminal(None));
-    out.object(&json!({"rows": rows}));
+    out.object(&json!({"ok": true, "rows": rows}));
     Ok(())
 }

@@ -35,7 +35,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     out.line(&table(&all).terminal(None));
-    out.object(&json!({"known": known, "rows": all.iter().map(row).collect::<Vec<_>>()}));
+    out.object(&json!({"ok": true, "known": known, "rows": all.iter().map(row).collect::<Vec<_>>()}));
     Ok(())
 }
 

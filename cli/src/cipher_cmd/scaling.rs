@@ -130,7 +130,7 @@ pub fn doubling() -> Result<(Table, LineChart), Failure> {
     let mut table = Table::new("Our compiler's own time as the rounds double, bitsliced, loops written out", &columns)
         .kind(Kind::Measured)
         .note("least of 5 runs in turn, the whole command, reading and writing files included");
-    let folder = tempfile::tempdir().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     const ROUNDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
     let mut best = [(f64::MAX, 0); ROUNDS.len()];
     // In turn, so that a busy moment does not fall on one size alone.

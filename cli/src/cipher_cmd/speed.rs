@@ -46,7 +46,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
-    out.object(&json!({"machine": machine_here(), "rows": rows}));
+    out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
 }
 
@@ -60,6 +60,7 @@ pub struct Store {
 impl Store {
     /// The rows that the file has already: of the same command, on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
+        evidence::check(path.as_deref())?;
         let Some(path) = path else { return Ok(Store { path, command, rows: Vec::new() }) };
         let earlier = evidence::earlier(&path)?;
         if let Some(other) = earlier.as_ref().filter(|it| it.command != command) {
@@ -93,7 +94,7 @@ impl Store {
             command: self.command.clone(),
             rows: self.rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
         };
-        evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+        evidence::write(path, &evidence)
     }
 }
 
@@ -108,7 +109,7 @@ fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
     bar.finish_and_clear();
     let n_too_large = configs.len() - n_built;
     out.line(&format!("{n_built} programs built, {n_too_large} too large to compile"));
-    out.object(&json!({"built": n_built, "too_large": n_too_large}));
+    out.object(&json!({"ok": true, "built": n_built, "too_large": n_too_large}));
     Ok(())
 }
 

@@ -138,7 +138,7 @@ fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failu
     note_skips(&distinct_list(skipped), out)?;
     let (passed, failed, n_skipped) = (count(None, is_passed), count(None, is_failed), count(None, is_skipped));
     out.line(&format!("{passed} passed, {failed} failed, {n_skipped} skipped"));
-    out.object(&json!({"passed": passed, "failed": failed, "skipped": n_skipped, "rows": rows.iter().zip(results).map(row_json).collect::<Vec<_>>()}));
+    out.object(&json!({"ok": failed == 0, "passed": passed, "failed": failed, "skipped": n_skipped, "rows": rows.iter().zip(results).map(row_json).collect::<Vec<_>>()}));
     if failed > 0 { Err(Failure::Reported) } else { Ok(()) }
 }
 

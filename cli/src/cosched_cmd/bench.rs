@@ -15,7 +15,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
 use super::ground::{GroundArgs, Manager};
-use crate::evidence::machine_here;
+use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched bench`.
@@ -81,9 +81,10 @@ fn shares(place: usize) -> &'static [f64] {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
     // Before the manager takes a processor for itself.
     let here = machine_here();
-    let folder = tempfile::tempdir().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     let program = compile(folder.path())?;
     let amounts: Vec<(&str, u32)> =
         ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
@@ -134,7 +135,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         command: "meanwhile cosched bench --out FILE".into(),
         rows: rows.iter().filter_map(|it| it.as_object().cloned()).collect(),
     };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    evidence::write(path, &evidence)
 }
 
 fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {

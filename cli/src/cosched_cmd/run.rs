@@ -116,7 +116,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.policy == Name::LinuxNow {
         return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
     }
-    let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
+    let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
     let plan = match &args.workload {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
         None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),

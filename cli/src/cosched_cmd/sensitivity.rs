@@ -138,7 +138,7 @@ fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside:
 
 /// Figures 1 to 3 on this machine.
 fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let folder = tempfile::tempdir().map_err(failed("create a scratch folder"))?;
+    let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
     let manager = Manager::start(&args.ground, out)?;
     let found = real_rows(args, &manager, folder.path(), out);
     let (source, reason) = (manager.choice.name, manager.choice.reason.clone());

@@ -11,7 +11,7 @@ use cosched::workload::{self, Purpose, Workload};
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cosched sim`.
 #[derive(Debug, clap::Args)]
@@ -255,5 +255,5 @@ fn write_pictures(path: &Path, name: &str, workload: &Workload, n_cpus: usize, r
         charts.push(timeline::gantt(&format!("{name}: who ran where under {}", policy.text()), workload, n_cpus, outcome).svg());
     }
     let stacked = report::svg::stacked(&charts);
-    std::fs::write(path, stacked).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
+    write_file(path, stacked)
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use measure::machine;
+use measure::{machine, stats};
 use overlap::Mpi;
 use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
+use report::number::count;
 use report::page::Block;
 use report::svg::{Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
@@ -80,6 +81,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if plan.pairs == 0 || plan.ranks.contains(&0) || plan.ranks.contains(&1) {
         return Err(Failure::user("a benchmark needs a pair, and two ranks or more", None));
     }
+    evidence::check(args.out.as_deref())?;
+    bench::check_network().map_err(Failure::tool)?;
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
     let mut known = args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
@@ -118,7 +121,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let seconds: f64 = rows.iter().map(|it| it.seconds).sum();
     out.line(&table(&rows).terminal(None));
     out.line(&rules(&rows).terminal(None));
-    out.line(&format!("{} rows in {seconds:.0} s, {n_kept} of them kept from before", rows.len()));
+    out.line(&format!("{} in {seconds:.0} s, {n_kept} of them kept from before", count(rows.len(), "row")));
     let asked = Rule::ALL.map(|rule| (rule.name().to_owned(), counts(rule, &rows)));
     out.object(&json!({
         "ok": true,
@@ -240,7 +243,7 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
         command: runs.collect::<Vec<_>>().join("; "),
         rows: rows.iter().map(object).collect(),
     };
-    evidence.store(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error.said))
+    evidence::write(path, &evidence)
 }
 
 /// The committed tables; nothing for rows of an earlier benchmark.
@@ -262,7 +265,7 @@ fn chart(rows: &[Row], library: Mpi) -> RatioChart {
         _ => format!("{} MB", bytes >> 20),
     };
     let ratio = |row: &Row| Ratio {
-        name: format!("{}, {} ranks, {}", row.case.program.name(), row.case.ranks, payload(row.case.bytes)),
+        name: format!("{}, {}, {}", row.case.program.name(), count(row.case.ranks as usize, "rank"), payload(row.case.bytes)),
         ratio: row.ratio,
         low: row.interval.0,
         high: row.interval.1,
@@ -315,10 +318,10 @@ fn table(rows: &[Row]) -> Table {
             Cell::number(format!("{:.3}", row.overlapped_ms)),
             Cell::number(format!("{:.3}", row.by_hand_ms)),
             Cell::number(format!("{:.3}", row.ratio)),
-            Cell::words(format!("{:.3} to {:.3}", row.interval.0, row.interval.1)),
+            Cell::words(stats::interval_text(row.interval, row.pairs)),
             Cell::number(format!("{:.3}", row.by_hand_ratio)),
             Cell::number(format!("{:.3}", row.of_hand)),
-            Cell::words(format!("{:.3} to {:.3}", row.of_hand_interval.0, row.of_hand_interval.1)),
+            Cell::words(stats::interval_text(row.of_hand_interval, row.pairs)),
             Cell::number(format!("{:.2}", row.work)),
             Cell::number(row.pairs),
             verdict(Rule::ByHand, row),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use measure::stats;
 use overlap::Mpi;
 use overlap::compile_time::{self, Cost, Extent};
 use overlap::mpi::{self, Language};
@@ -46,6 +47,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.pairs == 0 {
         return Err(Failure::user("a comparison needs a pair", None));
     }
+    evidence::check(args.out.as_deref())?;
     let library = match args.mpi {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
@@ -93,7 +95,7 @@ fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<St
         "plain_s": rounded(cost.plain_s),
         "plugin_s": rounded(cost.plugin_s),
         "ratio": rounded(cost.ratio),
-        "interval": [rounded(cost.interval.0), rounded(cost.interval.1)],
+        "interval": (cost.pairs > 1).then(|| [rounded(cost.interval.0), rounded(cost.interval.1)]),
         "pairs": cost.pairs,
         "load": cost.load,
         "plain_instructions": cost.instructions.map(|it| it.0),
@@ -123,7 +125,7 @@ fn table(rows: &[Map<String, Value>]) -> Table {
         cells.extend(["calls", "converted"].map(|key| Cell::number(&row[key])));
         cells.extend(["plain_s", "plugin_s"].map(|key| Cell::number(format!("{:.2}", row[key].as_f64().unwrap_or(f64::NAN)))));
         cells.push(Cell::number(format!("{:.3}", row["ratio"].as_f64().unwrap_or(f64::NAN))));
-        cells.push(Cell::words(format!("{:.3} to {:.3}", end(0), end(1))));
+        cells.push(Cell::words(stats::interval_text((end(0), end(1)), row["pairs"].as_u64().unwrap_or(0) as usize)));
         cells.push(Cell::number(&row["pairs"]));
         cells.push(row["instructions_ratio"].as_f64().map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{it:.3}"))));
         table.push(cells);

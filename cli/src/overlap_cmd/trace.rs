@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use overlap::trace::{self, SIGNIFICANT_US, Site, Trace};
+use report::number::count;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -26,10 +27,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let sites = trace.sites();
     let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
     out.line(&format!(
-        "{} sites transformed, {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {} ranks, {}",
-        trace.transformed,
+        "{} transformed, {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {}, {}",
+        count(trace.transformed as usize, "site"),
         sites.len(),
-        trace.ranks,
+        count(trace.ranks as usize, "rank"),
         trace.mpi.name()
     ));
     out.line(&windows(&sites, basic.as_deref()).terminal(None));

@@ -42,6 +42,7 @@ type Row = Map<String, Value>;
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
     let windows: Vec<u32> = if args.quick { vec![5, 8, 12, 32] } else { (5..=32).collect() };
     let runtime = runtime()?;
     let mut rows = stored(&args, &runtime)?;

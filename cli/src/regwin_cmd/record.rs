@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use regwin::sim::trace::Trace;
 use regwin::work::MACHINES;
 use regwin::{Behaviour, Scheme, sweep};
+use report::number::count;
 use serde_json::json;
 
 use super::run::{counts_object, counts_table};
 use super::{failure, options};
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile regwin record`.
 #[derive(Debug, clap::Args)]
@@ -43,8 +44,8 @@ pub struct ReplayArgs {
 pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
     let trace = sweep::trace(args.behaviour).map_err(failure)?;
     let name = args.out.display().to_string();
-    std::fs::write(&args.out, trace.to_bytes()).map_err(|error| Failure::environment(format!("write {name}"), error))?;
-    out.line(&format!("{name}: {} events of {}, fifo", trace.events.len(), args.behaviour.name()));
+    write_file(&args.out, trace.to_bytes())?;
+    out.line(&format!("{name}: {} of {}, fifo", count(trace.events.len(), "event"), args.behaviour.name()));
     out.object(&json!({"ok": true, "file": name, "events": trace.events.len(), "behaviour": args.behaviour.name(), "schedule": "fifo"}));
     Ok(())
 }

@@ -32,6 +32,7 @@ const PLUGIN_MOST: f64 = 4.0;
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
     let bar = out.progress(N_RUNS as u64 + 5);
     let mut rows = Vec::new();
     let trace = sweep::trace(Behaviour::HighFine).map_err(failure)?;

@@ -72,6 +72,7 @@ const PLACES: [(Behaviour, u32); 4] =
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
     let n_choices: usize = GROUPS.iter().map(|it| it.1.len()).sum();
     let bar = out.progress((n_choices * PLACES.len()) as u64);
     let threads = spell::THREADS.map(str::to_owned);

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use report::number::count;
+
 use crate::audit::Audit;
 use crate::finding::Finding;
 
@@ -40,22 +42,25 @@ pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
 
 fn head(audit: &Audit) -> String {
     let function = &audit.function;
-    let mut text = format!("{} on {}: {} instructions", function.name, audit.cpu, function.instructions.len());
+    let mut text = format!("{} on {}: {}", function.name, audit.cpu, count(function.instructions.len(), "instruction"));
     match &audit.timed {
         Some(timed) => {
             let cycles = &timed.cycles;
             let bound = &cycles.lower_bound;
             text += &format!(", {} on the hot path\n", cycles.instructions);
             text += &format!(
-                "{} cycles [model {}]: {} to issue, {} waiting\n",
-                cycles.total_cycles, audit.cpu, cycles.issue_cycles, cycles.stall_cycles
+                "{} [model {}]: {} to issue, {} waiting\n",
+                count(cycles.total_cycles as usize, "cycle"),
+                audit.cpu,
+                cycles.issue_cycles,
+                cycles.stall_cycles
             );
             text += &format!("lower bound {}: {} to issue, {} that no order removes", bound.total, bound.issue, bound.inherent);
             text += &format!("; above it {} inside blocks, {} across side exits\n", bound.in_block, bound.side_exit);
             if cycles.is_optimal {
-                text += &format!("an order of {} cycles exists, and none is faster\n", cycles.best_cycles);
+                text += &format!("an order of {} exists, and none is faster\n", count(cycles.best_cycles as usize, "cycle"));
             } else {
-                text += &format!("the best order found takes {} cycles\n", cycles.best_cycles);
+                text += &format!("the best order found takes {}\n", count(cycles.best_cycles as usize, "cycle"));
             }
         }
         None => text += "\nno cycles: this machine reorders instructions, and no model here says when one waits\n",

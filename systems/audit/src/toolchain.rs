@@ -124,7 +124,7 @@ fn clang_target(isa: Isa) -> Option<&'static str> {
 
 /// Compiles C or assembles assembly; gives the bytes of the object file.
 pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
-    let scratch = tempfile::tempdir().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let made = scratch.path().join("audit.o");
     tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
     read(&made)
@@ -132,7 +132,7 @@ pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<
 
 /// Compiles a changed copy of `source`; files that it includes by name are still found.
 pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
-    let scratch = tempfile::tempdir().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let copy = scratch.path().join(source.file_name().unwrap_or_else(|| "changed.c".as_ref()));
     std::fs::write(&copy, text).map_err(|error| io_error("write", &copy, &error))?;
     let made = scratch.path().join("audit.o");

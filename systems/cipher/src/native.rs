@@ -96,16 +96,6 @@ fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
     ToolError { ran: format!("{what} {}", path.display()), said: err.to_string() }
 }
 
-/// Writes a file for the user; what was there before is replaced only by the whole new text.
-pub fn write(path: &Path, text: &str) -> Result<(), ToolError> {
-    let temporary = path.with_extension(format!("{}.part", std::process::id()));
-    std::fs::write(&temporary, text).map_err(|err| io_error("write", &temporary, &err))?;
-    std::fs::rename(&temporary, path).map_err(|err| {
-        let _ = std::fs::remove_file(&temporary);
-        io_error("write", path, &err)
-    })
-}
-
 /// Compiles `source`, with its `main`, at `opt` (such as `-O1`); a program made from the same text by the
 /// same compiler with the same flags is reused.
 pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, ToolError> {
@@ -123,7 +113,7 @@ pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, Too
         return Ok(program);
     }
     std::fs::create_dir_all(&dir).map_err(|err| io_error("create", &dir, &err))?;
-    let scratch = tempfile::tempdir_in(&dir).map_err(|err| io_error("create a folder in", &dir, &err))?;
+    let scratch = measure::scratch::folder_in(&dir).map_err(|err| io_error("create a folder in", &dir, &err))?;
     let (text, made) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
     std::fs::write(&text, source).map_err(|err| io_error("write", &text, &err))?;
     command.arg("-o").arg(&made).arg(&text);

@@ -191,7 +191,7 @@ impl Row {
 /// The three programs of a case.
 #[derive(Debug)]
 pub struct Built {
-    folder: tempfile::TempDir,
+    folder: measure::scratch::Folder,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -201,13 +201,24 @@ enum Variant {
     ByHand,
 }
 
+/// Refuses a machine or user that cannot have the slow network, before anything is compiled for it.
+///
+/// # Errors
+/// What `unshare`, `ip` or `tc` said.
+pub fn check_network() -> Result<(), ToolError> {
+    let mut command = Command::new("unshare");
+    command.args(["-n", "sh", "-c", NETWORK, "sh", "true"]);
+    let ran = tool::run(&mut command, b"", SAMPLE_LIMIT).and_then(tool::Ran::ok);
+    ran.map(drop).map_err(|error| ToolError { said: format!("{}\na network of our own needs root, `ip` and `tc`", error.said), ..error })
+}
+
 /// Compiles one program for one library in three ways.
 ///
 /// # Errors
 /// If a compiler is missing or fails.
 pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
     let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = measure::scratch::folder().map_err(failed)?;
     let source = folder.path().join("program.c");
     std::fs::write(&source, program.text()).map_err(failed)?;
     let words = |variant: Variant| -> Vec<String> {

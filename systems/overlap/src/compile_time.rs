@@ -60,7 +60,7 @@ impl Extent {
 /// # Errors
 /// If a compiler, the plugin or, to count, valgrind is missing, or the compilation fails.
 pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: Extent, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
-    let folder = tempfile::tempdir().map_err(no_scratch)?;
+    let folder = measure::scratch::folder().map_err(no_scratch)?;
     let output = folder.path().join("out.o").display().to_string();
     let arguments = [arguments, &["-o".to_owned(), output]].concat();
     let settings = Settings::default();
@@ -110,7 +110,7 @@ fn no_scratch(error: io::Error) -> ToolError {
 
 /// Instructions of `command` and of all processes that it starts.
 fn instructions(command: &Command) -> Result<u64, ToolError> {
-    let logs = tempfile::tempdir().map_err(no_scratch)?;
+    let logs = measure::scratch::folder().map_err(no_scratch)?;
     let mut counted = Command::new("valgrind");
     counted.args(["--tool=cachegrind", "--cache-sim=no", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
     counted.arg(format!("--log-file={}/%p", logs.path().display())).arg(command.get_program()).args(command.get_args());
@@ -141,7 +141,7 @@ pub fn measure_made(
     extent: Extent,
     step: &mut dyn FnMut(),
 ) -> Result<(usize, Cost), ToolError> {
-    let folder = tempfile::tempdir().map_err(no_scratch)?;
+    let folder = measure::scratch::folder().map_err(no_scratch)?;
     let path = folder.path().join("made.c");
     let text = program(n_lines, lines_a_call);
     std::fs::write(&path, &text).map_err(no_scratch)?;

@@ -45,8 +45,8 @@ fn build(folder: &Path, mpi: Mpi, program: (&str, Language, &str), settings: &Se
     Ok(())
 }
 
-fn scratch() -> Result<tempfile::TempDir, ToolError> {
-    tempfile::tempdir().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })
+fn scratch() -> Result<measure::scratch::Folder, ToolError> {
+    measure::scratch::folder().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })
 }
 
 /// The remarks of one program, with every payload counted as large.
@@ -66,7 +66,7 @@ pub fn remarks_of(mpi: Mpi, program: (&str, Language, &str), strength: &str) -> 
 /// Listing 1.1, compiled with one strength and without polls.
 #[derive(Debug)]
 pub struct Listing {
-    folder: tempfile::TempDir,
+    folder: measure::scratch::Folder,
     mpi: Mpi,
 }
 

@@ -180,7 +180,7 @@ fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<
     if path.exists() {
         return Ok(path);
     }
-    let scratch = tempfile::tempdir_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
+    let scratch = measure::scratch::folder_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
     let made = scratch.path().join(format!("made.{ending}"));
     make(scratch.path(), &made)?;
     std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;

@@ -4,6 +4,8 @@
 //! arguments, quoted or plain scalars, one flow mapping for the place.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -119,21 +121,30 @@ fn is_remark_file(name: &str) -> bool {
     name.ends_with(".yaml") && name.contains(".opt.")
 }
 
-/// All remark files in `path`, itself or below.
+/// All remark files in `path`, itself or below. File systems mounted below are not entered: `/proc` and what a network
+/// carries are no build folders. Folders below that may not be read are passed over.
 ///
 /// # Errors
-/// If a folder cannot be read.
+/// If `path` cannot be read.
 pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let device = path.metadata()?.dev();
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
+        let entries = match std::fs::read_dir(&folder) {
+            // Another program may have removed it since it was listed.
+            Err(error) if folder != path && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => continue,
+            entries => entries?,
+        };
+        for entry in entries {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
+                if entry.metadata().is_ok_and(|it| it.dev() == device) {
+                    folders.push(entry.path());
+                }
             } else if is_remark_file(&entry.file_name().to_string_lossy()) {
                 found.push(entry.path());
             }

@@ -89,7 +89,8 @@ impl Trace {
 pub fn run(words: &[String], quiet: bool) -> Result<Trace, ToolError> {
     let (program, mpi) = program(words)?;
     let library = plugin::trace_library(mpi)?;
-    let folder = tempfile::tempdir().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })?;
+    let folder =
+        measure::scratch::folder().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })?;
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env("LD_PRELOAD", &library).env("MEANWHILE_TRACE_DIR", folder.path());
     let ran = tool::command_line(&command);

@@ -215,7 +215,7 @@ fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<
     }
     let failed = |error: std::io::Error| ToolError { ran: format!("write {}", folder.display()), said: error.to_string() };
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    let scratch = tempfile::tempdir_in(&folder).map_err(failed)?;
+    let scratch = measure::scratch::folder_in(&folder).map_err(failed)?;
     let made = scratch.path().join(format!("made.{ending}"));
     make(scratch.path(), &made)?;
     std::fs::rename(&made, &path).map_err(failed)?;

@@ -65,7 +65,7 @@ mod bit {
 /// clock goes a nanosecond an instruction, so that interrupts come at the same place in each run.
 pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>, icount: bool) -> Result<Raw, ToolError> {
     let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
-    let scratch = tempfile::tempdir().map_err(failed)?;
+    let scratch = measure::scratch::folder().map_err(failed)?;
     let mut command = Command::new("qemu-system-sparc");
     command.args(["-M", "leon3_generic", "-cpu", &format!("LEON3,nwindows={windows}")]);
     command.args(["-nographic", "-monitor", "none", "-serial", "stdio", "-kernel"]).arg(image);

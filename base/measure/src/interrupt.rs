@@ -1,0 +1,182 @@
+//! Door: what an interrupted program leaves: no children, no scratch folders.
+//!
+//! 1. The first SIGINT, SIGTERM or SIGHUP ends all descendants of the process, removes its scratch
+//!    folders, and ends it with 128 + the signal's number. Files that were written stay.
+//! 2. The second one ends it at once.
+//!
+//! A signal that was ignored when the process began (`nohup`, a background job of a script) stays ignored.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// How long descendants may take to end by themselves before they are killed: mpirun ends its ranks in this time.
+const GRACE: Duration = Duration::from_secs(3);
+/// When even killed ones are not waited for any more.
+const LIMIT: Duration = Duration::from_secs(6);
+
+/// Folders and files that must not outlive us. Whoever starts a process or makes such a folder holds the lock; an
+/// interrupt takes it and keeps it, so that nothing new appears behind its back.
+static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn scratch() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A list of paths is whole after any panic.
+    SCRATCH.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Makes this process clean up when it is interrupted; `restore` is called last, for the terminal.
+///
+/// # Errors
+/// The kernel refuses a signal handler or a thread.
+pub fn install(restore: fn()) -> io::Result<()> {
+    // Descendants whose parent has ended become our children, so they are found.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let ignored = ignored_at_start();
+    let heeded: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| ignored >> (it - 1) & 1 == 0).collect();
+    let mut signals = signal_hook::iterator::Signals::new(heeded)?;
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
+        let mut arrived = signals.forever();
+        let Some(first) = arrived.next() else { return };
+        INTERRUPTED.store(true, Ordering::SeqCst);
+        let code = 128 + first;
+        std::thread::spawn(move || {
+            clean_up();
+            restore();
+            signal_hook::low_level::exit(code);
+        });
+        if let Some(second) = arrived.next() {
+            restore();
+            signal_hook::low_level::exit(128 + second);
+        }
+    })?;
+    Ok(())
+}
+
+/// Waits for the end of an interrupted process; returns at once in any other. For whoever would report what is only a
+/// consequence of the interrupt, such as a killed child.
+pub fn hold() {
+    while INTERRUPTED.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
+/// Runs `make`, and removes what it made if the process is interrupted before [`forget`].
+pub(crate) fn remembered<T>(make: impl FnOnce() -> io::Result<T>, path: impl Fn(&T) -> &Path) -> io::Result<T> {
+    let mut scratch = scratch();
+    let made = make()?;
+    scratch.push(path(&made).to_owned());
+    Ok(made)
+}
+
+/// `path` is gone, or has become a file that stays.
+pub(crate) fn forget(path: &Path) {
+    scratch().retain(|it| it != path);
+}
+
+/// Starts a process; never between an interrupt and its end.
+pub(crate) fn spawn(command: &mut std::process::Command) -> io::Result<std::process::Child> {
+    let _no_interrupt = scratch();
+    command.spawn()
+}
+
+fn clean_up() {
+    let scratch = scratch();
+    end_descendants();
+    for path in scratch.iter() {
+        // What cannot be removed now cannot be removed at all, and nobody is left to be told.
+        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    }
+    // The lock is never given back: see `SCRATCH`.
+    std::mem::forget(scratch);
+}
+
+fn end_descendants() {
+    let start = Instant::now();
+    let mut told: Vec<i32> = Vec::new();
+    loop {
+        let alive = descendants(std::process::id().cast_signed());
+        let elapsed = start.elapsed();
+        if alive.is_empty() || elapsed > LIMIT {
+            return;
+        }
+        for &pid in &alive {
+            let Some(id) = Pid::from_raw(pid) else { continue };
+            // A process that has just ended cannot be signalled, which is what we want.
+            if elapsed > GRACE {
+                let _ = kill_process(id, Signal::KILL);
+            } else if !told.contains(&pid) {
+                told.push(pid);
+                let _ = kill_process(id, Signal::TERM);
+                let _ = kill_process(id, Signal::CONT);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// All processes below `root` that have not ended, parents before their children.
+fn descendants(root: i32) -> Vec<i32> {
+    let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let ids = folder.filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let parents: Vec<(i32, i32)> = ids.filter_map(|id| Some((id, parent(id)?))).collect();
+    let mut found = vec![root];
+    let mut next = 0;
+    while next < found.len() {
+        let above = found[next];
+        found.extend(parents.iter().filter(|it| it.1 == above).map(|it| it.0));
+        next += 1;
+    }
+    found.remove(0);
+    found
+}
+
+/// The parent of a process; none if the process has ended, reaped or not.
+fn parent(id: i32) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // `id (name) state parent ...`; the name may hold parentheses and spaces.
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut words = rest.split_whitespace();
+    if matches!(words.next()?, "Z" | "X") {
+        return None;
+    }
+    words.next()?.parse().ok()
+}
+
+/// A bit for each signal that is ignored, bit 0 for signal 1.
+fn ignored_at_start() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn descendants_are_found_through_their_parents() {
+        use std::io::{BufRead, BufReader};
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 100 & echo $!; wait"]).stdout(Stdio::piped());
+        let mut child = spawn(&mut shell).expect("sh runs");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says an id");
+        let sleeper: i32 = line.trim().parse().expect("an id");
+        let own = child.id().cast_signed();
+        assert_eq!(descendants(own), [sleeper]);
+        let all = descendants(std::process::id().cast_signed());
+        assert!(all.contains(&own) && all.contains(&sleeper), "{all:?}");
+        for id in [sleeper, own] {
+            kill_process(Pid::from_raw(id).expect("an id"), Signal::KILL).expect("it is ours");
+        }
+        child.wait().expect("it was killed");
+        assert_eq!(parent(own), None);
+    }
+}

@@ -40,20 +40,32 @@ const PAGE: &str = "index.html";
 /// Folder of the results of full benchmarks.
 const EXPERIMENTS: &str = "experiments";
 
+/// Said when there are none: in a folder that is no checkout.
+const NO_EXPERIMENTS: &str =
+    "there is no folder `experiments` with results here, so the report has no sections of committed experiments; run it in a checkout";
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     evidence::check(Some(&args.out.join(PAGE)))?;
+    // Before anything is measured: an unreadable file is worth no eight minutes.
+    let experiments = experiments(Path::new(EXPERIMENTS))?;
+    if experiments.is_empty() {
+        out.warning(NO_EXPERIMENTS);
+    }
     let machine = Machine::here();
     let date = machine::today();
     let busy = machine::load().and_then(|load| noise::busy(load, machine.n_cores));
-    let intro = intro(&machine, &date, args.quick);
+    let mut intro = intro(&machine, &date);
+    if args.quick {
+        intro.push_str(" Short samples.");
+        intro.push_str(if experiments.is_empty() { "" } else { " The committed results below are of full ones." });
+    }
     let mut warnings: Vec<Block> = Vec::new();
     if let Some(busy) = busy {
         out.warning(&busy.to_string());
         warnings.push(Block::Text(format!("Warning: {busy}.")));
     }
     let systems = run_systems(args.quick, out)?;
-    let experiments = experiments(Path::new(EXPERIMENTS))?;
 
     let mut sections = Vec::new();
     let mut rows = Vec::new();
@@ -68,6 +80,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         section.blocks.insert(0, Block::Table(system.summary));
         section.blocks.splice(0..0, warnings.iter().cloned());
         sections.push(section);
+    }
+    if experiments.is_empty() {
+        let blocks = vec![Block::Text(format!("Warning: {NO_EXPERIMENTS}."))];
+        sections.push(Section { title: "Experiments: none".to_owned(), blocks });
     }
     sections.extend(experiments);
     let page = Page { title: "meanwhile: report".to_owned(), intro, sections };
@@ -94,10 +110,9 @@ fn run_systems(quick: bool, out: &mut Output) -> Result<Vec<SystemReport>, Failu
     ])
 }
 
-fn intro(machine: &Machine, date: &str, quick: bool) -> String {
+fn intro(machine: &Machine, date: &str) -> String {
     let world = if machine.virtualised { ", a virtual machine" } else { "" };
-    let length = if quick { " Short samples: see the committed results below for full ones." } else { "" };
-    format!("Measured on {date}: {}, {} cores{world}, {}, {}.{length}", machine.cpu, machine.n_cores, machine.distribution, machine.kernel)
+    format!("Measured on {date}: {}, {} cores{world}, {}, {}.", machine.cpu, machine.n_cores, machine.distribution, machine.kernel)
 }
 
 /// A section for each folder of committed results that has any, by name.

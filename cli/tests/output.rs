@@ -71,3 +71,85 @@ fn a_closed_pipe_ends_quietly() {
     assert_eq!(text(&ran.stderr), "");
     assert_eq!(ran.status.code(), Some(0));
 }
+
+/// Help is what a script asked for, so under `--json` it is in the object.
+#[test]
+fn help_and_version_are_an_object_under_json() {
+    for (args, wanted) in [
+        (&["--json", "--help"][..], "Usage: meanwhile"),
+        (&["cipher", "compile", "--json", "-h"], "Usage: meanwhile cipher compile"),
+        (&["--version", "--json"], "meanwhile "),
+    ] {
+        let ran = meanwhile(args);
+        assert_eq!(ran.status.code(), Some(0), "{args:?}");
+        let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
+        assert_eq!(answer["ok"], true, "{args:?}");
+        assert!(answer["text"].as_str().is_some_and(|it| it.contains(wanted)), "{args:?}: {answer}");
+    }
+}
+
+/// Every command that ends within a second and needs no tool; the others go through the same function.
+#[test]
+fn every_object_says_whether_it_is_ok() {
+    for args in [
+        &["cipher", "list"][..],
+        &["cipher", "check", "rectangle-80"],
+        &["cipher", "sboxes", "--count", "1"],
+        &["cipher", "compile", "rectangle-80"],
+        &["audit", "cpus"],
+        &["regwin", "behaviour"],
+        &["cosched", "sim", "a1", "--policy", "rr"],
+        &["doctor"],
+    ] {
+        let ran = meanwhile(&[args, &["--json"]].concat());
+        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"));
+        assert!(answer["ok"].is_boolean(), "{args:?}");
+    }
+}
+
+/// What failed is a file, so nothing that installs tools helps.
+#[test]
+fn the_doctor_is_named_only_for_a_missing_tool() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("x.c"), "int f(int x) { return x; }\n").expect("written");
+    let run = |args: &[&str], path: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.args(args).env("PATH", path).current_dir(folder.path());
+        let ran = command.output().expect("the binary runs");
+        assert_eq!(ran.status.code(), Some(2), "{args:?}");
+        text(&ran.stderr).to_owned()
+    };
+    let all = std::env::var("PATH").expect("a PATH");
+    let unwritable = run(&["report", "--out", "x.c/new"], &all);
+    assert!(!unwritable.contains("doctor") && unwritable.contains("x.c/new"), "{unwritable}");
+    let failed = run(&["audit", "x.c", "--cc", "false", "--cpu", "arm1136jf-s"], &all);
+    assert!(!failed.contains("doctor"), "{failed}");
+    let missing = run(&["audit", "x.c", "--cpu", "arm1136jf-s"], "/nowhere");
+    assert!(missing.contains("arm-linux-gnueabi") && missing.contains("`meanwhile doctor` lists the tools"), "{missing}");
+}
+
+#[test]
+fn the_doctor_says_versions_and_not_command_lines() {
+    let answer: Value = serde_json::from_slice(&meanwhile(&["doctor", "--json"]).stdout).expect("the answer is JSON");
+    let versions: Vec<&str> = answer["rows"].as_array().expect("rows").iter().filter_map(|it| it["version"].as_str()).collect();
+    assert!(!versions.is_empty());
+    for version in versions {
+        let is_one = version.contains(|it: char| it.is_ascii_digit()) && !version.contains('\n');
+        assert!(is_one && !version.contains(" -I") && !version.contains(" -L"), "`{version}`");
+    }
+}
+
+#[test]
+fn one_is_one_and_two_are_two() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = "a:\n add r0, r0, r1\n bx lr\n";
+    std::fs::write(folder.path().join("x.s"), format!(".text\n.globl a\n.type a, %function\n{source}.size a, .-a\n")).expect("written");
+    let path = folder.path().join("x.s");
+    let ran = meanwhile(&["audit", path.to_str().expect("text"), "--cpu", "arm1136jf-s"]);
+    for line in text(&ran.stdout).lines().chain(text(&ran.stderr).lines()) {
+        let words: Vec<&str> = line.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+        for pair in words.windows(2).filter(|it| it[0] == "1") {
+            assert!(!["instructions", "cycles", "findings", "sites", "programs", "functions"].contains(&pair[1]), "{line}");
+        }
+    }
+}

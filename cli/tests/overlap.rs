@@ -19,14 +19,19 @@ fn tools() -> bool {
 /// True if these are installed; else the test is named as skipped.
 fn has(programs: &[&str]) -> bool {
     let missing: Vec<&str> = programs.iter().copied().filter(|it| measure::tool::find(it).is_none()).collect();
-    if !missing.is_empty()
-        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
-    {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        let line = format!("overlap on the command line: {} is missing\n", missing.join(", "));
-        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
+    if !missing.is_empty() {
+        skipped(&format!("{} is missing", missing.join(", ")));
     }
     missing.is_empty()
+}
+
+/// A line for the list of skipped tests.
+fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        let line = format!("overlap on the command line: {what}\n");
+        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
+    }
 }
 
 const PROGRAM: &str = "#include <mpi.h>
@@ -165,6 +170,70 @@ fn compile_time() {
     assert!((number("instructions_ratio") - number("plugin_instructions") / number("plain_instructions")).abs() < 1e-4, "{row}");
     let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(files.len(), 1, "nothing is left behind: {files:?}");
+}
+
+/// One pair has no interval, three have a range of three.
+#[test]
+fn an_interval_needs_more_than_one_pair() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let table = |pairs: &str| {
+        let ran = meanwhile(folder.path(), &["compile-time", "--pairs", pairs, "--", "-O2", "-c", "p.c"]);
+        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("text")
+    };
+    let (one, three) = (table("1"), table("3"));
+    let cells = one.lines().find(|it| it.contains("-c p.c")).expect("a row").split_whitespace().rev().take(3).collect::<Vec<_>>();
+    assert_eq!(cells, ["-", "1", "-"], "no instructions were counted, one pair, no interval: {one}");
+    assert!(three.contains("(range of 3)"), "{three}");
+    let ran = meanwhile(folder.path(), &["compile-time", "--pairs", "1", "--json", "--", "-O2", "-c", "p.c"]);
+    let row = &json(&ran)["rows"][0];
+    assert!(row["interval"].is_null() && row.as_object().expect("a row").contains_key("interval"), "{row}");
+}
+
+/// Who may not make a network hears it before anything is compiled.
+#[test]
+fn a_bench_without_the_right_to_its_network_compiles_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let own = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("a process"));
+    if own != 0 || !has(&["setpriv", "unshare"]) {
+        return skipped("bench as a common user: only root can become one");
+    }
+    // Where a common user can read it and write beside it.
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let binary = folder.path().join("meanwhile");
+    std::fs::copy(env!("CARGO_BIN_EXE_meanwhile"), &binary).expect("a copy");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all"]);
+    command.arg(&binary).args(["overlap", "bench", "--quick"]);
+    let ran = command.env("TMPDIR", folder.path()).env("MEANWHILE_CACHE", folder.path().join("cache")).output().expect("setpriv runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("unshare") && said.contains("needs root"), "{said}");
+    assert!(!folder.path().join("cache").exists(), "something was compiled");
+}
+
+/// A folder of another file system below the one that was named: `explain /` would read `/proc` and every network drive.
+#[test]
+fn explain_stays_on_one_file_system() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let script = "mkdir own mounted && cp a.opt.yaml own && mount -t tmpfs none mounted && cp a.opt.yaml mounted \
+                  && exec \"$0\" overlap explain . --json";
+    let remark =
+        "--- !Missed\nPass: overlap\nName: SmallMessage\nFunction: main\nArgs:\n  - Call: MPI_Send\n  - Reason: SmallMessage\n...\n";
+    std::fs::write(folder.path().join("a.opt.yaml"), remark).expect("written");
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_meanwhile")]).current_dir(folder.path());
+    let ran = unshare.output().expect("unshare runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    if said.contains("unshare:") || said.contains("mount:") {
+        return skipped("explain on one file system: no right to mount");
+    }
+    let sites = json(&ran)["rows"].as_array().expect("rows").len();
+    assert_eq!(sites, 2, "the one beside and the one in `own`, not the one in `mounted`");
 }
 
 #[test]

@@ -52,7 +52,12 @@ pub fn is_standard_output(path: &Path) -> bool {
 /// # Errors
 /// What the operating system says.
 pub fn create_folder_of(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
+    let Some(folder) = path.parent() else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        // Said of a file in the way, and it sounds as if nothing were wrong.
+        io::ErrorKind::AlreadyExists => io::Error::from(rustix::io::Errno::NOTDIR),
+        _ => error,
+    })
 }
 
 /// Refuses now what [`write`] would refuse later, and changes nothing. For work that takes long before it writes.

@@ -58,13 +58,15 @@ pub fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The first line that `program` with `args`, such as `--version`, writes.
+/// The first line with a number that `program` with `args`, such as `--version`, writes; the first one if none has any.
 pub fn version(program: &str, args: &[&str]) -> Result<String, ToolError> {
     let mut command = Command::new(program);
     command.args(args);
     let ran = tool::run(&mut command, b"", Duration::from_secs(20))?.ok()?;
     let text = ran.text();
-    let line = text.lines().map(str::trim).find(|it| !it.is_empty());
+    let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+    // MPICH's mpirun begins with a heading.
+    let line = lines.clone().find(|it| it.contains(|it: char| it.is_ascii_digit())).or_else(|| lines.next());
     line.map(str::to_owned).ok_or(ToolError { ran: ran.command, said: "nothing".to_owned() })
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::interrupt;
+use crate::{interrupt, scratch};
 
 /// How long the output may take after the tool's end, even at the limit.
 const GRACE: Duration = Duration::from_secs(1);
@@ -68,6 +68,7 @@ impl Ran {
 
 /// Runs `command` with `input` on its standard input and waits for its end, at most `limit`.
 /// At the limit the tool and its children, a process group of their own, are killed.
+/// What it leaves in `TMPDIR` is removed when it has ended: a killed compiler leaves its intermediate files.
 ///
 /// An exit status other than 0 is not an error here; see [`Ran::ok`].
 pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, ToolError> {
@@ -76,6 +77,11 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
     own_group(command);
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Where none can be made, the tool will say so itself if it needs one.
+    let scratch = scratch::folder().ok();
+    if let Some(folder) = &scratch {
+        command.env("TMPDIR", folder.path());
+    }
 
     let start = Instant::now();
     let mut child = interrupt::spawn(command).map_err(|error| failed(error.to_string()))?;
@@ -213,6 +219,19 @@ mod tests {
         let error = ran.ok().expect_err("3 is not 0");
         assert_eq!(error.ran, "sh -c 'cat; echo bad >&2; exit 3'");
         assert_eq!(error.said, "bad\n(exit status: 3)");
+    }
+
+    #[test]
+    fn what_a_tool_leaves_in_tmpdir_goes_with_it() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let name = folder.path().join("name");
+        for (then, limit) in [("exit 0", LIMIT), ("exec sleep 1000", Duration::from_secs(1))] {
+            let ran = run(&mut shell(&format!("mktemp > {}; {then}", name.display())), b"", limit);
+            assert_eq!(ran.is_ok(), then == "exit 0");
+            let made = std::fs::read_to_string(&name).expect("mktemp says where");
+            assert!(!made.trim().is_empty() && !Path::new(made.trim()).exists(), "{made}");
+            assert!(!Path::new(made.trim()).parent().expect("a folder").exists());
+        }
     }
 
     #[test]

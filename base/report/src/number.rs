@@ -60,4 +60,10 @@ mod tests {
         assert_eq!(tick(2.0), "2");
         assert_eq!(tick(100.0), "100");
     }
+
+    #[test]
+    fn one_is_no_plural() {
+        let counted = [0, 1, 2, 21].map(|it| count(it, "site"));
+        assert_eq!(counted, ["0 sites", "1 site", "2 sites", "21 sites"]);
+    }
 }

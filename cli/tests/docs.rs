@@ -1,0 +1,185 @@
+//! The console blocks of README and the guide, run: what they print is what a reader gets.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Commands whose output is that of one machine or one day, by their beginnings.
+const OTHERS: &[(&str, &str)] = &[
+    ("meanwhile cipher speed", "measured"),
+    ("meanwhile doctor", "what one machine has"),
+    ("CC='meanwhile overlap cc --'", "the reader's own program"),
+];
+
+/// Files that a page takes from the first block of another page.
+const TAKEN: &[(&str, &str, &str)] = &[("docs/guide/cipher.md", "mix.ua", "docs/format/usuba.md")];
+
+/// A command of a page, the line it is on, and what it prints according to the page.
+struct Step {
+    line: usize,
+    command: String,
+    printed: Vec<String>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")
+}
+
+fn read(page: &str) -> String {
+    std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// The blocks of a page: the line each begins on, and its lines.
+fn blocks(text: &str) -> Vec<(usize, Vec<&str>)> {
+    let mut found: Vec<(usize, Vec<&str>)> = Vec::new();
+    let mut is_inside = false;
+    for (idx, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            is_inside = !is_inside;
+            if is_inside {
+                found.push((idx + 2, Vec::new()));
+            }
+        } else if is_inside {
+            found.last_mut().expect("a block was opened").1.push(line);
+        }
+    }
+    assert!(!is_inside, "a block is never closed");
+    found
+}
+
+/// The commands of the blocks that begin with one.
+fn steps(text: &str) -> Vec<Vec<Step>> {
+    let consoles = blocks(text).into_iter().filter(|(_, lines)| lines.first().is_some_and(|it| it.starts_with("$ ")));
+    consoles
+        .map(|(first, lines)| {
+            let mut steps: Vec<Step> = Vec::new();
+            for (idx, line) in lines.into_iter().enumerate() {
+                match line.strip_prefix("$ ") {
+                    Some(command) => steps.push(Step { line: first + idx, command: command.to_owned(), printed: Vec::new() }),
+                    None => steps.last_mut().expect("a command comes first").printed.push(line.trim_end().to_owned()),
+                }
+            }
+            steps
+        })
+        .collect()
+}
+
+/// True if `got` is `said`, in which a line `...` stands for any lines.
+fn agree(said: &[String], got: &[String]) -> bool {
+    match said.split_first() {
+        None => got.is_empty(),
+        Some((first, rest)) if first.trim() == "..." => (0..=got.len()).any(|it| agree(rest, &got[it..])),
+        Some((first, rest)) => got.split_first().is_some_and(|(line, more)| line == first && agree(rest, more)),
+    }
+}
+
+/// What a command prints to both streams, in this order.
+fn print(command: &str, folder: &Path) -> Vec<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_meanwhile"));
+    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
+    let command = command.replace("target/release/meanwhile", "meanwhile");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", path).env("NO_COLOR", "1").current_dir(folder);
+    let ran = shell.output().expect("sh runs");
+    let text = String::from_utf8(ran.stdout).expect("text");
+    text.trim_end().lines().map(|it| it.trim_end().to_owned()).collect()
+}
+
+fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        use std::io::Write;
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        writeln!(file.expect("the list of skips"), "{what}").expect("the list of skips");
+    }
+}
+
+/// Runs a page from its first command to its last, and gives back how many were compared.
+fn follow(page: &str) -> usize {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for (_, name, source) in TAKEN.iter().filter(|it| it.0 == page) {
+        let text = read(source);
+        let (_, lines) = blocks(&text).swap_remove(0);
+        std::fs::write(folder.path().join(name), lines.join("\n")).expect("a scratch file");
+    }
+    let mut n_compared = 0;
+    let mut wrong = String::new();
+    for block in steps(&read(page)) {
+        // What follows an example of another machine in its block is part of that example.
+        let own = block.iter().take_while(|step| !OTHERS.iter().any(|it| step.command.starts_with(it.0)));
+        for step in own {
+            if let Some(name) = step.command.strip_prefix("cat ") {
+                std::fs::write(folder.path().join(name), step.printed.join("\n")).expect("a scratch file");
+                continue;
+            }
+            let runs_it = ["cipher test", "./use"].iter().any(|it| step.command.contains(it));
+            if step.command.contains("avx2") && runs_it && !has_avx2() {
+                skipped(&format!("docs: {page}:{}: no AVX2", step.line));
+                continue;
+            }
+            n_compared += 1;
+            let got = print(&step.command, folder.path());
+            if !agree(&step.printed, &got) {
+                let _ = writeln!(wrong, "{page}:{}: `{}` prints\n{}\n", step.line, step.command, got.join("\n"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not what the page says\n{wrong}");
+    n_compared
+}
+
+fn has_avx2() -> bool {
+    std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|it| it.split_whitespace().any(|word| word == "avx2"))
+}
+
+#[test]
+fn readme_prints_what_it_says() {
+    assert_eq!(follow("README.md"), 1);
+}
+
+#[test]
+fn the_guide_to_cipher_prints_what_it_says() {
+    assert!(follow("docs/guide/cipher.md") >= 8);
+}
+
+#[test]
+fn the_guide_to_regwin_prints_what_it_says() {
+    assert_eq!(follow("docs/guide/regwin.md"), 1);
+}
+
+#[test]
+fn no_other_page_has_commands_that_nobody_runs() {
+    let followed = ["README.md", "docs/guide/cipher.md", "docs/guide/regwin.md"];
+    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
+    for folder in ["docs/guide", "docs/explain", "docs/format"] {
+        let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");
+        pages.extend(entries.map(|it| format!("{folder}/{}", it.expect("an entry").file_name().to_string_lossy())));
+    }
+    for page in pages.iter().filter(|it| !followed.contains(&it.as_str())) {
+        for block in steps(&read(page)) {
+            let first = &block[0];
+            let is_other = OTHERS.iter().any(|it| first.command.starts_with(it.0));
+            assert!(is_other, "{page}:{}: `{}` is run by no test here", first.line, first.command);
+        }
+    }
+}
+
+#[test]
+fn the_bundled_primitives_are_as_many_as_readme_says() {
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cipher", "list", "--json"]).output().expect("the binary runs");
+    let list: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+    let n_bundled = list["rows"].as_array().expect("rows").len();
+    let text = read("README.md").replace('\n', " ");
+    let (_, after) = text.split_once("ciphers and permutations, ").expect("README counts them");
+    let said: usize = after.split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+    assert_eq!(said, n_bundled);
+}
+
+#[test]
+fn a_wrong_number_in_a_page_would_be_found() {
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    assert!(agree(&lines("a 1\n...\nc"), &lines("a 1\nb\nb\nc")));
+    assert!(agree(&lines("..."), &[]));
+    assert!(!agree(&lines("a 1\n...\nc"), &lines("a 2\nb\nc")));
+    assert!(!agree(&lines("a 1\n..."), &lines("b\na 1")));
+    assert!(!agree(&lines("a"), &lines("a\nb")));
+}

@@ -119,7 +119,6 @@ fn put_compiler(folder: &Path, script: &str) {
 #[test]
 fn an_interrupt_at_any_moment_leaves_nothing() {
     let seed = fastrand::u64(..);
-    println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     for command in COMMANDS {
         for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -127,8 +126,9 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
             run.wait_until(command, |it| !it.descendants().is_empty());
             std::thread::sleep(Duration::from_millis(random.u64(0..300)));
             run.signal(name);
-            assert_eq!(run.end().code(), Some(code), "{command}, SIG{name}");
-            run.assert_nothing_is_left(&format!("{command}, SIG{name}"));
+            let what = format!("{command}, SIG{name}, seed {seed}");
+            assert_eq!(run.end().code(), Some(code), "{what}");
+            run.assert_nothing_is_left(&what);
         }
     }
 }

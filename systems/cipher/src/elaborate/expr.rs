@@ -49,6 +49,10 @@ impl Builder<'_, '_> {
                     ArithOp::Mod => Op::Mod,
                 };
                 let words = self.binary(op, left, right, expected, expr.loc)?;
+                if words.iter().any(|w| w.ty.m == 1) {
+                    let help = "for a sum with carries declare a word, such as u8; for one without write `^`";
+                    return self.elab.error_help(expr.loc, "bits have no arithmetic", "each bit would be computed alone", help);
+                }
                 if words.iter().any(|w| w.ty.dir == Dir::H) {
                     let help = "declare the words u<V>, or compile with --slicing v";
                     return self.elab.error_help(

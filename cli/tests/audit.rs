@@ -192,7 +192,8 @@ fn a_compiler_that_fails_is_quoted() {
     let said = refused(folder.path(), &["wrong.c", "--cpu", "arm1136jf-s"], 2);
     assert!(said.contains("arm-linux-gnueabi-gcc") && said.contains("undeclared"), "{said}");
     let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "no-such-compiler"], 2);
-    assert!(said.contains("no-such-compiler") && said.contains("meanwhile doctor"), "{said}");
+    // The doctor installs only tools of ours.
+    assert!(said.contains("no-such-compiler") && !said.contains("doctor"), "{said}");
 }
 
 #[test]
@@ -239,4 +240,42 @@ fn an_edit_is_verified_only_if_it_helped() {
     assert!(said.contains("--verify needs a C file"), "{said}");
     // The user's file is as it was.
     assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
+}
+
+/// A core that `audit cpus` lists with two instruction sets takes files of both, and compiles for the one that flags name.
+#[test]
+fn a_core_runs_all_its_instruction_sets() {
+    let folder = folder();
+    fs::write(folder.path().join("m.c"), "int f(int a, int b) { return a * b + a / b; }\n").expect("a scratch file");
+    for cpu in ["rocket", "sifive-u74"] {
+        for (march, set) in [("rv32imac", "rv32"), ("rv64gc", "rv64")] {
+            let flags = format!("-O2 -march={march}");
+            let said = ok(folder.path(), &["m.c", "--function", "f", "--cpu", cpu, "--cflags", &flags]);
+            assert!(said.contains(&format!("RISC instruction set: holds ({set})")), "{cpu}, {march}: {said}");
+        }
+        // Without flags: with multiplication and division, not calls of library routines.
+        let said = ok(folder.path(), &["m.c", "--function", "f", "--cpu", cpu]);
+        assert!(said.contains("mul") && said.contains("div") && !said.contains("call"), "{cpu}: {said}");
+    }
+    let compiled = Command::new("clang-19")
+        .args(["--target=riscv32-linux-gnu", "-march=rv32imac", "-mabi=ilp32", "-ffreestanding", "-O2", "-c", "m.c", "-o", "m32.o"])
+        .current_dir(folder.path())
+        .status();
+    assert!(compiled.expect("clang-19 runs").success());
+    assert!(ok(folder.path(), &["m32.o", "--function", "f", "--cpu", "rocket"]).starts_with("f on rocket: 4 instructions"));
+    let said = refused(folder.path(), &["m32.o", "--function", "f", "--cpu", "cortex-a53"], 1);
+    assert!(said.contains("holds rv32 code, but `cortex-a53` runs a64") && said.contains("--cpu rocket fits"), "{said}");
+}
+
+#[test]
+fn words_that_are_not_decoded_are_counted_at_the_top() {
+    let folder = folder();
+    let code = ".text\n.globl f\n.type f, @function\nf:\nli a2, 1\n.insn 4, 0x02f5000b\nret\n.size f, .-f\n";
+    fs::write(folder.path().join("x.s"), code).expect("a scratch file");
+    let said = ok(folder.path(), &["x.s", "--cpu", "sifive-u74"]);
+    assert!(said.starts_with("1 word not decoded: nothing is concluded across it\n"), "{said}");
+    assert!(said.contains(".4byte 0x02f5000b") && said.contains("2 instructions"), "{said}");
+    assert!(!said.contains("dead"), "{said}");
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &["x.s", "--cpu", "sifive-u74", "--json"])).expect("JSON");
+    assert_eq!(answer["undecodable"].as_array().map(Vec::len), Some(1), "{answer}");
 }

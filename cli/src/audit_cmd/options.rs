@@ -111,18 +111,19 @@ impl How {
         let bytes = match toolchain::input(path) {
             Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
             Input::C | Input::Assembly => {
-                let Some((cpu, isa)) = &wanted else {
+                let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
                     return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
                 };
-                toolchain::compile(path, *isa, cpu, &build).map_err(Failure::tool)?
+                toolchain::compile(path, toolchain::chosen(sets, &build), cpu, &build).map_err(Failure::tool)?
             }
         };
         let program = Program::parse(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
         let cpu = match wanted {
-            Some((cpu, isa)) if isa == program.isa => cpu,
-            Some((cpu, isa)) => {
-                let (code, machine) = (program.isa.name(), isa.name());
+            Some((cpu, sets)) if sets.contains(&program.isa) => cpu,
+            Some((cpu, sets)) => {
+                let code = program.isa.name();
+                let machine = sets.iter().map(|it| it.name()).collect::<Vec<_>>().join(" and ");
                 let fitting = fitting(program.isa).map(|it| format!("--cpu {it} fits"));
                 return Err(Failure::user(format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"), fitting.as_deref()));
             }
@@ -137,10 +138,12 @@ fn fitting(isa: Isa) -> Option<String> {
     cpus().into_iter().find(|(_, it)| *it == isa).map(|(name, _)| name)
 }
 
-fn known_cpu(name: &str) -> Result<(String, Isa), Failure> {
+/// The machine of this name, with all its instruction sets.
+fn known_cpu(name: &str) -> Result<(String, Vec<Isa>), Failure> {
     let all = cpus();
-    if let Some(found) = all.iter().find(|(it, _)| it == name) {
-        return Ok(found.clone());
+    let sets: Vec<Isa> = all.iter().filter(|(it, _)| it == name).map(|(_, isa)| *isa).collect();
+    if !sets.is_empty() {
+        return Ok((name.to_owned(), sets));
     }
     let help = match did_you_mean(name, all.iter().map(|(it, _)| it.as_str())) {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -43,7 +43,7 @@ pub struct Audit {
 pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>, options: &Options) -> Result<Audit, Diagnostic> {
     let decoded = program.decode(symbol)?;
     let function = decoded.function;
-    if function.instructions.is_empty() {
+    if function.instructions.len() == decoded.undecodable.len() {
         return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
     }
     let trace = hot_trace(&function, &options.cold);
@@ -96,6 +96,9 @@ pub struct Summary {
 /// Times one function with the polynomial bound; none if it holds no instruction.
 pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String]) -> Result<Option<Summary>, Diagnostic> {
     let decoded = program.decode_without_lines(symbol)?;
+    if decoded.function.instructions.len() == decoded.undecodable.len() {
+        return Ok(None);
+    }
     let options = Options { cold: cold.to_vec(), effort: Effort::Bounds };
     let timed = pipeline::audit(&decoded.function, core, &options);
     Ok(timed.map(|timed| Summary {

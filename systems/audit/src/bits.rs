@@ -421,7 +421,10 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
         let kept = [conventions.results, conventions.saved, &[conventions.stack_pointer]].concat();
         let kept = kept.iter().chain(conventions.reserved.iter().map(|(reg, _)| reg)).chain(&conventions.link);
         kept.for_each(|reg| demanded[usize::from(reg.0)] = low(conventions.bits));
-    } else if last || out_of_function(place) || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return) {
+    } else if last
+        || out_of_function(place)
+        || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return | Flow::Resume | Flow::LastCall)
+    {
         demanded.fill(low(conventions.bits));
         if matches!(leaving.flow, Flow::Return) {
             conventions.flags.iter().for_each(|flag| demanded[usize::from(flag.0)] = 0);

@@ -82,8 +82,12 @@ pub enum Flow {
         /// The address; of a relocated call the symbol is known instead.
         target: Option<u64>,
     },
+    /// To a function that does not come back.
+    LastCall,
     /// Out of the function.
     Return,
+    /// Back from an exception, to code that sees every register.
+    Resume,
     /// Somewhere that is not known here.
     Jump,
     /// Nowhere: a trap that does not come back.
@@ -237,6 +241,14 @@ pub struct Instruction {
     pub operation: Option<Operation>,
 }
 
+impl Instruction {
+    /// Other code runs before control comes back, or nothing is known of it: any memory may be read and written.
+    pub fn reaches_all_memory(&self) -> bool {
+        let is_anywhere = |it: &Access| it.base.is_none() && it.index_form == IndexForm::Other;
+        matches!(self.flow, Flow::Call { .. } | Flow::LastCall) || self.accesses.iter().any(is_anywhere)
+    }
+}
+
 /// The instruction behind a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delay {
@@ -261,6 +273,6 @@ pub struct Undecodable {
 
 impl fmt::Display for Undecodable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}: {:08x} is no instruction: {}", self.address, self.word, self.why)
+        write!(f, "{:#x}: {:08x} is not decoded: {}", self.address, self.word, self.why)
     }
 }

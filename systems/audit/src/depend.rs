@@ -485,7 +485,7 @@ fn slot_of(function: &Function, trace: &Trace, branch_at: usize) -> Option<usize
 }
 
 fn is_call(instruction: &Instruction) -> bool {
-    matches!(instruction.flow, Flow::Call { .. })
+    matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall)
 }
 
 fn is_call_at(builder: &Builder, at: u32) -> bool {

@@ -91,7 +91,7 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
     let falls_through = instruction.is_guarded || instruction.delay != Delay::None;
     let goes_on = match instruction.flow {
         Flow::Branch { is_conditional, .. } => is_conditional || falls_through,
-        Flow::Return | Flow::Jump => falls_through,
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall => falls_through,
         Flow::Stop => false,
         Flow::Next | Flow::Call { .. } => true,
     };

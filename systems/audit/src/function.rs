@@ -23,7 +23,7 @@ pub struct Function {
     pub name: String,
     /// Its instruction set.
     pub isa: Isa,
-    /// All instructions, by address; words that are none are left out.
+    /// All instructions, by address; a word that is none is one that touches everything.
     pub instructions: Vec<Instruction>,
     /// For each instruction the frames it stands in, the innermost first; none without line information.
     pub frames: Vec<Vec<Frame>>,
@@ -43,7 +43,7 @@ impl Function {
     pub fn target(&self, idx: usize) -> Option<usize> {
         match self.instructions[idx].flow {
             Flow::Branch { target, .. } => self.at(target),
-            Flow::Next | Flow::Call { .. } | Flow::Return | Flow::Jump | Flow::Stop => None,
+            Flow::Next | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => None,
         }
     }
 }

@@ -83,7 +83,7 @@ fn writes(instructions: &[Instruction]) -> Vec<(usize, Late)> {
         .iter()
         .filter_map(|it| match it.flow {
             Flow::Branch { target, .. } => Some(target),
-            Flow::Next | Flow::Call { .. } | Flow::Return | Flow::Jump | Flow::Stop => None,
+            Flow::Next | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => None,
         })
         .collect();
     let mut values = Values::default();
@@ -232,8 +232,10 @@ fn following(instructions: &[Instruction], write: usize) -> Vec<(usize, usize)> 
                 }
                 // The delay slot is still here; where control goes then may be elsewhere.
                 Flow::Call { target: Some(target) } => next.push((npc, target)),
-                Flow::Call { target: None } | Flow::Return | Flow::Jump if is_late => next.push((npc, u64::MAX - 7)),
-                Flow::Call { target: None } | Flow::Return | Flow::Jump | Flow::Stop => {}
+                Flow::Call { target: None } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump if is_late => {
+                    next.push((npc, u64::MAX - 7))
+                }
+                Flow::Call { target: None } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}
             }
         }
         paths = next;

@@ -102,7 +102,7 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], after_return: &RegSe
             (is_conditional, Some(there))
         }
         Flow::Return => (instruction.is_guarded, Some(*after_return)),
-        Flow::Jump => (instruction.is_guarded, Some(RegSet::ALL)),
+        Flow::Jump | Flow::Resume | Flow::LastCall => (instruction.is_guarded, Some(RegSet::ALL)),
         Flow::Stop => (false, None),
     };
     if let Some(there) = there {

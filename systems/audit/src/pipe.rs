@@ -26,7 +26,7 @@ impl Need {
         let n_registers = instruction.accesses.len();
         // A load of the program counter is a jump, too, and as long as one.
         let jump_cycles = match (instruction.class, instruction.flow) {
-            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return) => core.work(Class::Return).issue_cycles,
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => core.work(Class::Return).issue_cycles,
             (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
             _ => 0,
         };

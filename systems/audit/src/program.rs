@@ -176,8 +176,10 @@ impl Program {
                     instructions.push(instruction);
                 }
                 Err(word) => {
+                    let unknown = self.isa.unknown(&word, &code.bytes[at..end]);
+                    at += usize::from(unknown.length);
+                    instructions.push(unknown);
                     undecodable.push(word);
-                    at += self.isa.step_bytes();
                 }
             }
         }
@@ -189,12 +191,18 @@ impl Program {
             let target = match instruction.flow {
                 Flow::Call { target } => target,
                 Flow::Branch { target, .. } if !inside(target) || linked.is_some_and(|it| it.target.is_none()) => Some(target),
-                Flow::Branch { .. } | Flow::Next | Flow::Return | Flow::Jump | Flow::Stop => continue,
+                Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => continue,
             };
             let named = linked.and_then(|it| it.symbol.clone());
             let known = target.and_then(|it| self.name_at(it)).map(str::to_owned);
             if let Some(name) = known.or(named) {
                 callees.insert(instruction.address, name);
+            }
+        }
+        for instruction in instructions.iter_mut().filter(|it| matches!(it.flow, Flow::Call { .. })) {
+            let callee = callees.get(&instruction.address);
+            if callee.is_some_and(|it| self.lines.never_return.contains(it)) {
+                instruction.flow = Flow::LastCall;
             }
         }
         let function = Function { name: symbol.name.clone(), isa: self.isa, instructions, frames, callees, is_cold: symbol.is_cold };
@@ -210,7 +218,7 @@ impl Program {
                 *target = link.target.unwrap_or(u64::MAX);
             }
             Flow::Call { target } => *target = link.target,
-            Flow::Next | Flow::Return | Flow::Jump | Flow::Stop => {}
+            Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}
         }
     }
 }

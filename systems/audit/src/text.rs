@@ -42,7 +42,9 @@ pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
 
 fn head(audit: &Audit) -> String {
     let function = &audit.function;
-    let mut text = format!("{} on {}: {}", function.name, audit.cpu, count(function.instructions.len(), "instruction"));
+    let n_instructions = function.instructions.len() - audit.undecodable.len();
+    let mut text = undecodable(audit);
+    text += &format!("{} on {}: {}", function.name, audit.cpu, count(n_instructions, "instruction"));
     match &audit.timed {
         Some(timed) => {
             let cycles = &timed.cycles;
@@ -68,11 +70,23 @@ fn head(audit: &Audit) -> String {
     if let Some(missing) = audit.missing_lines {
         text += &format!("no source lines: {missing}\n");
     }
-    for word in audit.undecodable.iter().take(3) {
-        text += &format!("left out: {word}\n");
+    text
+}
+
+/// Words that are shown as such, because nothing else is known of them.
+const UNDECODABLE_SHOWN: usize = 3;
+
+fn undecodable(audit: &Audit) -> String {
+    let n = audit.undecodable.len();
+    if n == 0 {
+        return String::new();
     }
-    if audit.undecodable.len() > 3 {
-        text += &format!("left out: {} more words\n", audit.undecodable.len() - 3);
+    let mut text = format!("{} not decoded: nothing is concluded across {}\n", count(n, "word"), if n == 1 { "it" } else { "them" });
+    for word in audit.undecodable.iter().take(UNDECODABLE_SHOWN) {
+        text += &format!("  {word}\n");
+    }
+    if n > UNDECODABLE_SHOWN {
+        text += &format!("  {} more\n", n - UNDECODABLE_SHOWN);
     }
     text
 }

@@ -55,9 +55,9 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
         Isa::A32 => ("arm-linux-gnueabi-gcc", [words(&["-marm"]), cpu_flag("-mcpu=")].concat()),
         Isa::A64 => ("aarch64-linux-gnu-gcc", cpu_flag("-mcpu=")),
         Isa::Riscv64 => {
-            // LLVM knows the Rocket core by its instruction set too.
-            let name = if cpu == "rocket" { "rocket-rv64" } else { cpu };
-            ("clang-19", [words(&["--target=riscv64-linux-gnu", "-ffreestanding"]), vec![format!("-mcpu={name}")]].concat())
+            // LLVM's Rocket has the base instructions alone; the core as it is built runs Linux's set.
+            let flags = if cpu == "rocket" { words(&["-march=rv64gc", "-mtune=rocket-rv64"]) } else { cpu_flag("-mcpu=") };
+            ("clang-19", [words(&["--target=riscv64-linux-gnu", "-ffreestanding"]), flags].concat())
         }
         Isa::Riscv32 => ("clang-19", words(&["--target=riscv32-linux-gnu", "-ffreestanding", "-march=rv32imac", "-mabi=ilp32"])),
         Isa::Sparc => {
@@ -68,6 +68,18 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
         }
         Isa::X86 => ("gcc", Vec::new()),
     }
+}
+
+/// Which of a machine's instruction sets a build is for: the one that its flags name, else the first.
+pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
+    let words = build.cc.iter().flat_map(|it| it.split_whitespace()).chain(build.flags.iter().map(String::as_str));
+    let mut named = words.filter_map(|word| {
+        let is_32 = word.contains("riscv32") || word.starts_with("-march=rv32");
+        let is_64 = word.contains("riscv64") || word.starts_with("-march=rv64");
+        is_32.then_some(Isa::Riscv32).or(is_64.then_some(Isa::Riscv64))
+    });
+    // A later flag wins, as in the compiler.
+    named.rfind(|it| sets.contains(it)).or(sets.first().copied()).unwrap_or_else(|| panic!("a machine has an instruction set"))
 }
 
 /// The command that turns `source` into the object file `made`.
@@ -90,7 +102,8 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
             .iter()
             .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())
             .any(|it| it.starts_with("-mcpu") || it.starts_with("-march"));
-        let for_cpu = machine_flags.iter().filter(|it| !(it.starts_with("--target") || has_cpu && it.starts_with("-mcpu")));
+        let is_of_cpu = |it: &str| ["-mcpu", "-march", "-mtune"].iter().any(|flag| it.starts_with(flag));
+        let for_cpu = machine_flags.iter().filter(|it| !(it.starts_with("--target") || has_cpu && is_of_cpu(it)));
         command.args(for_cpu);
     }
     // Before the user's flags, which may say otherwise.

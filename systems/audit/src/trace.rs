@@ -99,11 +99,11 @@ pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
                 trace.exits.push(Exit { at, is_taken, live });
                 if is_taken { there } else { Some(behind) }
             }
-            Flow::Return | Flow::Jump if instruction.is_guarded => {
+            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => {
                 trace.exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
                 Some(behind)
             }
-            Flow::Return | Flow::Jump | Flow::Stop => None,
+            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
         };
         let is_taken = next != Some(behind);
         // A slot that is annulled is done only if a conditional branch is taken.
@@ -115,8 +115,8 @@ pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
         }
         let Some(next) = next else {
             trace.end = match instruction.flow {
-                Flow::Return => End::Return,
-                Flow::Stop => End::Stop,
+                Flow::Return | Flow::Resume => End::Return,
+                Flow::Stop | Flow::LastCall => End::Stop,
                 Flow::Branch { .. } | Flow::Jump | Flow::Next | Flow::Call { .. } => End::Jump,
             };
             break;
@@ -175,9 +175,9 @@ fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
                     };
                     there || is_conditional && behind
                 }
-                Flow::Return => true,
+                Flow::Return | Flow::Resume => true,
                 Flow::Jump => !calls_cold,
-                Flow::Stop => instruction.is_guarded && behind,
+                Flow::Stop | Flow::LastCall => instruction.is_guarded && behind,
             };
             is_warm[idx] = warm;
             is_changed |= warm;

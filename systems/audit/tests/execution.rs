@@ -69,8 +69,8 @@ fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
     // A jump needs a register that says where to, and memory cannot.
     let has_target = it.reads.iter().any(|it| it.role == Role::Target);
     let is_lost = match it.flow {
-        Flow::Jump | Flow::Return | Flow::Call { target: None } => !has_target,
-        Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::Stop => false,
+        Flow::Jump | Flow::Return | Flow::Resume | Flow::Call { target: None } => !has_target,
+        Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Stop => false,
     };
     all_kept && !is_special && !is_far && !is_odd_space && !is_thumb && !is_lost
 }
@@ -230,7 +230,7 @@ fn fault(machine: &Machine, it: &Instruction, slot: usize, before: [&State; 2], 
         Flow::Branch { target, is_conditional: false } if target != taken => &[End::Next],
         Flow::Branch { is_conditional: true, .. } => &[End::Next, End::Taken],
         _ if it.is_guarded => &[End::Next, End::Taken],
-        Flow::Branch { .. } | Flow::Call { .. } | Flow::Return | Flow::Jump | Flow::Stop => &[End::Taken],
+        Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => &[End::Taken],
     };
     if !may_end.contains(&first.0) {
         return Some(format!("goes {:?}", first.0));

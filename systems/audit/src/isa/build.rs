@@ -1,5 +1,6 @@
 //! Instructions put together step by step, as all decoders do.
 
+use super::Conventions;
 use crate::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Operation, Out, Read, Reg, Role, Undecodable, Write};
 
 /// All bits of a register.
@@ -79,6 +80,36 @@ impl Instruction {
     /// One more access.
     pub(crate) fn accesses(mut self, access: Access) -> Instruction {
         self.accesses.push(access);
+        self
+    }
+
+    /// Hands control to the system, which sees all registers and memory, may change them, and comes back with the
+    /// stack pointer as it was. Which registers it really reads, its own standard says: none is called unneeded.
+    pub(crate) fn calls_system(self, conventions: &Conventions) -> Instruction {
+        self.touches_all(conventions, Some(conventions.stack_pointer))
+    }
+
+    /// Reads and writes all registers but `kept`, which is read only, and all memory.
+    pub(crate) fn touches_all(mut self, conventions: &Conventions, kept: Option<Reg>) -> Instruction {
+        let all = (0..conventions.names.len() as u8).map(Reg).filter(|it| Some(*it) != conventions.zero);
+        for reg in all.filter(|it| conventions.names[usize::from(it.0)] != "pc") {
+            let bits = if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits.into()) };
+            if !self.reads.iter().any(|it| it.reg == reg) {
+                self.reads.push(Read { reg, bits, role: Role::Source });
+            }
+            if Some(reg) != kept && !self.writes.iter().any(|it| it.reg == reg) {
+                self.writes.push(Write { reg, bits, out: Out::Link });
+            }
+        }
+        let anywhere = |is_store| Access {
+            is_store,
+            base: None,
+            index: Some((conventions.stack_pointer, 0)),
+            index_form: IndexForm::Other,
+            disp: 0,
+            width: 128,
+        };
+        self.accesses.extend([anywhere(false), anywhere(true)]);
         self
     }
 

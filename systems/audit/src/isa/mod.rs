@@ -10,7 +10,7 @@ mod riscv;
 mod sparc;
 mod x86;
 
-use crate::code::{Instruction, Reg, Undecodable};
+use crate::code::{Class, Instruction, Reg, Undecodable};
 
 /// The instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,13 +91,31 @@ impl Isa {
         }
     }
 
-    /// How far to go on behind a word that is no instruction, in bytes.
-    pub fn step_bytes(self) -> usize {
-        match self {
+    /// The length of an instruction that is not known, by what every word of the set says of its own, in bytes;
+    /// at most those of `bytes`.
+    fn length(self, bytes: &[u8]) -> usize {
+        let length = match self {
             Isa::A32 | Isa::Sparc | Isa::A64 => 4,
-            Isa::Riscv32 | Isa::Riscv64 => 2,
+            Isa::Riscv32 | Isa::Riscv64 => riscv::length(bytes),
             Isa::X86 => 1,
-        }
+        };
+        length.min(bytes.len())
+    }
+
+    /// What stands in a function for a word that [`Isa::decode`] refused at the beginning of `bytes`: it reads and
+    /// writes all registers and memory, so that nothing is concluded across it. It is taken to go on to the next one.
+    pub fn unknown(self, word: &Undecodable, bytes: &[u8]) -> Instruction {
+        let bytes = &bytes[..self.length(bytes)];
+        let digits = bytes.iter().rev().map(|it| format!("{it:02x}")).collect::<String>();
+        let digits = if self == Isa::Sparc { bytes.iter().map(|it| format!("{it:02x}")).collect() } else { digits };
+        let directive = match bytes.len() {
+            1 => ".byte",
+            2 => ".2byte",
+            4 => ".4byte",
+            _ => ".insn",
+        };
+        let text = format!("{directive} 0x{digits}");
+        Instruction::new(word.address, bytes.len() as u8, word.word, Class::System, text).touches_all(self.conventions(), None)
     }
 
     /// What its registers are for.

@@ -95,7 +95,7 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
     }
     made.flow = flow(&found);
     made.operation = operation(&found);
-    Ok(made)
+    Ok(if calls_system(&found) { made.calls_system(&CONVENTIONS) } else { made })
 }
 
 fn text(found: &iced_x86::Instruction) -> String {
@@ -132,6 +132,9 @@ fn register(register: Register) -> Option<(Reg, u64)> {
 }
 
 fn class(found: &iced_x86::Instruction) -> Class {
+    if calls_system(found) {
+        return Class::System;
+    }
     match found.flow_control() {
         FlowControl::Call | FlowControl::IndirectCall => return Class::Call,
         FlowControl::Return => return Class::Return,
@@ -163,7 +166,15 @@ fn class(found: &iced_x86::Instruction) -> Class {
     }
 }
 
+/// Into the system and back.
+fn calls_system(found: &iced_x86::Instruction) -> bool {
+    matches!(found.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Vmcall)
+}
+
 fn flow(found: &iced_x86::Instruction) -> Flow {
+    if calls_system(found) {
+        return Flow::Next;
+    }
     match found.flow_control() {
         FlowControl::Next => Flow::Next,
         FlowControl::UnconditionalBranch => Flow::Branch { target: found.near_branch_target(), is_conditional: false },
@@ -173,7 +184,8 @@ fn flow(found: &iced_x86::Instruction) -> Flow {
         FlowControl::IndirectBranch => Flow::Jump,
         FlowControl::Call => Flow::Call { target: Some(found.near_branch_target()) },
         FlowControl::IndirectCall => Flow::Call { target: None },
-        FlowControl::Return => Flow::Return,
+        FlowControl::Return if matches!(found.mnemonic(), Mnemonic::Ret | Mnemonic::Retf) => Flow::Return,
+        FlowControl::Return => Flow::Resume,
         // A system call comes back; a trap of the compiler's own making does not.
         FlowControl::Interrupt => Flow::Next,
         FlowControl::Exception => Flow::Stop,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Subject;
-use crate::code::{Access, Class, Flow};
+use crate::code::{Access, Class, Flow, Instruction};
 use crate::finding::{Edit, Finding, Kind};
 use crate::frame::Slot;
 use crate::spills;
@@ -82,7 +82,7 @@ fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Fin
 fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let instructions = &subject.function.instructions;
     // Behind a call the callee may have read its arguments there.
-    if instructions.iter().any(|it| matches!(it.flow, Flow::Call { .. })) {
+    if instructions.iter().any(Instruction::reaches_all_memory) {
         return;
     }
     let mut loaded: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use super::multiply::{half_words, saturation};
 use super::word::{ALL, FIXED, NO_PC, UNDEFINED, Word, name};
 use super::{C, COPROCESSOR, CPSR, GE, LR, N, Q, SPSR, V, Z};
-use crate::code::{Access, Class, Flow, IndexForm, Out, Reg, Role};
+use crate::code::{Access, Class, Flow, IndexForm, Out, Role};
 
 /// `b` and `bl`.
 pub fn branch(word: &mut Word) -> Result<(), &'static str> {
@@ -116,6 +116,9 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
         word.read(CPSR, Role::Source);
         word.write(CPSR, Out::Result);
     }
+    if mask & 1 != 0 {
+        word.change_mode();
+    }
     let name = match mask {
         8 => "APSR_nzcvq".to_owned(),
         4 => "APSR_g".to_owned(),
@@ -211,11 +214,7 @@ fn breakpoint(word: &mut Word) -> Result<(), &'static str> {
 pub fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     if word.field(24, 4) == 15 {
         word.set_class(Class::System);
-        // What the system does with the registers, its own standard says: all of them may matter.
-        for reg in 0..15 {
-            word.read(Reg(reg), Role::Source);
-        }
-        word.write(Reg(0), Out::Result);
+        word.call_system();
         word.text("svc", &format!("#{}", word.field(0, 24)));
         return Ok(());
     }
@@ -364,6 +363,9 @@ fn processor_state(word: &mut Word) -> Result<(), &'static str> {
     word.set_class(Class::System);
     word.read(CPSR, Role::Source);
     word.write(CPSR, Out::Result);
+    if sets_mode {
+        word.change_mode();
+    }
     match (kind, sets_mode) {
         (0, _) => word.text("cps", &format!("#{mode}")),
         (kind, true) => word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &format!("{flags}, #{mode}")),
@@ -438,7 +440,7 @@ fn exception_state(word: &mut Word) -> Result<(), &'static str> {
             word.write(CPSR, Out::Result);
             word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
             word.access(Access { is_store: false, base: Some(base), index: None, index_form: IndexForm::Whole, disp: start, width: 8 });
-            word.set_flow(Flow::Return);
+            word.set_flow(Flow::Resume);
             word.text(&format!("rfe{mode}"), &format!("{}{bang}", name(base.0.into())));
         }
         _ => return Err(UNDEFINED),

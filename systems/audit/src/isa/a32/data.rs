@@ -183,6 +183,7 @@ fn jump(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) {
         word.read(SPSR, Role::Source);
         word.write(CPSR, Out::Result);
         word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
+        word.set_flow(Flow::Resume);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::data::{shift_by_constant, shift_name};
 use super::word::{ALL, FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
-use super::{C, CPSR, FP, GE, N, PC, Q, SP, SPSR, V, Z};
+use super::{C, CPSR, FP, GE, LR, N, PC, Q, SP, SPSR, V, Z};
 use crate::code::{Access, Class, Flow, IndexForm, Op, Out, Reg, Role, Shift, Value};
 
 /// How an address is formed, and what becomes of the base.
@@ -238,7 +238,9 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
     for (nth, &reg) in regs.iter().enumerate() {
         let disp = start + 4 * nth as i64;
         word.access(Access { is_store: !is_load, base: Some(base), index: None, index_form: IndexForm::Whole, disp, width: 4 });
-        if u32::from(reg.0) == PC {
+        // Without the program counter `^` means the user's registers: the stack pointer and the link of this mode stay.
+        let is_banked = is_user && !has_pc && (reg == SP || reg == LR);
+        if u32::from(reg.0) == PC || is_banked {
             continue;
         }
         if is_load { word.write(reg, Out::Nth(nth as u8)) } else { word.read(reg, Role::Data) }
@@ -247,7 +249,12 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
         word.write(base, Out::BaseUpdate);
     }
     if has_pc {
-        word.set_flow(if base == SP || base == FP { Flow::Return } else { Flow::Jump });
+        let is_frame = base == SP || base == FP;
+        word.set_flow(match is_frame {
+            _ if is_user => Flow::Resume,
+            true => Flow::Return,
+            false => Flow::Jump,
+        });
     }
     if is_user {
         // Other modes' registers, or the whole status: not looked into.

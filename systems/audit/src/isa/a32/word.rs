@@ -145,6 +145,20 @@ impl Word {
         self.instruction.writes.extend(writes);
     }
 
+    /// Changes the mode: the stack pointer and the link are others then, and the former ones are kept for their mode.
+    pub fn change_mode(&mut self) {
+        for reg in [super::SP, super::LR] {
+            self.read(reg, Role::Source);
+            self.write(reg, Out::Link);
+        }
+    }
+
+    /// Hands control to the system, which comes back.
+    pub fn call_system(&mut self) {
+        let open = Instruction::new(0, 4, 0, Class::System, String::new());
+        self.instruction = std::mem::replace(&mut self.instruction, open).calls_system(&super::CONVENTIONS);
+    }
+
     /// Accesses memory.
     pub fn access(&mut self, access: Access) {
         self.instruction.accesses.push(access);

@@ -60,7 +60,7 @@ impl Word {
         let target = |it: Instruction| it.reads(reg(rn), ALL, Role::Target);
         let trap = |text: &str, class| {
             let it = self.plain(class, text.to_owned()).reads(SYSTEM, ALL, Role::Target).writes(SYSTEM, ALL, Out::Result);
-            super::writes_flags(it).flows(Flow::Return)
+            super::writes_flags(it).flows(Flow::Resume)
         };
         Ok(match self.field(24, 21) {
             0 => target(self.plain(Class::Jump, format!("br {}", name(rn, true)))).flows(Flow::Jump),
@@ -70,7 +70,8 @@ impl Word {
             }
             2 => {
                 let text = if rn == 30 { "ret".to_owned() } else { format!("ret {}", name(rn, true)) };
-                target(self.plain(Class::Return, text)).flows(Flow::Return)
+                // To another register than the link goes what is no function of the standard's.
+                target(self.plain(Class::Return, text)).flows(if rn == 30 { Flow::Return } else { Flow::Jump })
             }
             4 if rn == 31 => trap("eret", Class::Return),
             5 if rn == 31 => trap("drps", Class::Return),
@@ -92,10 +93,11 @@ impl Word {
             (2, 0) => ("hlt", Flow::Stop),
             (5, level @ 1..) => {
                 let text = if number == 0 { format!("dcps{level}") } else { format!("dcps{level} #{number:#x}") };
-                return Ok(self.plain(Class::System, text));
+                return Ok(self.plain(Class::System, text).calls_system(&super::CONVENTIONS));
             }
             _ => return self.refuse("the exception is reserved"),
         };
-        Ok(self.plain(Class::System, format!("{mnemonic} #{number:#x}")).flows(flow))
+        let it = self.plain(Class::System, format!("{mnemonic} #{number:#x}")).flows(flow);
+        Ok(if flow == Flow::Next { it.calls_system(&super::CONVENTIONS) } else { it })
     }
 }

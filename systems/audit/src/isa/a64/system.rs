@@ -59,7 +59,8 @@ impl Word {
                         (3, 7) => "daifclr",
                         _ => return self.refuse("the field of the state is of a later version"),
                     };
-                    Ok(self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result))
+                    let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result);
+                    Ok(if field == "spsel" { changes_stack(it) } else { it })
                 }
                 _ => self.refuse("the system instruction is reserved"),
             },
@@ -120,9 +121,18 @@ impl Word {
             };
         }
         let it = self.plain(Class::System, format!("msr {system}, {}", name(rt, true)));
+        if system == "spsel" {
+            return changes_stack(it.reads(reg(rt), ALL, Role::Source).writes(SYSTEM, ALL, Out::Result));
+        }
         match is_flags {
             true => writes_flags(it.reads(reg(rt), 0xf000_0000, Role::Source)),
             false => it.reads(reg(rt), ALL, Role::Source).writes(SYSTEM, ALL, Out::Result),
         }
     }
+}
+
+/// The stack pointer is another one then, and the former is kept.
+fn changes_stack(it: Instruction) -> Instruction {
+    let pointer = Some(super::CONVENTIONS.stack_pointer);
+    it.reads(pointer, ALL, Role::Source).writes(pointer, ALL, Out::Link)
 }

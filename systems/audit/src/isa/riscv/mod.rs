@@ -95,6 +95,20 @@ const fn conventions(bits: u8) -> Conventions {
     }
 }
 
+/// How long the instruction at the beginning of `bytes` is, in bytes, by its lowest bits.
+/// Source: the manual's chapter 1.5, "Base instruction-length encoding".
+pub(super) fn length(bytes: &[u8]) -> usize {
+    let low = bytes.first().copied().unwrap_or(0);
+    match low {
+        _ if low & 3 != 3 => 2,
+        _ if low & 0x1f != 0x1f => 4,
+        _ if low & 0x3f == 0x1f => 6,
+        _ if low & 0x7f == 0x3f => 8,
+        // Longer ones are reserved.
+        _ => 2,
+    }
+}
+
 /// The instruction at the beginning of `bytes`.
 pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruction, Undecodable> {
     let Some(half) = first(bytes).map(u16::from_le_bytes) else {
@@ -240,7 +254,8 @@ impl Word {
         let (rd, rs1, imm) = (self.rd(), self.rs1(), self.immediate());
         let is_return = rd == 0 && imm == 0 && (rs1 == 1 || rs1 == 5);
         let (class, flow) = match rd {
-            0 if is_return => (Class::Return, Flow::Return),
+            // Behind `t0` stand routines that keep all other registers, such as those that save them for a function.
+            0 if is_return => (Class::Return, if rs1 == 1 { Flow::Return } else { Flow::Jump }),
             0 => (Class::Jump, Flow::Jump),
             _ => (Class::Jump, Flow::Call { target: None }),
         };
@@ -521,10 +536,13 @@ impl Word {
             return csr::decode(self);
         }
         let (text, flow) = match (self.word >> 20, self.rd(), self.rs1()) {
-            (0, 0, 0) => ("ecall", Flow::Next),
+            (0, 0, 0) => {
+                let conventions = if self.is_64 { &CONVENTIONS_64 } else { &CONVENTIONS_32 };
+                return Ok(self.plain(Class::System, "ecall".to_owned()).calls_system(conventions));
+            }
             (1, 0, 0) => ("ebreak", Flow::Stop),
-            (0x102, 0, 0) => ("sret", Flow::Return),
-            (0x302, 0, 0) => ("mret", Flow::Return),
+            (0x102, 0, 0) => ("sret", Flow::Resume),
+            (0x302, 0, 0) => ("mret", Flow::Resume),
             (0x105, 0, 0) => ("wfi", Flow::Next),
             (_, 0, rs1) if self.funct7() == 9 => {
                 let text = match (rs1, self.rs2()) {
@@ -537,8 +555,8 @@ impl Word {
             }
             _ => return self.refuse("the system instruction is reserved"),
         };
-        let it = self.plain(if flow == Flow::Return { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
+        let it = self.plain(if flow == Flow::Resume { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
         // Returns from a trap go where a control register says, and change the status.
-        Ok(if flow == Flow::Return { it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result) } else { it })
+        Ok(if flow == Flow::Resume { it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result) } else { it })
     }
 }

@@ -101,7 +101,7 @@ impl Word {
             0x38 => Ok(self.jump()),
             0x39 if rd != 0 => self.refuse("the field of the result must be 0"),
             0x39 => {
-                let mut it = self.plain(Class::Return, format!("rett {}", self.sum_text())).flows(Flow::Return);
+                let mut it = self.plain(Class::Return, format!("rett {}", self.sum_text())).flows(Flow::Resume);
                 it.delay = Delay::Slot;
                 let it = self.reads_operand(it.reads(reg(rs1), ALL, Role::Target), ALL, Role::Target);
                 // Beside the window, traps are allowed again and the former mode comes back.
@@ -159,7 +159,8 @@ impl Word {
         let it = self.plain(Class::System, format!("t{suffix} {}", self.trap_text()));
         let bits = if suffix == "n" { 0 } else { 0x7f };
         let it = flags.iter().fold(it, |it, &flag| it.reads(flag, 1, Role::Condition)).reads(reg(self.rs1()), bits, Role::Target);
-        Ok(self.reads_operand(it, bits, Role::Target))
+        let it = self.reads_operand(it, bits, Role::Target);
+        Ok(if suffix == "n" { it } else { it.calls_system(&super::CONVENTIONS) })
     }
 
     fn trap_text(&self) -> String {

@@ -1,0 +1,253 @@
+//! What other code can see is not called unneeded: registers before a return from an exception, a call into the system, a
+//! jump to an unknown place, a word that is not decoded.
+
+use std::collections::BTreeMap;
+
+use audit::bits::Bits;
+use audit::code::{Flow, Instruction};
+use audit::finding::Kind;
+use audit::function::Function;
+use audit::isa::Isa;
+use audit::needed::{Subject, needed};
+use audit::program::{Decoded, Program};
+use audit::toolchain::{self, Build};
+
+/// Instructions as bytes in the order of memory, as a function.
+fn function(isa: Isa, code: &[&str]) -> Function {
+    let mut instructions: Vec<Instruction> = Vec::new();
+    let mut address = 0;
+    for text in code {
+        let digits: Vec<u8> = text.bytes().filter(|it| *it != b' ').collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("digits"), 16).expect("a byte");
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        let one = isa.decode(address, &bytes).unwrap_or_else(|word| isa.unknown(&word, &bytes));
+        assert_eq!(usize::from(one.length), bytes.len(), "{text}: {}", one.text);
+        address += u64::from(one.length);
+        instructions.push(one);
+    }
+    let frames = vec![Vec::new(); instructions.len()];
+    Function { name: "f".into(), isa, instructions, frames, callees: BTreeMap::new(), is_cold: false }
+}
+
+/// What is found, as place and kind.
+fn found(function: &Function) -> Vec<(usize, Kind)> {
+    let is_hot = vec![true; function.instructions.len()];
+    let subject = Subject { bits: Bits::of(function), function, is_hot, callees: BTreeMap::new() };
+    needed(&subject).into_iter().map(|it| (it.idx, it.kind)).collect()
+}
+
+fn assert_nothing(isa: Isa, code: &[&str]) {
+    let function = function(isa, code);
+    let texts: Vec<&str> = function.instructions.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(found(&function), [], "{texts:?}");
+}
+
+/// With a plain return in place of the last instruction the same restores are needless: the cases can fail.
+fn assert_only_for_others(isa: Isa, code: &[&str], plain: &[&str], dead: &[usize]) {
+    assert_nothing(isa, code);
+    let kept = [&code[..code.len() - 1], plain].concat();
+    let found: Vec<usize> = found(&function(isa, &kept)).into_iter().filter(|it| it.1 == Kind::DeadValue).map(|it| it.0).collect();
+    assert_eq!(found, dead, "{kept:?}");
+}
+
+#[test]
+fn an_exception_returns_to_code_that_sees_every_register() {
+    // ld a2, 88(t0); ld a3, 96(t0); ld t0, 40(t0); sret | ret
+    let restore = ["03b68205", "83b60206", "83b28202", "73002010"];
+    assert_only_for_others(Isa::Riscv64, &restore, &["67800000"], &[0, 1, 2]);
+    // lw a2, 44(t0); mret
+    assert_only_for_others(Isa::Riscv32, &["03a6c205", "73002030"], &["67800000"], &[0]);
+    // ldp x2, x3, [sp, #16]; mov x8, #64; eret
+    assert_only_for_others(Isa::A64, &["e20f41a9", "080880d2", "e0039fd6"], &["c0035fd6"], &[0, 1]);
+    // ldm r0, {r2, r3}; movs pc, lr
+    assert_only_for_others(Isa::A32, &["0c0090e8", "0ef0b0e1"], &["1eff2fe1"], &[0]);
+    // mov r2, #1; subs pc, lr, #4, and mov r3, #7; rfeia sp!, and mov r2, #1; ldm sp, {r0, r1, r3, pc}^
+    assert_only_for_others(Isa::A32, &["0120a0e3", "04f05ee2"], &["1eff2fe1"], &[0]);
+    assert_only_for_others(Isa::A32, &["0730a0e3", "000abdf8"], &["1eff2fe1"], &[0]);
+    assert_nothing(Isa::A32, &["0120a0e3", "0b80dde8"]);
+    // ld [%g1 + 8], %g2; ld [%g1 + 12], %o4; jmp %l1; rett %l2
+    assert_nothing(Isa::Sparc, &["c4006008", "d800600c", "81c44000", "81cc8000"]);
+    // movq 16(%rdi), %r10; movq 24(%rdi), %rdx; iretq, and sysretq
+    assert_nothing(Isa::X86, &["4c8b5710", "488b5718", "48cf"]);
+    assert_nothing(Isa::X86, &["4c8b5710", "488b5718", "480f07"]);
+}
+
+#[test]
+fn a_call_into_the_system_reads_what_its_own_standard_says() {
+    // li a7, 64; ecall; ret
+    assert_nothing(Isa::Riscv64, &["93080004", "73000000", "67800000"]);
+    // mov x8, #64; svc #0; ret
+    assert_nothing(Isa::A64, &["080880d2", "010000d4", "c0035fd6"]);
+    // mov r7, #4; svc #0; bx lr
+    assert_nothing(Isa::A32, &["0470a0e3", "000000ef", "1eff2fe1"]);
+    // mov 4, %g1; ta 16; retl; nop
+    assert_nothing(Isa::Sparc, &["82102004", "91d02010", "81c3e008", "01000000"]);
+    // movl $60, %eax; movl $1, %r10d; syscall; retq, and int $0x80
+    assert_nothing(Isa::X86, &["b83c000000", "41ba01000000", "0f05", "c3"]);
+    assert_nothing(Isa::X86, &["b83c000000", "41ba01000000", "cd80", "c3"]);
+}
+
+#[test]
+fn a_call_into_the_system_may_change_what_was_known() {
+    // li a0, 0; ecall; andi a0, a0, 255; ret
+    assert_nothing(Isa::Riscv64, &["13050000", "73000000", "1375f50f", "67800000"]);
+    // mov w0, #0; svc #0; and w0, w0, #0xff; ret
+    assert_nothing(Isa::A64, &["00008052", "010000d4", "001c0012", "c0035fd6"]);
+}
+
+#[test]
+fn a_jump_through_a_register_may_go_to_code_that_reads_all() {
+    // li a2, 1; jr t0: as the routines that save registers are left
+    assert_only_for_others(Isa::Riscv64, &["13061000", "67800200"], &["67800000"], &[0]);
+    // mov x2, #1; br x16, and ret x17
+    assert_only_for_others(Isa::A64, &["220080d2", "00021fd6"], &["c0035fd6"], &[0]);
+    assert_only_for_others(Isa::A64, &["220080d2", "20025fd6"], &["c0035fd6"], &[0]);
+    // mov r2, #1; bx r3
+    assert_only_for_others(Isa::A32, &["0120a0e3", "13ff2fe1"], &["1eff2fe1"], &[0]);
+}
+
+#[test]
+fn another_mode_has_another_stack_pointer() {
+    // mov sp, r0; cps #31; mov sp, r1; bx lr, and msr CPSR_c, r2 between
+    assert_nothing(Isa::A32, &["00d0a0e1", "1f0002f1", "01d0a0e1", "1eff2fe1"]);
+    assert_nothing(Isa::A32, &["00d0a0e1", "02f021e1", "01d0a0e1", "1eff2fe1"]);
+    // mov sp, x0; msr spsel, #0; mov sp, x1; ret
+    assert_nothing(Isa::A64, &["1f000091", "bf4000d5", "3f000091", "c0035fd6"]);
+}
+
+/// `^` without the program counter means the user's registers, so the stack pointer of this mode is there at once.
+#[test]
+fn user_registers_are_not_those_of_this_mode() {
+    let names = |text: &str| {
+        let function = function(Isa::A32, &[text]);
+        let writes = function.instructions[0].writes.iter().map(|it| Isa::A32.register_name(it.reg));
+        writes.collect::<Vec<_>>()
+    };
+    assert_eq!(names("0060dde8"), [""; 0], "ldm sp, {{sp, lr}}^");
+    assert_eq!(names("0360dde8"), ["r0", "r1"], "ldm sp, {{r0, r1, sp, lr}}^");
+    let stored = function(Isa::A32, &["0060cde8"]).instructions.remove(0);
+    let reads: Vec<&str> = stored.reads.iter().map(|it| Isa::A32.register_name(it.reg)).collect();
+    assert_eq!(reads, ["sp", "cpsr"], "{}: the base, and no lr", stored.text);
+}
+
+fn assembled(text: &str, isa: Isa, cpu: &str) -> Decoded {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("code.s");
+    std::fs::write(&path, text).expect("a scratch file");
+    let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::parse("code.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    program.decode(program.symbol("f").unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn texts(decoded: &Decoded) -> Vec<&str> {
+    decoded.function.instructions.iter().map(|it| it.text.as_str()).collect()
+}
+
+#[test]
+fn a_word_that_is_not_decoded_has_the_length_that_its_bits_say() {
+    // The second halves of these words would be instructions of their own: `addi t0, t0, 29` is one of them.
+    let code = ".text\n.globl f\n.type f, @function\nf:\n.insn 4, 0x02f5007b\n.insn 4, 0x02f5000b\nli a0, 1\nnop\nret\n.size f, .-f\n";
+    let decoded = assembled(code, Isa::Riscv64, "sifive-u74");
+    assert_eq!(texts(&decoded), [".4byte 0x02f5007b", ".4byte 0x02f5000b", "li a0, 1", "nop", "ret"]);
+    assert_eq!(decoded.undecodable.len(), 2);
+    // Six bytes and eight: the code goes on behind them.
+    let longer = function(Isa::Riscv64, &["1f1085028502", "3f00850285028502", "67800000"]);
+    let texts: Vec<&str> = longer.instructions.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, [".insn 0x02850285101f", ".insn 0x028502850285003f", "ret"]);
+}
+
+#[test]
+fn nothing_is_concluded_across_a_word_that_is_not_decoded() {
+    // li a2, 1; li a0, 0; (a custom instruction); andi a0, a0, 255; ret
+    let code = ["13061000", "13050000", "0b00f502", "1375f50f", "67800000"];
+    assert_nothing(Isa::Riscv64, &code);
+    let without = function(Isa::Riscv64, &[&code[..2], &code[3..]].concat());
+    assert_eq!(found(&without), [(0, Kind::DeadValue), (2, Kind::RedundantExtension)], "without it both are seen");
+    // mov x2, #1; mov w0, #0; (reserved); and w0, w0, #0xff; ret
+    let code = ["220080d2", "00008052", "00000000", "001c0012", "c0035fd6"];
+    assert_nothing(Isa::A64, &code);
+    // mov r2, #1; (undefined); bx lr
+    assert_nothing(Isa::A32, &["0120a0e3", "f00060e7", "1eff2fe1"]);
+    // sub sp, sp, #8; str r3, [sp, #4]; (undefined); add sp, sp, #8; bx lr
+    assert_nothing(Isa::A32, &["08d04de2", "04308de5", "f00060e7", "08d08de2", "1eff2fe1"]);
+}
+
+const LEAVES: &str = "\
+struct queue { int state, count; };
+__attribute__((noreturn, noinline)) void leave(struct queue *q);
+int step(struct queue *q, int n)
+{
+    if (n > 3) {
+        q->state = 2;
+        leave(q);
+    }
+    q->count = n;
+    return q->state;
+}
+";
+
+#[test]
+fn a_path_ends_at_a_call_that_dwarf_says_never_returns() {
+    for (isa, cpu, text) in [
+        (Isa::A32, "arm1136jf-s", LEAVES.to_owned()),
+        (Isa::A64, "cortex-a53", LEAVES.replace("n > 3", "!n")),
+        (Isa::Riscv64, "sifive-u74", LEAVES.replace("q->count = n;", "")),
+    ] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("leaves.c");
+        std::fs::write(&path, &text).expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::parse("leaves.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program.decode(program.symbol("step").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        let function = decoded.function;
+        let last = function.instructions.iter().position(|it| it.flow == Flow::LastCall).unwrap_or_else(|| panic!("{cpu}: no last call"));
+        assert_eq!(function.callees.get(&function.instructions[last].address).map(String::as_str), Some("leave"));
+        let trace = audit::trace::hot_trace(&function, &[]);
+        assert!(!trace.places.contains(&last), "{cpu}: the way to it is the cold one");
+        assert_eq!(trace.end, audit::trace::End::Return, "{cpu}");
+    }
+}
+
+const BY_HAND: &str = "\
+#if defined(__riscv)
+__attribute__((naked)) void resume(void) { __asm__ volatile(\"lw a2, 44(t0)\\n lw a3, 48(t0)\\n lw t0, 20(t0)\\n sret\"); }
+int call(int n, int *second)
+{
+    register int a0 __asm__(\"a0\") = n;
+    register int a1 __asm__(\"a1\") = 7;
+    register int a7 __asm__(\"a7\") = 64;
+    __asm__ volatile(\"ecall\" : \"+r\"(a0), \"+r\"(a1) : \"r\"(a7) : \"memory\");
+    *second = a1;
+    return (unsigned char)a0;
+}
+#else
+__attribute__((naked)) void resume(void) { __asm__ volatile(\"ldr r2, [r1, #8]\\n ldr r3, [r1, #12]\\n movs pc, lr\"); }
+int call(int n, int *second)
+{
+    register int r0 __asm__(\"r0\") = n;
+    register int r1 __asm__(\"r1\") = 7;
+    register int r7 __asm__(\"r7\") = 4;
+    __asm__ volatile(\"svc #0\" : \"+r\"(r0), \"+r\"(r1) : \"r\"(r7) : \"memory\");
+    *second = r1;
+    return (unsigned char)r0;
+}
+#endif
+";
+
+/// Naked functions, and inline assembly with several outputs.
+#[test]
+fn assembly_inside_c_is_left_alone() {
+    for (isa, cpu) in [(Isa::Riscv64, "sifive-u74"), (Isa::Riscv32, "rocket"), (Isa::A32, "arm1136jf-s")] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("by_hand.c");
+        std::fs::write(&path, BY_HAND).expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::parse("by_hand.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+        for name in ["resume", "call"] {
+            let decoded = program.decode(program.symbol(name).expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+            let kinds: Vec<Kind> = found(&decoded.function).into_iter().map(|it| it.1).collect();
+            let wrong = [Kind::DeadValue, Kind::RedundantExtension, Kind::DeadStore];
+            assert!(!kinds.iter().any(|it| wrong.contains(it)), "{cpu}, {name}: {kinds:?} in {:?}", texts(&decoded));
+        }
+    }
+}

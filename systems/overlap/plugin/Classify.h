@@ -12,6 +12,7 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include <optional>
 
 namespace overlap {
@@ -54,12 +55,23 @@ struct Binding {
   llvm::Constant *ignoreStatus(llvm::Module &M) const;
 };
 
-/// Memory that the pending call reads or writes.
+/// A call that is noted while others rewrite the function: it follows what takes its place, and is null when it is gone.
+class TrackedCall {
+public:
+  TrackedCall(llvm::CallInst *Call = nullptr) : Now(Call) {}
+  operator llvm::CallInst *() const { return llvm::cast_or_null<llvm::CallInst>(static_cast<llvm::Value *>(Now)); }
+  llvm::CallInst *operator->() const { return *this; }
+
+private:
+  llvm::WeakTrackingVH Now;
+};
+
+/// Memory that the pending call reads or writes. The values are tracked: a call may be replaced, a phi folded.
 struct Access {
-  llvm::Value *Ptr = nullptr;
+  llvm::WeakTrackingVH Ptr = nullptr;
   llvm::LocationSize Size = llvm::LocationSize::beforeOrAfterPointer();
   bool Write = false;
-  llvm::Value *Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
+  llvm::WeakTrackingVH Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
   uint64_t ElementBytes = 0;
   bool AtStart = false; ///< Used by the start alone, as counts, handles and codes of Fortran are.
   bool OtherCount = false; ///< The same memory with the count of the next pass, where a start is one pass ahead.
@@ -75,12 +87,12 @@ struct Site {
   llvm::Function *Caller = nullptr;
   llvm::DebugLoc Loc;
   llvm::SmallVector<Access, 4> Accesses;
-  llvm::Value *Comm = nullptr;
+  llvm::WeakTrackingVH Comm;
   std::optional<Refusal> Refused;
   std::string Detail; ///< What stopped it, for the remark.
 
   // After the split.
-  llvm::CallInst *Init = nullptr;
+  TrackedCall Init;
   llvm::SmallVector<llvm::CallInst *, 2> Waits;
   llvm::AllocaInst *State = nullptr;
   bool Existing = false; ///< The program's own nonblocking call.

@@ -7,8 +7,10 @@ namespace overlap {
 
 void undo(Site &S) {
   Module &M = *S.Caller->getParent();
-  IRBuilder<> B(S.Init);
-  SmallVector<Value *, 16> Args(S.Init->args());
+  // The site follows what takes its place, so the start has a name of its own while it is replaced.
+  CallInst *Start = S.Init;
+  IRBuilder<> B(Start);
+  SmallVector<Value *, 16> Args(Start->args());
   auto *SiteName = cast<GlobalVariable>(Args[Args.size() - 4]);
   Args.truncate(Args.size() - 5); // The state, the site's name, the sizes of elements.
   SmallVector<Type *, 16> Types;
@@ -16,11 +18,11 @@ void undo(Site &S) {
     Types.push_back(Arg->getType());
   std::string Symbol = S.Bind.Fortran ? "mpi_" + StringRef(S.Info->Name).lower() + "_" : S.mpiName();
   Type *Result = S.Bind.Fortran ? B.getVoidTy() : static_cast<Type *>(B.getInt32Ty());
-  S.Init->replaceAllUsesWith(B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args));
+  Start->replaceAllUsesWith(B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args));
   for (CallInst *Wait : S.Waits)
     Wait->eraseFromParent();
   S.Waits.clear();
-  S.Init->eraseFromParent();
+  Start->eraseFromParent();
   S.Init = nullptr;
   // A twin of the function may still name it.
   if (SiteName->use_empty())

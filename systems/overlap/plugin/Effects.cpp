@@ -151,17 +151,16 @@ struct CapturedBesidesMpi : CaptureTracker {
 
 /// False if calls that are not given `Object` cannot reach it.
 bool Effects::reachableByCalls(const Value *Object) {
-  auto It = Reachable.find(Object);
-  if (It != Reachable.end())
-    return It->second;
-  bool Known = true;
-  if (isa<AllocaInst>(Object) || isNoAliasCall(Object)) {
+  // Of what is remembered nothing goes away while statements are gathered, as a phi may.
+  if (!isa<AllocaInst>(Object) && !isNoAliasCall(Object))
+    return true;
+  auto [It, New] = Reachable.try_emplace(Object, true);
+  if (New) {
     CapturedBesidesMpi Tracker(0);
     PointerMayBeCaptured(Object, &Tracker);
-    Known = Tracker.Found;
+    It->second = Tracker.Found;
   }
-  Reachable[Object] = Known;
-  return Known;
+  return It->second;
 }
 
 const Effects::Named &Effects::named(const Function &F) {

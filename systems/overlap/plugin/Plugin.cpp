@@ -58,39 +58,20 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
                         PollingCopies &Copies, std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-  for (Loop *L : LI)
-    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
-  std::vector<ExistingWait> Existing = findExisting(F, LI);
+  {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (Loop *L : LI)
+      simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+    FAM.clear(F, F.getName());
+  }
+  std::vector<ExistingWait> Existing = findExisting(F, FAM.getResult<LoopAnalysis>(F));
   SmallVector<uint64_t, 4> Before;
   for (ExistingWait &E : Existing)
     Before.push_back(E.Whole.Waits.empty() ? 0 : Weights.window(E.Whole));
   for (Site *S : Sites)
     split(*S, O);
   std::vector<OpenCall> Opened = callOpen(F, Twins);
-  // What the others have noted of a call that is replaced.
-  auto Rename = [&](const Value *Old, Value *New) {
-    auto In = [&](Site &S) {
-      for (Access &A : S.Accesses) {
-        A.Ptr = A.Ptr == Old ? New : A.Ptr;
-        A.Count = A.Count == Old ? New : A.Count;
-      }
-      S.Comm = S.Comm == Old ? New : S.Comm;
-    };
-    for (Site *S : Sites)
-      In(*S);
-    for (ExistingWait &E : Existing) {
-      In(E.Whole);
-      for (Site &Head : E.Heads)
-        In(Head);
-    }
-    for (OpenCall &C : Opened)
-      for (Site &S : C.Pending)
-        In(S);
-  };
-  for (const OpenCall &C : Opened)
-    Rename(C.Was, C.Call);
   SmallVector<Site *, 8> Pending(Sites);
   for (OpenCall &C : Opened)
     for (Site &S : C.Pending)
@@ -175,10 +156,9 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       S.Weight = Weights.window(S);
       Weight = std::max(Weight, S.Weight);
     }
-    if (Weight < O.MinWeight) {
-      const Value *Was = C.Call;
-      Rename(Was, closeCall(C));
-    } else
+    if (Weight < O.MinWeight)
+      closeCall(C);
+    else
       for (Site &S : C.Pending)
         Widened.push_back(S);
   }

@@ -199,20 +199,31 @@ SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, func
     if (!Known || Known * pass(*L) > StripWeight)
       Alone.push_back(L);
   }
+  // Each strip changes the loops, so a loop is known by its header, which stays.
+  auto HeadersOf = [](ArrayRef<Loop *> Loops) {
+    SmallVector<BasicBlock *, 4> Of;
+    for (Loop *L : Loops)
+      Of.push_back(L->getHeader());
+    return Of;
+  };
+  const auto ChosenAt = HeadersOf(Chosen), AloneAt = HeadersOf(Alone);
+  auto Strip = [&](BasicBlock *Header, AllocaInst *Passes) {
+    auto Made = strip(*FAM.getResult<LoopAnalysis>(F).getLoopFor(Header), Passes);
+    if (Made.first)
+      FAM.clear(F, F.getName());
+    return Made;
+  };
   SmallVector<std::pair<BasicBlock *, Place>, 4> Headers;
-  for (Loop *L : Chosen) {
+  for (BasicBlock *Header : ChosenAt) {
     auto [Rate, Passes] = rate(F, Start);
-    auto [Around, Left] = strip(*L, Passes);
-    Headers.push_back({Around ? Around : L->getHeader(), {nullptr, Rate, Passes, Left}});
+    auto [Around, Left] = Strip(Header, Passes);
+    Headers.push_back({Around ? Around : Header, {nullptr, Rate, Passes, Left}});
   }
-  for (Loop *L : Alone)
-    if (BasicBlock *Around = strip(*L, nullptr).first) {
+  for (BasicBlock *Header : AloneAt)
+    if (BasicBlock *Around = Strip(Header, nullptr).first) {
       auto [Rate, Passes] = rate(F, Start);
       Headers.push_back({Around, {nullptr, Rate, Passes, nullptr}});
     }
-  if (Headers.empty())
-    return {};
-  FAM.clear(F, F.getName());
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   SmallVector<Place, 4> Found;
   for (auto &[Header, At] : Headers) {

@@ -129,7 +129,7 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
       Calls.push_back(Call);
   for (CallInst *Call : Calls) {
     const OpenTwin &T = Twins.find(Call->getCalledFunction())->second;
-    OpenCall Open{nullptr, Call, Call->getCalledFunction(), Call->getAttributes(), {}};
+    OpenCall Open{nullptr, Call->getCalledFunction(), Call->getAttributes(), {}};
     BasicBlock &Entry = F.getEntryBlock();
     SmallVector<Value *, 8> Args(Call->args());
     for (const Site &Pending : T.Pending) {
@@ -175,7 +175,7 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
   return Made;
 }
 
-CallInst *closeCall(OpenCall &C) {
+void closeCall(OpenCall &C) {
   SmallVector<Value *, 8> Args;
   for (unsigned At = 0; At < C.Closed->arg_size(); ++At)
     Args.push_back(C.Call->getArgOperand(At));
@@ -198,7 +198,6 @@ CallInst *closeCall(OpenCall &C) {
     S.Waits.clear();
     S.Init = nullptr;
   }
-  return Call;
 }
 
 void eraseUnused(OpenTwins &Twins, FunctionAnalysisManager &FAM) {

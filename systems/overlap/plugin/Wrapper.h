@@ -37,7 +37,6 @@ void openAtReturn(llvm::Function &F, llvm::ArrayRef<Site *> Sites, OpenTwins &Tw
 /// A call of a twin in place of the call of the function, with its waits behind it.
 struct OpenCall {
   llvm::CallInst *Call;
-  const llvm::Value *Was;          ///< The call that it replaces, which is gone.
   llvm::Function *Closed;          ///< What was called before,
   llvm::AttributeList Attributes;  ///< and how.
   std::vector<Site> Pending;
@@ -46,8 +45,8 @@ struct OpenCall {
 /// Replaces the calls in `F` of functions that have twins.
 std::vector<OpenCall> callOpen(llvm::Function &F, const OpenTwins &Twins);
 
-/// Takes a replacement back; the call that stands there now.
-llvm::CallInst *closeCall(OpenCall &C);
+/// Takes a replacement back.
+void closeCall(OpenCall &C);
 
 /// Removes twins that nobody calls, before later passes optimise them in vain.
 void eraseUnused(OpenTwins &Twins, llvm::FunctionAnalysisManager &FAM);

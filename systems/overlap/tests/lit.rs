@@ -2,26 +2,10 @@
 
 mod support;
 
-use std::path::Path;
-use std::process::Command;
-
-use measure::tool;
-
-const LIT: [&str; 2] = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "/usr/lib/llvm-19/bin/lit"];
-
 #[test]
 fn every_behaviour_of_the_plugin() {
     let Some(plugin) = support::plugin("lit") else { return };
-    let Some(lit) = LIT.into_iter().find(|it| Path::new(it).is_file()) else {
-        return support::skip("overlap lit: lit is missing (llvm-19-tools)");
-    };
-    let scratch = tempfile::tempdir().expect("a scratch folder");
-    let mut command = Command::new("python3");
-    command.args([lit, "-j2", "--verbose", "--order=lexical"]).arg(support::root().join("systems/overlap/tests/lit"));
-    command.env("OVERLAP_PLUGIN", plugin).env("OVERLAP_SCRATCH", scratch.path());
-    let ran = tool::run(&mut command, b"", support::LIMIT).expect("lit runs");
-    assert!(ran.status.success(), "{}", ran.text());
-    assert!(!ran.text().contains("UNSUPPORTED"), "{}", ran.text());
+    support::lit(&plugin, None, support::LIMIT);
 }
 
 #[test]

@@ -3,12 +3,9 @@
 
 mod support;
 
+use overlap::generate;
 use overlap::mpi::Language;
-use overlap::{Settings, generate};
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
-}
+use support::{Case, number};
 
 #[test]
 fn random_programs_print_the_same() {
@@ -22,25 +19,11 @@ fn random_programs_print_the_same() {
         let place = |what: &str| folder.path().join(format!("{seed}{what}"));
         let text = generate::program(seed);
         std::fs::write(place(".c"), &text).expect("a scratch file");
-        let mpi = libraries[(seed % 2) as usize % libraries.len()];
-        let level = ["-O1", "-O2", "-O3"][(seed / 2 % 3) as usize];
-        let ranks = 2 + (seed % 3) as u32;
-        let settings = Settings {
-            strength: ["frontier", "extended", "frontier", "basic"][(seed / 3 % 4) as usize].to_owned(),
-            progress: ["on", "off"][(seed / 5 % 2) as usize].to_owned(),
-            min_bytes: Some([0, 1000][(seed / 7 % 2) as usize]),
-            min_weight: Some(1),
-            poll_us: Some(1),
-            ..Settings::default()
-        };
+        let Case { mpi, level, ranks, settings, whole, inline } = Case::of(seed, &libraries);
         let source = place(".c");
         let source = source.to_str().expect("the path is text");
         let (plain, converted) = (place("-plain"), place("-converted"));
         support::compile_plain(mpi, Language::C, &["-w", level, source, "-o", plain.to_str().expect("text")]);
-        // At link time the plugin sees loops that are vectorised and unrolled.
-        let whole = ["-fno-lto", "-flto"][(seed / 11 % 2) as usize];
-        // And calls, where nothing is inlined.
-        let inline = ["-finline-functions", "-fno-inline"][(seed / 4 % 2) as usize];
         support::compile_with(mpi, Language::C, &settings, &["-w", level, whole, inline, source, "-o", converted.to_str().expect("text")]);
         let expected = support::output(mpi, ranks, &plain, &[]);
         let printed = support::output(mpi, ranks, &converted, &[]);

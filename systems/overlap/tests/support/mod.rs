@@ -87,3 +87,59 @@ pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Strin
     command.arg(program).args(arguments);
     tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
 }
+
+/// A number of the environment, or the default.
+pub fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+/// How a random program is compiled and run.
+#[derive(Debug)]
+pub struct Case {
+    pub mpi: Mpi,
+    pub level: &'static str,
+    pub ranks: u32,
+    pub settings: Settings,
+    /// At link time the plugin sees loops that are vectorised and unrolled.
+    pub whole: &'static str,
+    /// And calls, where nothing is inlined.
+    pub inline: &'static str,
+}
+
+impl Case {
+    /// That of `seed`.
+    pub fn of(seed: u64, libraries: &[Mpi]) -> Case {
+        let settings = Settings {
+            strength: ["frontier", "extended", "frontier", "basic"][(seed / 3 % 4) as usize].to_owned(),
+            progress: ["on", "off"][(seed / 5 % 2) as usize].to_owned(),
+            min_bytes: Some([0, 1000][(seed / 7 % 2) as usize]),
+            min_weight: Some(1),
+            poll_us: Some(1),
+            ..Settings::default()
+        };
+        Case {
+            mpi: libraries[(seed % 2) as usize % libraries.len()],
+            level: ["-O1", "-O2", "-O3"][(seed / 2 % 3) as usize],
+            ranks: 2 + (seed % 3) as u32,
+            settings,
+            whole: ["-fno-lto", "-flto"][(seed / 11 % 2) as usize],
+            inline: ["-finline-functions", "-fno-inline"][(seed / 4 % 2) as usize],
+        }
+    }
+}
+
+const LIT: [&str; 2] = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "/usr/lib/llvm-19/bin/lit"];
+
+/// Runs the plugin's own tests, each compiler under the command `under` if there is one.
+pub fn lit(plugin: &Path, under: Option<&str>, limit: Duration) {
+    let Some(lit) = LIT.into_iter().find(|it| Path::new(it).is_file()) else {
+        return skip("overlap lit: lit is missing (llvm-19-tools)");
+    };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let mut command = Command::new("python3");
+    command.args([lit, "-j2", "--verbose", "--order=lexical"]).arg(root().join("systems/overlap/tests/lit"));
+    command.env("OVERLAP_PLUGIN", plugin).env("OVERLAP_SCRATCH", scratch.path()).env("OVERLAP_UNDER", under.unwrap_or_default());
+    let ran = tool::run(&mut command, b"", limit).expect("lit runs");
+    assert!(ran.status.success(), "{}", ran.text());
+    assert!(!ran.text().contains("UNSUPPORTED"), "{}", ran.text());
+}

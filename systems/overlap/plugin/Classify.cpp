@@ -296,27 +296,80 @@ static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &In
   return Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
 }
 
-static bool isInPlace(const Binding &B, Value *Buf) {
-  Value *Base = Buf->stripPointerCasts();
-  if (B.Fortran) {
-    auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Base));
-    return G && (G->getName() == "mpi_fortran_in_place_" || G->getName().starts_with("mpipriv"));
-  }
-  auto *Cast = dyn_cast<ConstantExpr>(Base);
-  if (!Cast || Cast->getOpcode() != Instruction::IntToPtr)
-    return false;
-  auto *C = dyn_cast<ConstantInt>(Cast->getOperand(0));
-  return C && (B.Mpi == Library::OpenMpi ? C->isOne() : C->isMinusOne());
-}
+/// What an address stands for, if it is one that MPI gave a meaning.
+enum class Sentinel { None, Bottom, InPlace, StatusIgnore, Other };
 
-static bool isBottom(const Binding &B, Value *Buf) {
-  if (isa<ConstantPointerNull>(Buf->stripPointerCasts()))
-    return true;
-  auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Buf));
-  // MPICH keeps MPI_BOTTOM and MPI_IN_PLACE in one common block; the second has an offset.
-  if (!B.Fortran || !G)
-    return false;
-  return G->getName() == "mpi_fortran_bottom_" || (G->getName().starts_with("mpipriv") && Buf == G);
+/// In Fortran they are places in common blocks. Source: `mpif-sentinels.h` of OpenMPI 4.1, `mpif.h` of MPICH 4.0; `mpi_f08`
+/// of either library calls other symbols, which stay as they are.
+static const struct {
+  const char *Block;
+  int64_t Offset;
+  Sentinel Is;
+} FortranSentinels[] = {
+    {"mpi_fortran_bottom", 0, Sentinel::Bottom},
+    {"mpi_fortran_in_place", 0, Sentinel::InPlace},
+    {"mpi_fortran_status_ignore", 0, Sentinel::StatusIgnore},
+    {"mpi_fortran_statuses_ignore", 0, Sentinel::Other},
+    {"mpi_fortran_errcodes_ignore", 0, Sentinel::Other},
+    {"mpi_fortran_unweighted", 0, Sentinel::Other},
+    {"mpi_fortran_weights_empty", 0, Sentinel::Other},
+    {"mpi_fortran_argv_null", 0, Sentinel::Other},
+    {"mpi_fortran_argvs_null", 0, Sentinel::Other},
+    {"mpipriv1", 0, Sentinel::Bottom},
+    {"mpipriv1", 4, Sentinel::InPlace},
+    {"mpipriv1", 8, Sentinel::StatusIgnore},
+    {"mpipriv2", 0, Sentinel::Other},
+    {"mpiprivc", 0, Sentinel::Other},
+    {"mpifcmb5", 0, Sentinel::Other},
+    {"mpifcmb9", 0, Sentinel::Other},
+};
+
+/// In C they are numbers; MPICH's MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are variables. Source: `mpi.h` of the same.
+static const struct {
+  Library Mpi;
+  int64_t Address;
+  Sentinel Is;
+} CSentinels[] = {
+    {Library::OpenMpi, 0, Sentinel::Bottom},
+    {Library::OpenMpi, 1, Sentinel::InPlace},
+    {Library::OpenMpi, 2, Sentinel::Other},
+    {Library::OpenMpi, 3, Sentinel::Other},
+    {Library::Mpich, 0, Sentinel::Bottom},
+    {Library::Mpich, -1, Sentinel::InPlace},
+    {Library::Mpich, 1, Sentinel::StatusIgnore},
+};
+
+static Sentinel sentinel(const Binding &B, const Value *V, const DataLayout &DL) {
+  if (B.Fortran) {
+    auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(V));
+    if (!G)
+      return isa<ConstantPointerNull>(V->stripPointerCasts()) ? Sentinel::Bottom : Sentinel::None;
+    // Compilers differ in the underlines that they add.
+    StringRef Block = G->getName().rtrim('_');
+    APInt Offset(DL.getIndexTypeSizeInBits(V->getType()), 0);
+    bool Known = V->stripAndAccumulateConstantOffsets(DL, Offset, true) == G;
+    bool OfMpi = false;
+    for (const auto &Row : FortranSentinels) {
+      OfMpi |= Block == Row.Block;
+      if (Known && Block == Row.Block && Offset.getSExtValue() == Row.Offset)
+        return Row.Is;
+    }
+    return OfMpi ? Sentinel::Other : Sentinel::None;
+  }
+  V = V->stripPointerCasts();
+  int64_t Address = 0;
+  if (auto *Cast = dyn_cast<ConstantExpr>(V)) {
+    auto *C = Cast->getOpcode() == Instruction::IntToPtr ? dyn_cast<ConstantInt>(Cast->getOperand(0)) : nullptr;
+    if (!C)
+      return Sentinel::None;
+    Address = C->getSExtValue();
+  } else if (!isa<ConstantPointerNull>(V)) {
+    return Sentinel::None;
+  }
+  for (const auto &Row : CSentinels)
+    if (Row.Mpi == B.Mpi && Row.Address == Address)
+      return Row.Is;
+  return Sentinel::Other;
 }
 
 /// A number that nobody writes. One in a variable of the function is written before the call.
@@ -328,13 +381,15 @@ static bool isConstantPlace(Value *Arg) {
 std::optional<Refusal> findAccesses(Site &S) {
   const CallInfo &Info = *S.Info;
   CallBase &Call = *S.Call;
+  const DataLayout &DL = Call.getModule()->getDataLayout();
   auto Add = [&](int BufAt, int CountAt, int TypeAt, bool Write) -> std::optional<Refusal> {
     if (BufAt < 0)
       return std::nullopt;
     Value *Buf = Call.getArgOperand(BufAt);
-    if (isInPlace(S.Bind, Buf))
+    Sentinel Is = sentinel(S.Bind, Buf, DL);
+    if (Is == Sentinel::InPlace)
       return std::nullopt;
-    if (isBottom(S.Bind, Buf))
+    if (Is != Sentinel::None)
       return Refusal::MpiBottom;
     // With an array of datatypes, the array is looked at as a whole.
     std::optional<uint64_t> Size = TypeAt >= 0 ? datatypeSize(S.Bind, Call.getArgOperand(TypeAt)) : std::nullopt;
@@ -378,14 +433,8 @@ std::optional<Refusal> findAccesses(Site &S) {
   // error handler and makes its blocking calls.
   if (S.Bind.Fortran)
     S.Accesses.push_back({Call.getArgOperand(Call.arg_size() - 1), LocationSize::precise(4), true, nullptr, 0, true});
-  // MPI_STATUS_IGNORE is a number in C, and in Fortran a place that nobody writes.
-  if (Info.Status >= 0 && S.Bind.Fortran) {
-    auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)));
-    if (G && (G->getName().starts_with("mpi_fortran_status_ignore") || G->getName().starts_with("mpipriv")))
-      return std::nullopt;
-  }
-  if (Info.Status >= 0 && (S.Bind.Fortran || !isa<Constant>(Call.getArgOperand(Info.Status)) ||
-                           isa<GlobalVariable>(getUnderlyingObject(Call.getArgOperand(Info.Status)))))
+  // Nobody writes MPI_STATUS_IGNORE. In C it may be null, as MPI_BOTTOM is.
+  if (Info.Status >= 0 && sentinel(S.Bind, Call.getArgOperand(Info.Status), DL) == Sentinel::None)
     S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
   return std::nullopt;
 }

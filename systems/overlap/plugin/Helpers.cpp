@@ -157,6 +157,13 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
   if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)
     Go = B.CreateAnd(Go, B.CreateIsNotNull(weakMark(M, "__overlap_uniform")));
+  // MPICH's MPI_Irecv from MPI_PROC_NULL leaves a source and a tag of 0 in the status, its MPI_Recv the right ones.
+  int From = Info.Kind == CallKind::Recv ? 3 : StringRef(Info.Name) == "Sendrecv_replace" ? 5 : Info.Kind == CallKind::Sendrecv ? 8 : -1;
+  if (From >= 0 && Info.Status >= 0 && Bind.Mpi == Library::Mpich) {
+    Value *Nobody = B.CreateICmpEQ(Int(From), B.getInt64(-1));
+    Value *Asked = Bind.Fortran ? static_cast<Value *>(B.getTrue()) : B.CreateICmpNE(Status, Bind.ignoreStatus(M));
+    Go = B.CreateAnd(Go, B.CreateNot(B.CreateAnd(Nobody, Asked)));
+  }
   B.CreateCondBr(Go, Start, Block);
 
   B.SetInsertPoint(Start);

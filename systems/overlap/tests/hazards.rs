@@ -21,15 +21,19 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 18] = [
+const PROGRAMS: [(&str, u32, Seen); 22] = [
+    ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
     ("count-written-by-mpi.f90", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
     ("labels-of-a-switch.c", 2, Seen::File),
+    ("nobody-sends.c", 3, Seen::File),
+    ("nobody-sends.f90", 2, Seen::File),
     ("rank-in-the-environment.c", 2, Seen::File),
     ("reads-and-writes-by-another-way.c", 2, Seen::File),
+    ("sentinels.f90", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),
     ("size-known-to-one-rank.c", 2, Seen::File),
     ("struct-by-value.c", 2, Seen::File),

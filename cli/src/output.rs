@@ -110,6 +110,12 @@ impl Output {
         to_stderr(&format!("{word}: {text}\n"));
     }
 
+    /// Passes on what a tool wrote to its standard error, in both modes.
+    pub fn errors(&mut self, said: &[u8]) {
+        // Who closed our standard error does not want it.
+        let _ = io::stderr().lock().write_all(said);
+    }
+
     /// True if somebody sees pictures change: a terminal, and no `--json`.
     pub fn is_live(&self) -> bool {
         !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()

@@ -80,7 +80,10 @@ pub(crate) fn forget(path: &Path) {
 }
 
 /// Starts a process; never between an interrupt and its end.
-pub(crate) fn spawn(command: &mut std::process::Command) -> io::Result<std::process::Child> {
+///
+/// # Errors
+/// As [`std::process::Command::spawn`].
+pub fn spawn(command: &mut std::process::Command) -> io::Result<std::process::Child> {
     let _no_interrupt = scratch();
     command.spawn()
 }

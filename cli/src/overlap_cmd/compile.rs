@@ -40,7 +40,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         None => mpi::which("mpicc").map_err(Failure::tool)?,
     };
     let settings = args.plugin_options.settings();
-    let ended = compile::compile(&Request {
+    let ended = compile::compile_or_plain(&Request {
         language,
         mpi: library,
         settings: &settings,
@@ -50,10 +50,24 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         folder: None,
     })
     .map_err(Failure::tool)?;
+    out.errors(&ended.said);
+    if let Some(reproducer) = &ended.without_plugin {
+        let file = reproducer
+            .as_ref()
+            .map_or("no file could be written that reproduces it".to_owned(), |it| format!("{} reproduces it", it.display()));
+        out.warning(&format!("overlap: the compiler failed with the plugin and passed without it, so nothing is overlapped here; {file}"));
+    }
     for why in &ended.switched_off {
         out.warning(&format!("overlap: all calls of this program stay blocking, because it uses {why}"));
     }
-    out.object(&json!({"ok": ended.ok, "ran": ended.ran, "mpi": library.name(), "switched_off": ended.switched_off}));
+    out.object(&json!({
+        "ok": ended.ok,
+        "ran": ended.ran,
+        "mpi": library.name(),
+        "switched_off": ended.switched_off,
+        "without_plugin": ended.without_plugin.is_some(),
+        "reproducer": ended.without_plugin.flatten().map(|it| it.display().to_string()),
+    }));
     if ended.ok { Ok(()) } else { Err(Failure::Reported) }
 }
 

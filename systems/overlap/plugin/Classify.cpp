@@ -1,5 +1,6 @@
 #include "Classify.h"
 #include "Derived.h"
+#include "ErrorHandler.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -480,8 +481,11 @@ std::optional<Refusal> moduleHazard(const Module &M) {
     if (Name.starts_with("mpi_win_"))
       return Refusal::SharedWindow;
     if (Name.contains("errhandler_create") || Name.contains("create_errhandler") || Name.contains("set_errhandler") ||
-        Name.starts_with("mpi_errhandler_set"))
+        Name.starts_with("mpi_errhandler_set")) {
+      if (setsDefaultOnly(F))
+        continue;
       return Refusal::UserErrorHandler;
+    }
     if (Name == "mpi_init_thread" || Name == "mpi_init_thread_") {
       for (const User *U : F.users()) {
         auto *Call = dyn_cast<CallBase>(U);

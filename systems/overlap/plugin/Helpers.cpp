@@ -57,6 +57,9 @@ static Function *newHelper(Module &M, FunctionType *Type, const Twine &Name) {
   return F;
 }
 
+/// What the trace library hears; the same numbers are in its source.
+enum { StartBegins, WaitBegins, IsDone, StaysBlocking };
+
 /// Calls `__overlap_trace(event, site, bytes)` if the program runs under the trace library.
 static void emitTrace(IRBuilder<> &B, Module &M, int Event, Value *Site, Value *Bytes) {
   LLVMContext &C = M.getContext();
@@ -149,7 +152,11 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
     }
     Bytes = B.CreateMul(Int(Info.SizeCount), Size);
   }
-  emitTrace(B, M, 0, Site, Bytes);
+  // Of a call that sends and receives, what it sends.
+  Value *Told = Bytes;
+  if (Info.SizeCount < 0 && Info.SendCount >= 0 && Info.Arrays[0] < 0)
+    Told = B.CreateMul(Int(Info.SendCount), F->getArg(Blocking->getNumParams() + 3));
+  emitTrace(B, M, StartBegins, Site, Told);
 
   auto *Start = BasicBlock::Create(C, "start", F), *Block = BasicBlock::Create(C, "block", F);
   Value *Go = B.CreateIsNull(weakMark(M, "__overlap_off"));
@@ -192,7 +199,10 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
     Value *Mine = B.CreateCall(mpi(M, Bind, Twin, ArgTypes), Args);
     Code = Code && !Bind.Fortran ? B.CreateSelect(B.CreateIsNull(Code), Mine, Code) : Mine;
   };
-  auto Return = [&](Value *V) { Bind.Fortran ? B.CreateRetVoid() : B.CreateRet(V); };
+  auto Return = [&](Value *V) {
+    emitTrace(B, M, IsDone, Site, B.getInt64(0));
+    Bind.Fortran ? B.CreateRetVoid() : B.CreateRet(V);
+  };
   if (Copy) {
     Begin("Irecv", {0, 1, 2, 5, 6, 7}, 0);
     Begin("Isend", {0, 1, 2, 3, 4, 7}, 1);
@@ -209,6 +219,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   Return(Code);
 
   B.SetInsertPoint(Block);
+  emitTrace(B, M, StaysBlocking, Site, B.getInt64(0));
   SmallVector<Value *, 16> Same;
   for (unsigned At = 0; At < Blocking->getNumParams(); ++At)
     Same.push_back(Arg(At));
@@ -253,13 +264,15 @@ Function *waitHelper(Module &M, const Binding &Bind) {
   B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(B.getInt32Ty(), IsOpen)), Close, Nothing);
   B.SetInsertPoint(Close);
   B.CreateStore(B.getInt32(0), IsOpen);
-  emitTrace(B, M, 1, B.CreateLoad(B.getPtrTy(), field(B, T, State, SiteName)), B.getInt64(0));
+  Value *Begun = B.CreateLoad(B.getPtrTy(), field(B, T, State, SiteName));
+  emitTrace(B, M, WaitBegins, Begun, B.getInt64(0));
   emitWait(B, M, Bind, request(B, T, State, 1), noStatus(B, M, Bind));
   emitWait(B, M, Bind, request(B, T, State, 0), B.CreateLoad(B.getPtrTy(), field(B, T, State, Status)));
   if (M.getFunction(Bind.Fortran ? "mpi_sendrecv_replace_" : "MPI_Sendrecv_replace")) {
     auto Free = M.getOrInsertFunction("free", FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
     B.CreateCall(Free, {B.CreateLoad(B.getPtrTy(), field(B, T, State, Sent))});
   }
+  emitTrace(B, M, IsDone, Begun, B.getInt64(0));
   B.CreateBr(Nothing);
   B.SetInsertPoint(Nothing);
   B.CreateRetVoid();

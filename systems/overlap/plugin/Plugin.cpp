@@ -4,6 +4,7 @@
 #include "Border.h"
 #include "CleanUp.h"
 #include "Cost.h"
+#include "ErrorHandler.h"
 #include "Existing.h"
 #include "Frontier.h"
 #include "Guard.h"
@@ -48,6 +49,7 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM);
 
 private:
+  PreservedAnalyses convert(Module &M, ModuleAnalysisManager &MAM);
   void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, PollingCopies &Copies,
              std::vector<Site> &Widened);
   const Options Given;
@@ -177,6 +179,11 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
 }
 
 PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  PreservedAnalyses Kept = convert(M, MAM);
+  return hideDefaultHandlers(M) ? PreservedAnalyses::none() : Kept;
+}
+
+PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   // A hazard in one file holds for the whole program: a start looks for this symbol.
   bool Hazard = moduleHazard(M).has_value();

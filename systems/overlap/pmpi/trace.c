@@ -16,6 +16,7 @@ enum { SITES_MAX = 4096 };
 struct site {
   const char *name; /* MPI_Send|file.c|28, or only MPI_Send for a call that was not converted */
   uint64_t count, bytes, window_ns, mpi_ns, started_ns;
+  uint64_t started; /* of those, how often not blocking */
   int open;
 };
 
@@ -40,33 +41,40 @@ static struct site *find(const char *name) {
   return &sites[n_sites++];
 }
 
-/* Event 0: a message starts; 1: its wait begins. */
+/* Event 0: a start begins; 1: a wait begins; 2: the start or the wait is done; 3: the start stays blocking. */
 void __overlap_trace(int event, const char *name, int64_t bytes) {
+  if (event == 2) {
+    current = NULL;
+    return;
+  }
   struct site *s = find(name);
   current = s;
   if (!s)
     return;
   if (event == 0) {
+    s->started++;
     s->count++;
     s->bytes += (uint64_t)bytes;
     s->open = 1;
     s->started_ns = now();
+  } else if (event == 3) {
+    s->started--;
+    s->open = 0;
   } else if (s->open) {
     s->open = 0;
     s->window_ns += now() - s->started_ns;
   }
 }
 
-/* Starts the clock for a call; the site it belongs to, or NULL inside another call. `ends` is set
-   for calls that may follow others of the same site. */
-static struct site *enter(const char *name, int ends, uint64_t *since) {
+/* Starts the clock for a call; the site it belongs to, or NULL inside another call. */
+static struct site *enter(const char *name, uint64_t bytes, uint64_t *since) {
   struct site *s = NULL;
   if (depth++ == 0) {
     s = current ? current : find(name);
-    if (s && s != current)
+    if (s && s != current) {
       s->count++;
-    if (!ends)
-      current = NULL;
+      s->bytes += bytes;
+    }
   }
   *since = now();
   return s;
@@ -78,10 +86,29 @@ static void leave(struct site *s, uint64_t since) {
     s->mpi_ns += now() - since;
 }
 
-#define WRAP(name, ends, parameters, arguments)                                                    \
+/* What a call sends, or receives if it only receives, in bytes. */
+static uint64_t payload(int n, MPI_Datatype d) {
+  int size = 0;
+  if (depth > 0 || current || n <= 0 || d == MPI_DATATYPE_NULL || PMPI_Type_size(d, &size) != MPI_SUCCESS)
+    return 0;
+  return (uint64_t)n * (uint64_t)size;
+}
+
+/* The same for a count for each process. */
+static uint64_t payloads(const int n[], MPI_Datatype d, MPI_Comm c) {
+  int ranks = 0;
+  uint64_t sum = 0;
+  if (depth > 0 || current || !n || PMPI_Comm_size(c, &ranks) != MPI_SUCCESS)
+    return 0;
+  for (int i = 0; i < ranks; i++)
+    sum += payload(n[i], d);
+  return sum;
+}
+
+#define WRAP(name, bytes, parameters, arguments)                                                   \
   int MPI_##name parameters {                                                                      \
     uint64_t since;                                                                                \
-    struct site *s = enter("MPI_" #name, ends, &since);                                            \
+    struct site *s = enter("MPI_" #name, bytes, &since);                                           \
     int code = PMPI_##name arguments;                                                              \
     leave(s, since);                                                                               \
     return code;                                                                                   \
@@ -90,30 +117,90 @@ static void leave(struct site *s, uint64_t since) {
 #define D MPI_Datatype
 #define C MPI_Comm
 #define R MPI_Request *
-WRAP(Send, 0, (const void *b, int n, D d, int p, int t, C c), (b, n, d, p, t, c))
-WRAP(Recv, 0, (void *b, int n, D d, int p, int t, C c, MPI_Status *s_), (b, n, d, p, t, c, s_))
-WRAP(Sendrecv, 0, (const void *b, int n, D d, int p, int t, void *rb, int rn, D rd, int rp, int rt, C c, MPI_Status *s_),
-     (b, n, d, p, t, rb, rn, rd, rp, rt, c, s_))
-WRAP(Isend, 0, (const void *b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
-WRAP(Irecv, 1, (void *b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
-WRAP(Barrier, 0, (C c), (c))
-WRAP(Bcast, 0, (void *b, int n, D d, int root, C c), (b, n, d, root, c))
-WRAP(Ibcast, 0, (void *b, int n, D d, int root, C c, R r), (b, n, d, root, c, r))
-WRAP(Reduce, 0, (const void *b, void *o, int n, D d, MPI_Op op, int root, C c), (b, o, n, d, op, root, c))
-WRAP(Ireduce, 0, (const void *b, void *o, int n, D d, MPI_Op op, int root, C c, R r), (b, o, n, d, op, root, c, r))
-WRAP(Allreduce, 0, (const void *b, void *o, int n, D d, MPI_Op op, C c), (b, o, n, d, op, c))
-WRAP(Iallreduce, 0, (const void *b, void *o, int n, D d, MPI_Op op, C c, R r), (b, o, n, d, op, c, r))
-WRAP(Allgather, 0, (const void *b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
-WRAP(Iallgather, 0, (const void *b, int n, D d, void *o, int m, D e, C c, R r), (b, n, d, o, m, e, c, r))
-WRAP(Alltoall, 0, (const void *b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
-WRAP(Ialltoall, 0, (const void *b, int n, D d, void *o, int m, D e, C c, R r), (b, n, d, o, m, e, c, r))
-WRAP(Gather, 0, (const void *b, int n, D d, void *o, int m, D e, int root, C c), (b, n, d, o, m, e, root, c))
-WRAP(Igather, 0, (const void *b, int n, D d, void *o, int m, D e, int root, C c, R r), (b, n, d, o, m, e, root, c, r))
-WRAP(Scatter, 0, (const void *b, int n, D d, void *o, int m, D e, int root, C c), (b, n, d, o, m, e, root, c))
-WRAP(Iscatter, 0, (const void *b, int n, D d, void *o, int m, D e, int root, C c, R r), (b, n, d, o, m, e, root, c, r))
-WRAP(Wait, 1, (R r, MPI_Status *s_), (r, s_))
-WRAP(Waitall, 1, (int n, MPI_Request r[], MPI_Status s_[]), (n, r, s_))
-WRAP(Test, 1, (R r, int *flag, MPI_Status *s_), (r, flag, s_))
+#define S MPI_Status *
+#define IN const void *
+#define INTS const int[]
+#define SENT payload(n, d)
+
+WRAP(Send, SENT, (IN b, int n, D d, int p, int t, C c), (b, n, d, p, t, c))
+WRAP(Ssend, SENT, (IN b, int n, D d, int p, int t, C c), (b, n, d, p, t, c))
+WRAP(Bsend, SENT, (IN b, int n, D d, int p, int t, C c), (b, n, d, p, t, c))
+WRAP(Rsend, SENT, (IN b, int n, D d, int p, int t, C c), (b, n, d, p, t, c))
+WRAP(Recv, SENT, (void *b, int n, D d, int p, int t, C c, S z), (b, n, d, p, t, c, z))
+WRAP(Mrecv, SENT, (void *b, int n, D d, MPI_Message *m, S z), (b, n, d, m, z))
+WRAP(Sendrecv, SENT, (IN b, int n, D d, int p, int t, void *o, int m, D e, int q, int u, C c, S z),
+     (b, n, d, p, t, o, m, e, q, u, c, z))
+WRAP(Sendrecv_replace, SENT, (void *b, int n, D d, int p, int t, int q, int u, C c, S z), (b, n, d, p, t, q, u, c, z))
+WRAP(Isend, SENT, (IN b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
+WRAP(Issend, SENT, (IN b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
+WRAP(Ibsend, SENT, (IN b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
+WRAP(Irsend, SENT, (IN b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
+WRAP(Irecv, SENT, (void *b, int n, D d, int p, int t, C c, R r), (b, n, d, p, t, c, r))
+WRAP(Probe, 0, (int p, int t, C c, S z), (p, t, c, z))
+WRAP(Iprobe, 0, (int p, int t, C c, int *f, S z), (p, t, c, f, z))
+WRAP(Mprobe, 0, (int p, int t, C c, MPI_Message *m, S z), (p, t, c, m, z))
+WRAP(Start, 0, (R r), (r))
+WRAP(Startall, 0, (int n, MPI_Request r[]), (n, r))
+
+WRAP(Wait, 0, (R r, S z), (r, z))
+WRAP(Waitall, 0, (int n, MPI_Request r[], MPI_Status z[]), (n, r, z))
+WRAP(Waitany, 0, (int n, MPI_Request r[], int *i, S z), (n, r, i, z))
+WRAP(Waitsome, 0, (int n, MPI_Request r[], int *m, int i[], MPI_Status z[]), (n, r, m, i, z))
+WRAP(Test, 0, (R r, int *f, S z), (r, f, z))
+WRAP(Testall, 0, (int n, MPI_Request r[], int *f, MPI_Status z[]), (n, r, f, z))
+WRAP(Testany, 0, (int n, MPI_Request r[], int *i, int *f, S z), (n, r, i, f, z))
+WRAP(Testsome, 0, (int n, MPI_Request r[], int *m, int i[], MPI_Status z[]), (n, r, m, i, z))
+
+/* A collective call and its nonblocking twin. */
+#define BOTH(name, twin, bytes, parameters, arguments)                                             \
+  WRAP(name, bytes, (OPEN parameters), (OPEN arguments))                                           \
+  WRAP(twin, bytes, (OPEN parameters, R r), (OPEN arguments, r))
+#define OPEN(...) __VA_ARGS__
+
+BOTH(Barrier, Ibarrier, 0, (C c), (c))
+BOTH(Bcast, Ibcast, SENT, (void *b, int n, D d, int root, C c), (b, n, d, root, c))
+BOTH(Reduce, Ireduce, SENT, (IN b, void *o, int n, D d, MPI_Op op, int root, C c), (b, o, n, d, op, root, c))
+BOTH(Allreduce, Iallreduce, SENT, (IN b, void *o, int n, D d, MPI_Op op, C c), (b, o, n, d, op, c))
+BOTH(Scan, Iscan, SENT, (IN b, void *o, int n, D d, MPI_Op op, C c), (b, o, n, d, op, c))
+BOTH(Exscan, Iexscan, SENT, (IN b, void *o, int n, D d, MPI_Op op, C c), (b, o, n, d, op, c))
+BOTH(Reduce_scatter_block, Ireduce_scatter_block, SENT, (IN b, void *o, int n, D d, MPI_Op op, C c), (b, o, n, d, op, c))
+BOTH(Reduce_scatter, Ireduce_scatter, payloads(n, d, c), (IN b, void *o, const int n[], D d, MPI_Op op, C c), (b, o, n, d, op, c))
+BOTH(Gather, Igather, SENT, (IN b, int n, D d, void *o, int m, D e, int root, C c), (b, n, d, o, m, e, root, c))
+BOTH(Gatherv, Igatherv, SENT, (IN b, int n, D d, void *o, const int m[], const int q[], D e, int root, C c),
+     (b, n, d, o, m, q, e, root, c))
+BOTH(Scatter, Iscatter, payload(m, e), (IN b, int n, D d, void *o, int m, D e, int root, C c), (b, n, d, o, m, e, root, c))
+BOTH(Scatterv, Iscatterv, payload(m, e), (IN b, const int n[], const int p[], D d, void *o, int m, D e, int root, C c),
+     (b, n, p, d, o, m, e, root, c))
+BOTH(Allgather, Iallgather, SENT, (IN b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
+BOTH(Allgatherv, Iallgatherv, SENT, (IN b, int n, D d, void *o, const int m[], const int q[], D e, C c), (b, n, d, o, m, q, e, c))
+BOTH(Alltoall, Ialltoall, SENT, (IN b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
+BOTH(Alltoallv, Ialltoallv, payloads(n, d, c),
+     (IN b, const int n[], const int p[], D d, void *o, const int m[], const int q[], D e, C c), (b, n, p, d, o, m, q, e, c))
+BOTH(Alltoallw, Ialltoallw, 0,
+     (IN b, const int n[], const int p[], const D d[], void *o, const int m[], const int q[], const D e[], C c),
+     (b, n, p, d, o, m, q, e, c))
+BOTH(Neighbor_allgather, Ineighbor_allgather, SENT, (IN b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
+BOTH(Neighbor_allgatherv, Ineighbor_allgatherv, SENT, (IN b, int n, D d, void *o, const int m[], const int q[], D e, C c),
+     (b, n, d, o, m, q, e, c))
+BOTH(Neighbor_alltoall, Ineighbor_alltoall, SENT, (IN b, int n, D d, void *o, int m, D e, C c), (b, n, d, o, m, e, c))
+BOTH(Neighbor_alltoallv, Ineighbor_alltoallv, 0,
+     (IN b, const int n[], const int p[], D d, void *o, const int m[], const int q[], D e, C c), (b, n, p, d, o, m, q, e, c))
+BOTH(Neighbor_alltoallw, Ineighbor_alltoallw, 0,
+     (IN b, const int n[], const MPI_Aint p[], const D d[], void *o, const int m[], const MPI_Aint q[], const D e[], C c),
+     (b, n, p, d, o, m, q, e, c))
+
+WRAP(Win_fence, 0, (int a, MPI_Win w), (a, w))
+WRAP(Win_start, 0, (MPI_Group g, int a, MPI_Win w), (g, a, w))
+WRAP(Win_complete, 0, (MPI_Win w), (w))
+WRAP(Win_post, 0, (MPI_Group g, int a, MPI_Win w), (g, a, w))
+WRAP(Win_wait, 0, (MPI_Win w), (w))
+WRAP(Win_lock, 0, (int l, int p, int a, MPI_Win w), (l, p, a, w))
+WRAP(Win_unlock, 0, (int p, MPI_Win w), (p, w))
+WRAP(Win_lock_all, 0, (int a, MPI_Win w), (a, w))
+WRAP(Win_unlock_all, 0, (MPI_Win w), (w))
+WRAP(Win_flush, 0, (int p, MPI_Win w), (p, w))
+WRAP(Win_flush_all, 0, (MPI_Win w), (w))
+#undef S
 
 /* Names hold no quotes that JSON would not; a file name could. */
 static void put_string(FILE *out, const char *text, size_t length) {
@@ -143,15 +230,14 @@ static void store(int rank, int ranks) {
     const struct site *s = &sites[i];
     const char *file = strchr(s->name, '|');
     const char *line = file ? strrchr(s->name, '|') : NULL;
-    double executions = s->count ? (double)s->count : 1;
     fprintf(out, "%s\n{\"call\": ", i ? "," : "");
     put_string(out, s->name, file ? (size_t)(file - s->name) : strlen(s->name));
     fprintf(out, ", \"file\": ");
     put_string(out, file ? file + 1 : "", file ? (size_t)(line - file - 1) : 0);
     fprintf(out, ", \"line\": %d, \"rank\": %d, \"count\": %llu, \"bytes\": %llu, \"window_us\": ", line ? atoi(line + 1) : 0,
             rank, (unsigned long long)s->count, (unsigned long long)s->bytes);
-    if (file)
-      fprintf(out, "%.3f", (double)s->window_ns / executions / 1e3);
+    if (file && s->started)
+      fprintf(out, "%.3f", (double)s->window_ns / (double)s->started / 1e3);
     else
       fprintf(out, "null");
     fprintf(out, ", \"mpi_us\": %.3f}", (double)s->mpi_ns / 1e3);

@@ -1,6 +1,8 @@
 //! Door: runs a compiler with the plugin, as the user's build would have run it without.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use measure::tool::{self, ToolError};
@@ -45,28 +47,114 @@ pub struct Ended {
     pub ran: String,
     /// True if the compiler ended with 0.
     pub ok: bool,
+    /// What it wrote to standard error.
+    pub said: Vec<u8>,
     /// Reasons for which the linked program keeps all calls blocking.
     pub switched_off: Vec<String>,
+    /// The compiler failed with the plugin and passed without it: what reproduces that, if it could be written.
+    pub without_plugin: Option<Option<PathBuf>>,
 }
 
-/// Runs the compiler; its output goes where ours goes.
+/// Beside a result that was made without the plugin: a script that reproduces why.
+pub const CRASH: &str = ".overlap-crash.sh";
+/// Beside a program whose calls all stay blocking: why, one reason a line.
+pub const OFF: &str = ".overlap-off";
+
+/// Runs the compiler; what it writes to standard output goes where ours goes.
 ///
 /// # Errors
 /// If the compiler is missing or not of LLVM 19, or the plugin is missing or cannot be built. An
 /// error of the user's program is no error here.
 pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     let (mut command, step) = prepare(request)?;
-    let mut ended = run(&mut command)?;
+    with_plugin(request, &mut command, &step, None)
+}
+
+/// The same for a build that must not notice the plugin: if the compiler fails with it and passes without it, the result
+/// is that of the compiler alone.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
+    let (mut command, step) = prepare(request)?;
+    let input = if step.input.as_deref() == Some("-") { Some(standard_input()?) } else { None };
+    let crash = beside(request, &step, CRASH);
+    let ended = with_plugin(request, &mut command, &step, input.as_deref())?;
+    if ended.ok {
+        remove(&crash);
+        return Ok(ended);
+    }
+    let plain = run(&mut plain(request)?, input.as_deref())?;
+    if !plain.ok {
+        return Ok(plain);
+    }
+    let written = reproducer(&command, &crash, &ended, input.as_deref());
+    Ok(Ended { without_plugin: Some(written.is_ok().then_some(crash)), ..plain })
+}
+
+fn with_plugin(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
+    let mut ended = run(command, input)?;
     if ended.ok && step.links {
         let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
-        ended.switched_off = hazards(&output);
-        if !ended.switched_off.is_empty() {
-            let object = plugin::switch_off()?;
-            command.arg("-Xlinker").arg(object);
-            ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(&mut command)? };
+        let (why, is_off) = hazards(&output);
+        ended.switched_off = why;
+        let note = beside(request, step, OFF);
+        if ended.switched_off.is_empty() {
+            remove(&note);
+        } else {
+            if !is_off {
+                command.arg("-Xlinker").arg(plugin::switch_off()?);
+                ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(command, input)? };
+            }
+            // For `explain` only: a program is as good without it.
+            let _ = measure::file::write(&note, (ended.switched_off.join("\n") + "\n").as_bytes());
         }
     }
     Ok(ended)
+}
+
+fn standard_input() -> Result<Vec<u8>, ToolError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut bytes);
+    read.map_err(|error| ToolError { ran: "read standard input".to_owned(), said: error.to_string() })?;
+    Ok(bytes)
+}
+
+/// A file of ours beside the result, or here if the result is none that lies in a folder.
+fn beside(request: &Request, step: &Step, ending: &str) -> PathBuf {
+    let named = step.output.as_deref().filter(|it| *it != "-" && !it.starts_with("/dev/"));
+    let input = || step.input.as_deref().and_then(|it| Path::new(it).file_name()?.to_str());
+    let name = named.or_else(input).filter(|it| *it != "-").unwrap_or("a.out");
+    request.folder.unwrap_or(Path::new("")).join(format!("{name}{ending}"))
+}
+
+fn remove(path: &Path) {
+    // Mostly there is none.
+    let _ = std::fs::remove_file(path);
+}
+
+/// A script that runs the compiler as it failed, with what it said.
+fn reproducer(command: &Command, path: &Path, ended: &Ended, input: Option<&[u8]>) -> std::io::Result<()> {
+    let quoted = |text: &OsStr| format!("'{}'", text.to_string_lossy().replace('\'', "'\\''"));
+    let folder = command.get_current_dir().map_or_else(std::env::current_dir, |it| it.canonicalize())?;
+    let mut script = String::from("#!/bin/sh\n# The compiler failed with the plugin of meanwhile and passed without it. It said:\n");
+    for line in String::from_utf8_lossy(&ended.said).lines() {
+        script += &format!("# {line}\n");
+    }
+    script += &format!("cd {} || exit 2\n", quoted(folder.as_os_str()));
+    for (name, value) in command.get_envs() {
+        script += &format!("export {}={}\n", name.to_string_lossy(), value.map(quoted).unwrap_or_default());
+    }
+    // A compiler that fails removes its result, and that of the user is a good one.
+    script += "scratch=$(mktemp -d) || exit 2\ntrap 'rm -rf \"$scratch\"' EXIT\n";
+    script += &format!("{} -o \"$scratch/made\"", tool::command_line(command));
+    if let Some(input) = input {
+        let saved = path.with_extension("stdin");
+        measure::file::write(&saved, input)?;
+        script += &format!(" < {}", quoted(std::path::absolute(saved)?.as_os_str()));
+    }
+    script.push('\n');
+    measure::file::write(path, script.as_bytes())
 }
 
 /// The compiler call with the plugin, and what it does.
@@ -76,12 +164,17 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let compiler = compiler(request)?;
     let plugin = match request.plugin {
-        Some(path) if path.is_file() => path.to_owned(),
+        // Without a slash it would be looked for where libraries are.
+        Some(path) if path.is_file() => {
+            std::path::absolute(path).map_err(|error| ToolError { ran: format!("load {}", path.display()), said: error.to_string() })?
+        }
         Some(path) => return Err(ToolError { ran: format!("load {}", path.display()), said: "there is no such plugin".to_owned() }),
         None => plugin::plugin()?,
     };
     let step = step(request);
-    let mut command = command(request, &compiler, &step, &driver::arguments(&step, request.language, &plugin))?;
+    let mut ours = driver::arguments(&step, request.language, &plugin);
+    ours.extend(colours());
+    let mut command = command(request, &compiler, &step, &ours)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
     command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
     let uniform = request.settings.collectives == "uniform" && request.language != Language::Fortran;
@@ -97,7 +190,13 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 /// # Errors
 /// If the compiler or MPI's wrapper is missing.
 pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
-    command(request, &compiler(request)?, &step(request), &[])
+    let ours: Vec<String> = colours().collect();
+    command(request, &compiler(request)?, &step(request), &ours)
+}
+
+/// The compiler writes into a pipe, and who reads it in the end is at a terminal.
+fn colours() -> impl Iterator<Item = String> {
+    std::io::stderr().is_terminal().then(|| "-fcolor-diagnostics".to_owned()).into_iter()
 }
 
 fn step(request: &Request) -> Step {
@@ -141,19 +240,35 @@ fn command(request: &Request, compiler: &str, step: &Step, ours: &[String]) -> R
     Ok(command)
 }
 
-fn run(command: &mut Command) -> Result<Ended, ToolError> {
+fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> {
     let ran = tool::command_line(command);
-    let status = command.stdin(Stdio::inherit()).status().map_err(|error| ToolError { ran: ran.clone(), said: error.to_string() })?;
-    Ok(Ended { ran, ok: status.success(), switched_off: Vec::new() })
+    let failed = |error: std::io::Error| ToolError { ran: ran.clone(), said: error.to_string() };
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::inherit() }).stdout(Stdio::inherit()).stderr(Stdio::piped());
+    let mut child = measure::interrupt::spawn(command).map_err(failed)?;
+    let pipe = child.stdin.take();
+    let said = std::thread::scope(|scope| {
+        // A compiler may end without reading everything, so a closed pipe is no error.
+        scope.spawn(move || pipe.zip(input).map(|(mut pipe, bytes)| pipe.write_all(bytes)));
+        let mut said = Vec::new();
+        child.stderr.take().map_or(Ok(0), |mut it| it.read_to_end(&mut said)).map(|_| said)
+    });
+    let said = said.map_err(failed)?;
+    let status = child.wait().map_err(failed)?;
+    // Its end may be our own doing, and is not to be answered with another compilation.
+    measure::interrupt::hold();
+    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), without_plugin: None })
 }
 
-/// What in a linked program makes its converted calls unsafe; nothing if none was converted.
-fn hazards(program: &Path) -> Vec<String> {
-    let Ok(bytes) = std::fs::read(program) else { return Vec::new() };
-    let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+/// What in a linked program makes its converted calls unsafe; nothing if none was converted. The flag is true if the
+/// plugin has switched them off already, because it saw a reason in one of the files.
+fn hazards(program: &Path) -> (Vec<String>, bool) {
+    let nothing = (Vec::new(), false);
+    let Ok(bytes) = std::fs::read(program) else { return nothing };
+    let Ok(file) = object::File::parse(&*bytes) else { return nothing };
     let names: Vec<&str> = file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| it.name().ok()).collect();
-    if !names.contains(&"__overlap_off") {
-        return Vec::new();
+    let is_open = names.contains(&"__overlap_off");
+    if !is_open && file.section_by_name("overlap_sites").is_none() {
+        return nothing;
     }
     let mut found: Vec<String> = Vec::new();
     for (start, what) in HAZARDS {
@@ -161,5 +276,8 @@ fn hazards(program: &Path) -> Vec<String> {
             found.push(format!("{what} ({name})"));
         }
     }
-    found
+    if !is_open && found.is_empty() {
+        found.push("what the remarks of its files name".to_owned());
+    }
+    (found, !is_open)
 }

@@ -43,13 +43,15 @@ pub struct Step {
     pub wants_lines: bool,
     /// Where the result goes, if it is named.
     pub output: Option<String>,
+    /// The first file that is read; `-` is standard input.
+    pub input: Option<String>,
 }
 
 /// Reads a command line; `response` gives the text of a response file.
 pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>) -> Step {
     let mut words = Vec::new();
     expand(arguments, response, 0, &mut words);
-    let mut step = Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None };
+    let mut step = Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None, input: None };
     let mut stops_early = false;
     let mut n_inputs = 0;
     let mut idx = 0;
@@ -60,13 +62,19 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
             "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
-            "-" => n_inputs += 1,
+            "-" => {
+                n_inputs += 1;
+                step.input.get_or_insert_with(|| "-".to_owned());
+            }
             _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
                 step.other_linker = !word.ends_with("lld") && !word.contains("ld.lld");
             }
             _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
-            _ if !word.starts_with('-') => n_inputs += 1,
+            _ if !word.starts_with('-') => {
+                n_inputs += 1;
+                step.input.get_or_insert_with(|| word.to_owned());
+            }
             _ => {}
         }
         if TAKES_ARGUMENT.contains(&word) {

@@ -27,6 +27,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Classify.h",
     "CleanUp.cpp",
     "CleanUp.h",
+    "ErrorHandler.cpp",
+    "ErrorHandler.h",
     "Cost.cpp",
     "Cost.h",
     "Derived.cpp",

@@ -8,6 +8,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::compile;
+
 use serde_json::{Value, json};
 
 /// What became of one call.
@@ -130,6 +132,36 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    below(path, is_remark_file)
+}
+
+/// What the driver has left beside results, at `path` or below.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Notes {
+    /// Scripts that reproduce why something was compiled without the plugin.
+    pub crashes: Vec<PathBuf>,
+    /// Programs whose calls all stay blocking, each with the reasons.
+    pub switched_off: Vec<(PathBuf, Vec<String>)>,
+}
+
+/// Reads the notes of the driver.
+///
+/// # Errors
+/// If `path` or a note cannot be read.
+pub fn notes(path: &Path) -> std::io::Result<Notes> {
+    if !path.is_dir() {
+        return Ok(Notes::default());
+    }
+    let mut notes = Notes { crashes: below(path, |it| it.ends_with(compile::CRASH))?, switched_off: Vec::new() };
+    for file in below(path, |it| it.ends_with(compile::OFF))? {
+        let why = std::fs::read_to_string(&file)?.lines().map(str::to_owned).collect();
+        notes.switched_off.push((file.with_extension(""), why));
+    }
+    Ok(notes)
+}
+
+/// All files below `path` whose name is `wanted`, sorted; see [`files`].
+fn below(path: &Path, wanted: impl Fn(&str) -> bool) -> std::io::Result<Vec<PathBuf>> {
     let device = path.metadata()?.dev();
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
@@ -145,7 +177,7 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
                 if entry.metadata().is_ok_and(|it| it.dev() == device) {
                     folders.push(entry.path());
                 }
-            } else if is_remark_file(&entry.file_name().to_string_lossy()) {
+            } else if wanted(&entry.file_name().to_string_lossy()) {
                 found.push(entry.path());
             }
         }

@@ -7,6 +7,8 @@ typedef struct ompi_op_t *MPI_Op;
 typedef struct ompi_request_t *MPI_Request;
 typedef struct ompi_win_t *MPI_Win;
 typedef struct ompi_errhandler_t *MPI_Errhandler;
+extern char ompi_mpi_errors_are_fatal;
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)&ompi_mpi_errors_are_fatal)
 extern struct ompi_predefined_communicator_t { char x[512]; } ompi_mpi_comm_world;
 extern struct ompi_predefined_datatype_t { char x[512]; } ompi_mpi_double, ompi_mpi_int;
 extern struct ompi_predefined_op_t { char x[512]; } ompi_mpi_op_sum;
@@ -24,6 +26,7 @@ typedef int MPI_Op;
 typedef int MPI_Request;
 typedef int MPI_Win;
 typedef int MPI_Errhandler;
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x54000000)
 #define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
 #define MPI_DOUBLE ((MPI_Datatype)0x4c00080b)
 #define MPI_INT ((MPI_Datatype)0x4c000405)

@@ -1,0 +1,243 @@
+//! The driver of `meanwhile overlap cc` and the trace, on other people's programs: the one never fails a compilation that the
+//! compiler alone passes, and says what it left out; the other sees every call that takes time, and books it where it belongs.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn meanwhile(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+}
+
+fn said(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// True if MPI programs can be compiled and run here; else the tests are named as skipped.
+fn tools() -> bool {
+    let all = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun", "ld.lld-19"];
+    let missing: Vec<&str> = all.into_iter().filter(|it| measure::tool::find(it).is_none()).collect();
+    if !missing.is_empty()
+        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
+    {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        writeln!(file, "overlap driver: {} is missing", missing.join(", ")).expect("the list of skips can be written");
+    }
+    missing.is_empty()
+}
+
+/// Plugins that break the compiler, each in another way: one that dies when it is asked for its passes, one that is no
+/// plugin at all.
+const BROKEN: [&str; 2] = ["int llvmGetPassPluginInfo(void) { __builtin_trap(); }\n", "int nothing;\n"];
+
+const PROGRAM: &str = "#include <mpi.h>
+#include <stdio.h>
+static double a[50000], x[5000];
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  SET_HANDLER
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    MPI_Send(a, 50000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  else if (rank == 1)
+    MPI_Recv(a, 50000, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 1; i < 5000; i++)
+    x[i] = 0.5 * x[i - 1] + i;
+  if (rank == 0)
+    printf(\"%g\\n\", x[9] + a[3]);
+  MPI_Finalize();
+}
+";
+
+fn put(folder: &Path, handler: &str) {
+    std::fs::write(folder.join("p.c"), PROGRAM.replace("SET_HANDLER", handler)).expect("a scratch file");
+}
+
+fn broken(folder: &Path, text: &str) {
+    std::fs::write(folder.join("broken.c"), text).expect("a scratch file");
+    let made = Command::new("clang-19").current_dir(folder).args(["-shared", "-fPIC", "broken.c", "-o", "broken.so"]).status();
+    assert!(made.expect("clang-19 runs").success());
+}
+
+#[test]
+fn a_compiler_that_dies_with_the_plugin_is_asked_again_without() {
+    if !tools() {
+        return;
+    }
+    for text in BROKEN {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        put(at, "");
+        broken(at, text);
+        let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "-c", "p.c", "-o", "p.o"]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let told = said(&ran);
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.contains("passed without it") && told.contains("p.o.overlap-crash.sh reproduces it"), "{told}");
+        // The file does what it says.
+        let again = Command::new("sh").current_dir("/").arg(at.join("p.o.overlap-crash.sh")).output().expect("sh runs");
+        assert!(!again.status.success(), "the failure is not reproduced");
+        // `explain` counts it, and the object is a whole one.
+        let explained = meanwhile(at, &["explain", ".", "--json"]);
+        let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
+        assert_eq!(answer["without_plugin"], serde_json::json!(["./p.o.overlap-crash.sh"]), "{}", said(&explained));
+        let linked = Command::new("mpicc").current_dir(at).args(["p.o", "-o", "p"]).status().expect("mpicc runs");
+        assert!(linked.success());
+        // Once the compiler passes with the plugin, the note goes.
+        assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"]).status.success());
+        assert!(!at.join("p.o.overlap-crash.sh").exists());
+    }
+}
+
+#[test]
+fn a_linker_that_dies_and_standard_input_are_no_exception() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    broken(at, BROKEN[0]);
+    assert!(meanwhile(at, &["cc", "--", "-O2", "-flto", "-c", "p.c"]).status.success());
+    let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "-flto", "-fuse-ld=lld", "p.o", "-o", "p"]);
+    assert!(ran.status.success() && at.join("p").exists(), "{}", said(&ran));
+    assert!(said(&ran).contains("p.overlap-crash.sh reproduces it"), "{}", said(&ran));
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    command.current_dir(at).args(["overlap", "cc", "--plugin", "broken.so", "--", "-O2", "-x", "c", "-c", "-", "-o", "in.o"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    child.stdin.take().expect("a pipe").write_all(b"int f(void) { return 7; }\n").expect("it reads");
+    let ran = child.wait_with_output().expect("it ends");
+    assert!(ran.status.success() && at.join("in.o").exists(), "{}", said(&ran));
+}
+
+/// What is wrong in the user's program is said once, by the compiler alone.
+#[test]
+fn an_error_of_the_program_stays_one() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("wrong.c"), "int f(void) { return missing; }\n").expect("a scratch file");
+    for args in [&["cc", "--", "-c", "wrong.c"][..], &["cc", "--", "wrong.c", "-o", "wrong"]] {
+        let ran = meanwhile(folder.path(), args);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert_eq!(said(&ran).matches("undeclared identifier 'missing'").count(), 1, "{}", said(&ran));
+        assert!(!said(&ran).contains("plugin"), "{}", said(&ran));
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("there").map(|it| it.expect("an entry").file_name()).collect();
+    assert!(!left.iter().any(|it| it.to_string_lossy().contains("overlap-crash")), "{left:?}");
+}
+
+/// What a program of two processes did, by its trace.
+fn trace(folder: &Path) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    command.current_dir(folder).args(["overlap", "trace", "--json", "--", "mpirun", "-n", "2", "./p"]);
+    // OpenMPI asks twice before it runs as root, and wants a processor for each process.
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_rmaps_base_oversubscribe", "1")]);
+    let ran = command.output().expect("the binary runs");
+    // Behind what the program prints.
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let last = text.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}{}", said(&ran)))
+}
+
+#[test]
+fn setting_the_default_error_handler_switches_nothing_off() {
+    if !tools() {
+        return;
+    }
+    for (handler, is_off) in [
+        ("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);", false),
+        (
+            "if (argc > 1) MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL); else MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);",
+            false,
+        ),
+        ("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);", true),
+    ] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        put(at, "");
+        // The handler is set in another object, as a library of the program's own would.
+        let other = format!("#include <mpi.h>\nvoid set(int argc) {{ (void)argc; {handler} }}\n");
+        std::fs::write(at.join("other.c"), other).expect("a scratch file");
+        std::fs::write(at.join("p.c"), PROGRAM.replace("SET_HANDLER", "extern void set(int); set(argc);")).expect("a scratch file");
+        for source in ["p.c", "other.c"] {
+            let ran = meanwhile(at, &["cc", "--", "-O2", "-c", source]);
+            assert!(ran.status.success(), "{}", said(&ran));
+        }
+        let ran = meanwhile(at, &["cc", "--", "p.o", "other.o", "-o", "p"]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        assert_eq!(said(&ran).contains("stay blocking"), is_off, "{handler}: {}", said(&ran));
+        assert_eq!(trace(at)["executed"].as_u64().is_some_and(|it| it > 0), !is_off, "{handler}");
+        let explained = meanwhile(at, &["explain", ".", "--json"]);
+        let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
+        assert_eq!(answer["switched_off"].as_array().map(|it| !it.is_empty()), Some(is_off), "{answer}");
+        if is_off {
+            assert_eq!(answer["switched_off"][0]["program"], "./p");
+            let text = String::from_utf8_lossy(&meanwhile(at, &["explain", "."]).stdout).into_owned();
+            assert!(text.contains("converted, but blocking") && text.contains("./p: all its calls stay blocking"), "{text}");
+        }
+    }
+}
+
+/// Calls that were invisible, a wait of the program behind a converted call, and what a Sendrecv sends.
+const CALLS: &str = "#include <mpi.h>
+#include <stdio.h>
+static double a[50000], b[50000], x[5000];
+int main(int argc, char **argv) {
+  int me, n[2] = {3, 3}, at[2] = {0, 3}, which, done[2], two[2];
+  int few[6] = {1, 2, 3, 4, 5, 6}, all[6];
+  MPI_Request r[2];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  int other = 1 - me;
+  MPI_Alltoallv(few, n, at, MPI_INT, all, n, at, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allgatherv(few, 3, MPI_INT, all, n, at, MPI_INT, MPI_COMM_WORLD);
+  MPI_Irecv(&two[0], 1, MPI_INT, other, 1, MPI_COMM_WORLD, &r[0]);
+  MPI_Isend(&few[2], 1, MPI_INT, other, 1, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
+  MPI_Waitsome(2, r, &which, done, MPI_STATUSES_IGNORE);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  MPI_Irecv(&two[1], 1, MPI_INT, other, 2, MPI_COMM_WORLD, &r[0]);
+  MPI_Sendrecv(a, 50000, MPI_DOUBLE, other, 3, b, 50000, MPI_DOUBLE, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 1; i < 5000; i++)
+    x[i] = 0.5 * x[i - 1] + i;
+  x[0] = b[7];
+  MPI_Send(&me, 1, MPI_INT, other, 2, MPI_COMM_WORLD);
+  MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+  if (me == 0)
+    printf(\"%g %d %d\\n\", x[9] + x[0], all[5], two[0] + two[1]);
+  MPI_Finalize();
+}
+";
+
+#[test]
+fn every_call_that_takes_time_is_seen_and_booked_on_itself() {
+    if !tools() {
+        return;
+    }
+    for (compiler, has_windows) in [(&["cc", "--"][..], true), (&["cc", "--min-bytes", "1000000000", "--"], false)] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("p.c"), CALLS).expect("a scratch file");
+        let ran = meanwhile(folder.path(), &[compiler, &["-O2", "p.c", "-o", "p"]].concat());
+        assert!(ran.status.success(), "{}", said(&ran));
+        let answer = trace(folder.path());
+        let rows = answer["rows"].as_array().expect("rows");
+        let of = |call: &str| rows.iter().filter(|it| it["call"] == call && it["rank"] == 0).collect::<Vec<_>>();
+        let bytes = |call: &str| of(call).iter().filter_map(|it| it["bytes"].as_u64()).sum::<u64>();
+        for call in ["MPI_Waitany", "MPI_Waitsome", "MPI_Alltoallv", "MPI_Allgatherv", "MPI_Waitall"] {
+            assert_eq!(of(call).len(), 1, "{call}: {answer}");
+            assert!(of(call)[0]["mpi_us"].as_f64().is_some_and(|it| it > 0.0), "{call}: {answer}");
+        }
+        assert_eq!((bytes("MPI_Alltoallv"), bytes("MPI_Allgatherv"), bytes("MPI_Sendrecv")), (24, 12, 400_000), "{answer}");
+        // The program's own wait is a call of its own, not one more of the call before it.
+        let wait = of("MPI_Wait");
+        assert_eq!(wait.iter().map(|it| it["count"].as_u64().unwrap_or(0)).sum::<u64>(), 1, "{answer}");
+        let windows = of("MPI_Sendrecv").iter().filter(|it| it["window_us"].is_number()).count();
+        assert_eq!(windows > 0, has_windows, "{answer}");
+    }
+}

@@ -1,0 +1,25 @@
+/// \file
+/// Setting the error handler that every communicator has anyway is no hazard: MPI_ERRORS_ARE_FATAL.
+///
+///   MPI_Comm_set_errhandler(c, MPI_ERRORS_ARE_FATAL);   --->   (dlsym(0, "MPI_Comm_set_errhandler"))(c, ...);
+///
+/// A linked program is searched for the names of calls that forbid conversion, because some objects may have been compiled
+/// without the plugin. So this call loses its name, and still does what it did.
+///
+/// Needs:    the handler as a constant.
+/// Keeps:    the order of all MPI calls.
+#ifndef OVERLAP_ERRORHANDLER_H
+#define OVERLAP_ERRORHANDLER_H
+
+#include "llvm/IR/Module.h"
+
+namespace overlap {
+
+/// True if all uses of `F` are calls that set an error handler, and it is the default.
+bool setsDefaultOnly(const llvm::Function &F);
+
+/// Takes the names from such calls; true if there were any. The last thing that is done: no analysis knows what they became.
+bool hideDefaultHandlers(llvm::Module &M);
+
+} // namespace overlap
+#endif

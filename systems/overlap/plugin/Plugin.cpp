@@ -164,6 +164,8 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
       for (Site &S : C.Pending)
         Widened.push_back(S);
   }
+  // Calls were replaced since the last look.
+  FAM.clear(F, F.getName());
   Polls Keeping(FAM, Weights, O, Copies);
   for (Site *S : Pending)
     if (S->converted()) {

@@ -16,7 +16,7 @@ int f(double *restrict a, double *restrict x) {
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: internal i32 @overlap.start.MPI_Send
-// CHECK: %[[RETURNED:[0-9]+]] = phi i32 [ %[[STARTED:[0-9]+]], %{{[0-9]+}} ], [ %[[SENT:[0-9]+]], %{{[0-9]+}} ]
+// CHECK: %[[STARTED:[0-9]+]] = tail call i32 @MPI_Isend
+// CHECK: %[[RETURNED:[0-9]+]] = phi i32 [ %[[STARTED]], %{{[0-9]+}} ], [ %[[SENT:[0-9]+]], %{{[0-9]+}} ], [
 // CHECK: ret i32 %[[RETURNED]]
-// CHECK: %[[STARTED]] = tail call i32 @MPI_Isend
 // CHECK: %[[SENT]] = tail call i32 @MPI_Send

@@ -52,9 +52,8 @@ fn main() -> ExitCode {
         Err(refused) => return output::usage(&refused),
     };
     let mut out = Output::new(cli.json);
-    if !matches!(cli.command, Command::Cosched(_))
-        && let Err(error) = measure::interrupt::install(output::restore_terminal)
-    {
+    let manages = matches!(&cli.command, Command::Cosched(args) if args.manages());
+    if !manages && let Err(error) = measure::interrupt::install(output::restore_terminal) {
         return out.finish(Err(Failure::environment("handle signals", error)));
     }
     let ended = dispatch(cli.command, &mut out);

@@ -21,6 +21,8 @@ pub enum Failure {
     User(Vec<Diagnostic>),
     /// The command did its work, printed it, and what it found is bad news; exit 1.
     Reported,
+    /// There is nothing to say but this exit code: of a program that was waited for, or 128 and the number of a signal.
+    Exit(u8),
     /// A missing tool or a failed call; exit 2.
     Environment {
         /// What was run, as a command line or a sentence such as `read x.ua`.
@@ -56,6 +58,7 @@ impl Failure {
     fn exit_code(&self) -> u8 {
         match self {
             Failure::User(_) | Failure::Reported => 1,
+            Failure::Exit(code) => *code,
             Failure::Environment { .. } => 2,
         }
     }
@@ -255,7 +258,7 @@ pub fn usage(refused: &clap::Error) -> ExitCode {
 
 fn failure_text(failure: &Failure, colour: bool) -> String {
     match failure {
-        Failure::Reported => String::new(),
+        Failure::Reported | Failure::Exit(_) => String::new(),
         Failure::User(diagnostics) => diagnostics.iter().map(|it| it.render(colour)).collect::<Vec<String>>().join("\n"),
         Failure::Environment { ran, said, help } => {
             let word = paint("error", "1;31", colour);
@@ -273,7 +276,7 @@ fn failure_text(failure: &Failure, colour: bool) -> String {
 
 fn failure_object(failure: &Failure) -> Option<Value> {
     let errors = match failure {
-        Failure::Reported => return None,
+        Failure::Reported | Failure::Exit(_) => return None,
         Failure::User(diagnostics) => diagnostics.iter().map(Diagnostic::to_json).collect(),
         Failure::Environment { ran, said, help } => vec![json!({
             "file": null,

@@ -1,5 +1,6 @@
 //! `meanwhile cosched` on the command line: what it prints, and what it says about wrong input.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Output};
 
 fn meanwhile(args: &[&str]) -> Output {
@@ -128,4 +129,55 @@ fn wrong_options_are_said() {
     refused(&["sim", "--cpus", "2", "--links", "3"], "3 links for 2 processors");
     refused(&["sim", "--capacity", "many"], "is no capacity");
     refused(&["sim", "--share", "2"], "--share 0 to 1");
+}
+
+/// Mean gain over Linux of each policy in percent, and the seconds of each by workload, on so many processors.
+fn gains(cpus: &str) -> (BTreeMap<String, f64>, BTreeMap<String, BTreeMap<String, f64>>) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "sim", "--policy", "all", "--cpus", cpus, "--json"])
+        .output()
+        .expect("the binary runs");
+    let answer: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+    let mut seconds: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    let mut gain: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in answer["rows"].as_array().expect("rows") {
+        let text = |key: &str| row[key].as_str().expect("a name").to_owned();
+        seconds.entry(text("workload")).or_default().insert(text("policy"), row["turnaround_s_mean"].as_f64().expect("seconds"));
+        gain.entry(text("policy")).or_default().push(row["over_linux_pct"].as_f64().expect("percent"));
+    }
+    (gain.into_iter().map(|(policy, all)| (policy, all.iter().sum::<f64>() / all.len() as f64)).collect(), seconds)
+}
+
+/// What `docs/explain/cosched.md` says about the policies.
+#[test]
+fn the_page_says_of_the_policies_what_the_simulator_says() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/explain/cosched.md")).expect("the page");
+    let (four, seconds) = gains("4");
+    let mut n_compared = 0;
+    for line in page.lines().filter(|it| it.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let names: Vec<&str> = cells[0].split(", ").map(|it| it.trim_matches('`')).collect();
+        let here: Vec<f64> = cells.get(2).into_iter().flat_map(|it| it.split(", ")).filter_map(|it| it.parse().ok()).collect();
+        if here.len() != names.len() || !names.iter().all(|it| four.contains_key(*it)) {
+            continue;
+        }
+        for (name, here) in names.iter().zip(here) {
+            n_compared += 1;
+            assert!((four[*name] - here).abs() <= 0.5, "{name}: the page says {here}, the simulator {}", four[*name]);
+        }
+    }
+    assert!(n_compared >= 6, "the table of the page has gone");
+    // Best on eight of nine, and by how much not on the ninth.
+    for (workload, of) in &seconds {
+        let best = of.values().copied().fold(f64::MAX, f64::min);
+        let behind = of["pairing"] / best - 1.0;
+        assert!(if workload == "b2" { (0.01..0.03).contains(&behind) } else { behind < 1e-9 }, "{workload}: {behind}");
+    }
+    let order = |gain: &BTreeMap<String, f64>, names: &[&str]| names.windows(2).all(|it| gain[it[0]] > gain[it[1]]);
+    assert!(order(&four, &["pairing", "qwg", "b2arr", "lqg", "b2adss", "dss", "rr", "linux"]), "{four:?}");
+    let (two, _) = gains("2");
+    assert!(order(&two, &["qwg", "b2arr", "lqg", "pairing", "b2adss", "linux"]), "{two:?}");
+    assert!((two["pairing"] - two["rr"]).abs() < 1e-9, "{two:?}");
+    let (eight, _) = gains("8");
+    assert!(eight.values().all(|it| (-0.5..4.0).contains(it)) && order(&eight, &["pairing", "b2arr", "linux"]), "{eight:?}");
 }

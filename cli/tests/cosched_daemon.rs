@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[path = "support/loops.rs"]
+mod loops;
 mod support;
+use loops::end_loops;
 use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, skipped, wait_for};
 
 /// A daemon of ours, ended with the test, and its programs with it.
@@ -89,9 +92,9 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        let _ = fs::write(self.at("stop"), "");
         let _ = self.child.kill();
         let _ = self.child.wait();
+        end_loops(self.folder.path());
         let start = Instant::now();
         while !groups(self.child.id()).is_empty() && start.elapsed() < LIMIT {
             std::thread::sleep(Duration::from_millis(10));
@@ -129,7 +132,7 @@ fn programs_are_submitted_shown_and_left_running() {
     assert_eq!((value["programs"].as_array().map(Vec::len), code), (Some(3), 0));
     // A program's end and status.
     let (value, _, code) = daemon.ask(&["submit", "--wait", "sh", "-c", "exit 3"]);
-    assert_eq!((value["ended"]["status"].as_i64(), code), (Some(3), 1), "{value}");
+    assert_eq!((value["ended"]["status"].as_i64(), code), (Some(3), 3), "{value}");
     let (value, _, code) = daemon.ask(&["stop"]);
     assert_eq!((value["left_running"].as_u64(), code), (Some(3), 0), "{value}");
     wait_for("the socket goes", LIMIT, || !daemon.socket().exists());

@@ -37,9 +37,7 @@ fn scratch() -> MutexGuard<'static, Vec<PathBuf>> {
 pub fn install(restore: fn()) -> io::Result<()> {
     // Descendants whose parent has ended become our children, so they are found.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let ignored = ignored_at_start();
-    let heeded: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| ignored >> (it - 1) & 1 == 0).collect();
-    let mut signals = signal_hook::iterator::Signals::new(heeded)?;
+    let mut signals = signal_hook::iterator::Signals::new(heeded())?;
     std::thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
         let mut arrived = signals.forever();
         let Some(first) = arrived.next() else { return };
@@ -56,6 +54,12 @@ pub fn install(restore: fn()) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// The signals that ask a process to end, but for those that are ignored now. To be asked before any is caught.
+pub fn heeded() -> Vec<i32> {
+    let ignored = ignored_now();
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| ignored >> (it - 1) & 1 == 0).collect()
 }
 
 /// Waits for the end of an interrupted process; returns at once in any other. For whoever would report what is only a
@@ -152,7 +156,7 @@ fn parent(id: i32) -> Option<i32> {
 }
 
 /// A bit for each signal that is ignored, bit 0 for signal 1.
-fn ignored_at_start() -> u64 {
+fn ignored_now() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or(0)

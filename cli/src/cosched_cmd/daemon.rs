@@ -1,5 +1,6 @@
 //! Door: `meanwhile cosched daemon`, `submit`, `status` and `stop`: programs that come and go, over a socket.
 
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,10 +44,15 @@ impl AskArgs {
 
     /// Asks; what the daemon refuses is the user's mistake.
     pub fn ask(&self, request: &Request) -> Result<Value, Failure> {
+        self.hold(request).map(|it| it.0)
+    }
+
+    /// The same, and the connection.
+    fn hold(&self, request: &Request) -> Result<(Value, UnixStream), Failure> {
         let path = self.path();
-        let value = daemon::ask(&path, request).map_err(|error| no_daemon(&path, &error))?;
+        let (value, stream) = daemon::hold(&path, request).map_err(|error| no_daemon(&path, &error))?;
         if value["ok"] == true {
-            return Ok(value);
+            return Ok((value, stream));
         }
         Err(Failure::user(value["message"].as_str().unwrap_or("the daemon refused"), None))
     }
@@ -69,7 +75,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
     let manager = Manager::start(&args.ground, out)?;
     manager.with(|ground| ground.settings.round_robin = args.round_robin);
-    let spared = Spared::new(manager.supervisor());
+    let spared = Spared::new(manager.supervisors());
     let about = json!({
         "pid": std::process::id(),
         "freezer": manager.freezer().name(),
@@ -101,7 +107,7 @@ pub struct SubmitArgs {
     /// File to which its output is appended; the daemon's standard error unless said.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Wait for its end, and end as it does.
+    /// Wait for its end, and end as it does, with its exit status or 128 and the signal; it is ended with this command.
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -127,6 +133,7 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
                 command,
                 threads: args.threads,
                 output: args.output.as_ref().map(|it| folder.join(it)),
+                tied: args.wait,
                 folder,
                 // What is not UTF-8 stays behind.
                 environment: std::env::vars_os()
@@ -135,7 +142,8 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
             }
         }
     };
-    let answer = args.ask.ask(&request)?;
+    // While we wait, the program lives as long as this connection: who ends us ends it.
+    let (answer, _connection) = args.ask.hold(&request)?;
     let id = answer["id"].as_u64().unwrap_or(0);
     if !args.wait {
         out.line(&format!("program {id}"));
@@ -147,7 +155,12 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
         if let Some(it) = now["ended"].as_array().and_then(|all| all.iter().find(|it| it["id"] == id)) {
             out.line(&format!("program {id} ended after {:.2} s", it["turnaround_s"].as_f64().unwrap_or(0.0)));
             out.object(&json!({"ok": it["status"] == 0, "id": id, "ended": it}));
-            return if it["status"] == 0 { Ok(()) } else { Err(Failure::Reported) };
+            let signal = || it["signal"].as_i64().map(|it| 128 + it);
+            return match it["status"].as_i64().or_else(signal) {
+                Some(0) => Ok(()),
+                Some(code) => Err(Failure::Exit(code as u8)),
+                None => Err(Failure::Reported),
+            };
         }
         if !now["programs"].as_array().is_some_and(|all| all.iter().any(|it| it["id"] == id)) {
             return Err(Failure::environment(format!("wait for program {id}"), "the daemon does not know it any more"));
@@ -167,7 +180,8 @@ pub fn status(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
 /// Ends the daemon.
 pub fn stop(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
     let value = args.ask(&Request::Stop {})?;
-    out.line(&format!("stopped; {} programs run on", value["left_running"]));
+    let n = value["left_running"].as_u64().unwrap_or(0) as usize;
+    out.line(&format!("stopped; {} on", if n == 1 { "1 program runs".to_owned() } else { format!("{n} programs run") }));
     out.object(&value);
     Ok(())
 }
@@ -202,7 +216,8 @@ pub fn picture(value: &Value) -> String {
     let mut table = Table::new("Programs", &columns).kind(Kind::Measured).note(note);
     for it in programs {
         let cpus: Vec<String> = it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
-        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |it| format!("{it:.digits$}"));
+        // No traffic is nothing, not a negative nothing.
+        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |it| format!("{:.digits$}", it.max(0.0)));
         table.push(vec![
             Cell::number(&it["id"]),
             Cell::words(text(it, "name")),

@@ -1,15 +1,20 @@
 //! Door: what runs of real programs stand on: control groups, the supervisor that outlives us, links, a source.
 
 use std::cell::RefCell;
+use std::io::PipeWriter;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use cosched::manager::canary::Canary;
 use cosched::manager::group::{Freezer, Hierarchy};
 use cosched::manager::run::{self, Planned, Report};
 use cosched::manager::turns::Ground;
-use cosched::manager::{private, process, source, supervisor, team, topology};
+use cosched::manager::{journal, private, process, source, supervisor, team, topology};
 use cosched::policies::{Name, Settings};
 
 use crate::output::{Failure, Output};
@@ -57,7 +62,7 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
 /// All that runs of real programs need, with the supervisor that outlives it.
 pub struct Manager {
     ground: RefCell<Ground>,
-    watcher: Child,
+    supervisors: Supervisors,
     /// How bandwidth is known, and why so.
     pub choice: source::Choice,
 }
@@ -71,27 +76,19 @@ impl Manager {
         // Programs find the library there after our end as well.
         let runtime = private::runtime();
         private::folder(&runtime).map_err(failed(&format!("use {}", runtime.display())))?;
-        let pages = runtime.join(format!("pages-{}", std::process::id()));
+        for pid in journal::free_leftovers(&runtime, &cpus) {
+            out.warning(&format!("manager {pid} had died with its supervisors: what it left is free again"));
+        }
+        let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
         private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
-        let own = format!("meanwhile-{}", std::process::id());
+        let own = format!("{}{}", journal::GROUPS, std::process::id());
         let (hierarchy, said) =
             Hierarchy::create(&own, args.freezer).map_err(|said| Failure::environment("make a folder for groups of programs", said))?;
         if hierarchy.freezer == Freezer::Signals {
             let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
             out.warning(&format!("programs are stopped by SIGSTOP{why}: their parents can see it, and a change takes longer"));
         }
-        // It must outlive a Ctrl-C that ends us: a process group of its own.
-        let program = std::env::current_exe().map_err(failed("find this program"))?;
-        let watcher = Command::new(program)
-            .args(["cosched", "supervise", hierarchy.freezer.text()])
-            .arg(&hierarchy.path)
-            .arg(&pages)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(failed("start the supervisor"))?;
+        let supervisors = Supervisors::start(&hierarchy, &pages)?;
         if !process::be_real_time() {
             out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
         }
@@ -107,7 +104,7 @@ impl Manager {
             source::open(choice.name, calibration).map_err(|said| Failure::environment(format!("read {}", choice.name.text()), said))?;
         let settings = Settings::default();
         let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0, settings };
-        Ok(Manager { ground: RefCell::new(ground), watcher, choice })
+        Ok(Manager { ground: RefCell::new(ground), supervisors, choice })
     }
 
     /// The processors of each link, measured now.
@@ -123,9 +120,9 @@ impl Manager {
         self.ground.borrow().hierarchy.freezer
     }
 
-    /// The supervisor.
-    pub fn supervisor(&self) -> i32 {
-        self.watcher.id() as i32
+    /// The supervisors, as they are now.
+    pub fn supervisors(&self) -> supervisor::Pids {
+        Arc::clone(&self.supervisors.pids)
     }
 
     /// Runs programs to their ends.
@@ -144,10 +141,68 @@ impl Manager {
         work(&mut self.ground.borrow_mut())
     }
 
-    /// Ends the supervisor, which takes the groups away.
-    pub fn end(mut self) {
+    /// Ends the supervisors, which take the groups away.
+    pub fn end(self) {
         let _ = self.ground.borrow().hierarchy.remove();
-        drop(self.watcher.stdin.take());
-        let _ = self.watcher.wait();
+        self.supervisors.end();
+    }
+}
+
+/// Two processes that free the programs when this one dies; one that ends before is started again.
+struct Supervisors {
+    pids: supervisor::Pids,
+    is_ending: Arc<AtomicBool>,
+    /// Its end is what they wait for.
+    life: PipeWriter,
+    keepers: Vec<JoinHandle<()>>,
+}
+
+impl Supervisors {
+    fn start(hierarchy: &Hierarchy, pages: &Path) -> Result<Supervisors, Failure> {
+        let (death, life) = std::io::pipe().map_err(failed("make a pipe"))?;
+        let program = std::env::current_exe().map_err(failed("find this program"))?;
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let pids = supervisor::Pids::default();
+        let mut keepers = Vec::new();
+        for idx in 0..supervisor::COUNT {
+            let (program, path, pages, freezer) = (program.clone(), hierarchy.path.clone(), pages.to_owned(), hierarchy.freezer.text());
+            let death = death.try_clone().map_err(failed("copy a pipe"))?;
+            let spawn = move || -> std::io::Result<Child> {
+                // It must outlive a Ctrl-C that ends us: a process group of its own.
+                let mut command = Command::new(&program);
+                command.args(["cosched", "supervise", freezer]).arg(&path).arg(&pages).process_group(0);
+                command.stdin(death.try_clone()?).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+            };
+            let mut child = spawn().map_err(failed("start the supervisor"))?;
+            pids.lock().expect("nobody panics with it").insert(idx, child.id() as i32);
+            let (is_ending, pids) = (Arc::clone(&is_ending), Arc::clone(&pids));
+            keepers.push(std::thread::spawn(move || {
+                loop {
+                    let _ = child.wait();
+                    if is_ending.load(Ordering::Acquire) {
+                        return;
+                    }
+                    // Whatever keeps it from starting may pass: a full table of processes does.
+                    child = loop {
+                        match spawn() {
+                            Ok(it) => break it,
+                            Err(_) if is_ending.load(Ordering::Acquire) => return,
+                            Err(_) => std::thread::sleep(Duration::from_millis(100)),
+                        }
+                    };
+                    pids.lock().expect("nobody panics with it").insert(idx, child.id() as i32);
+                }
+            }));
+        }
+        Ok(Supervisors { pids, is_ending, life, keepers })
+    }
+
+    fn end(self) {
+        self.is_ending.store(true, Ordering::Release);
+        drop(self.life);
+        for it in self.keepers {
+            // A keeper that panicked has nothing more to keep.
+            let _ = it.join();
+        }
     }
 }

@@ -22,6 +22,17 @@ pub struct Args {
     command: Command,
 }
 
+impl Args {
+    /// True for commands whose programs outlive an interrupt, or are ended by the command itself in its own way.
+    pub fn manages(&self) -> bool {
+        match self.command {
+            Command::Run(_) | Command::Bench(_) | Command::Supervise(_) | Command::Daemon(_) | Command::Sensitivity(_) => true,
+            Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
+            Command::Sim(_) | Command::Sweep(_) => false,
+        }
+    }
+}
+
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Show which processors share a link to the memory, and whether choosing who runs would gain here.
@@ -58,7 +69,16 @@ pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) ->
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    match args.command {
+    let done = command(args.command, out);
+    // What a signal broke on its way is no failure of its own.
+    match cosched::manager::signals::arrived() {
+        Some(signal) if done.is_err() => Err(Failure::Exit(128 + signal as u8)),
+        _ => done,
+    }
+}
+
+fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
+    match command {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),

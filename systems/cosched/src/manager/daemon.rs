@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{getsockopt, sockopt};
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,16 @@ use serde_json::{Value, json};
 
 use super::private;
 use super::process::{self, Process};
-use super::turns::{Event, Place, Task, Turns};
+use super::signals;
+use super::supervisor;
+use super::turns::{Event, GRACE, Place, Task, Turns};
 
 /// Longest request: an environment may be large.
 const REQUEST_BYTES: u64 = 4 << 20;
 /// How long the other end may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long answers may take that are on their way when we end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Connections at a time.
 const CONNECTIONS: usize = 32;
 /// Most threads of a program.
@@ -47,6 +51,9 @@ pub enum Request {
         environment: Vec<(String, String)>,
         /// Where its output goes; the daemon's standard error if nowhere.
         output: Option<PathBuf>,
+        /// It is ended when who asked closes the connection.
+        #[serde(default)]
+        tied: bool,
     },
     /// Take in a process that runs.
     Attach {
@@ -115,15 +122,20 @@ impl std::fmt::Display for Refusal {
 /// Processes that are never frozen.
 #[derive(Debug, Clone)]
 pub struct Spared {
-    itself: Vec<i32>,
+    itself: i32,
+    supervisors: supervisor::Pids,
     above: Vec<i32>,
 }
 
 impl Spared {
-    /// The manager, its supervisor, and what they were started by.
-    pub fn new(supervisor: i32) -> Spared {
+    /// The manager, its supervisors, and what they were started by.
+    pub fn new(supervisors: supervisor::Pids) -> Spared {
         let own = std::process::id() as i32;
-        Spared { itself: vec![own, supervisor], above: above(own) }
+        Spared { itself: own, supervisors, above: above(own) }
+    }
+
+    fn is_itself(&self, pid: i32) -> bool {
+        pid == self.itself || self.supervisors.lock().expect("nobody panics with it").values().any(|it| *it == pid)
     }
 
     /// The process that may be attached for `asker`, or why not.
@@ -135,7 +147,7 @@ impl Spared {
             return Err(Refusal::Init);
         }
         let found = Process::find(pid).filter(Process::is_there).ok_or(Refusal::NotThere(pid))?;
-        if self.itself.contains(&pid) || pid == asker {
+        if self.is_itself(pid) || pid == asker {
             return Err(Refusal::Itself(pid));
         }
         if self.above.contains(&pid) || above(asker).contains(&pid) {
@@ -181,6 +193,11 @@ pub fn listen(path: &Path) -> io::Result<UnixListener> {
 
 /// Sends a request and waits for its answer.
 pub fn ask(path: &Path, request: &Request) -> io::Result<Value> {
+    hold(path, request).map(|it| it.0)
+}
+
+/// The same, and the connection, to which a program may be tied.
+pub fn hold(path: &Path, request: &Request) -> io::Result<(Value, UnixStream)> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(2 * PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -189,12 +206,12 @@ pub fn ask(path: &Path, request: &Request) -> io::Result<Value> {
     // A daemon that refuses us does not read on; what it says is worth more than that.
     let written = stream.write_all(line.as_bytes());
     let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer)?;
+    BufReader::new(&stream).read_line(&mut answer)?;
     if answer.is_empty() {
         written?;
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection without an answer"));
     }
-    serde_json::from_str(&answer).map_err(io::Error::other)
+    Ok((serde_json::from_str(&answer).map_err(io::Error::other)?, stream))
 }
 
 /// Who is at the other end.
@@ -209,7 +226,7 @@ fn asker(stream: &UnixStream) -> io::Result<Asker> {
     Ok(Asker { uid: it.uid(), pid: it.pid() })
 }
 
-/// Serves requests until one says stop; then all programs run on without us.
+/// Serves requests until one or a signal says stop; then all programs run on without us.
 ///
 /// `about` is what a status says beside the programs.
 pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, about: &Value) -> io::Result<()> {
@@ -221,6 +238,7 @@ pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, abo
         about: about.clone(),
         n_open: AtomicUsize::new(0),
     });
+    let answering = Arc::clone(&door);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
@@ -230,16 +248,28 @@ pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, abo
             let door = Arc::clone(&door);
             std::thread::spawn(move || {
                 // Who hangs up hears no answer.
-                let _ = door.answer(stream);
+                let tied = door.answer(&stream).unwrap_or(None);
+                // Whoever waits for a program keeps nobody else out.
                 door.n_open.fetch_sub(1, Ordering::AcqRel);
+                if let Some(id) = tied {
+                    door.end_with(stream, id);
+                }
             });
         }
     });
-    while !stop.load(Ordering::Acquire) {
-        turns.turn(None)?;
+    signals::note()?;
+    let mut ended = Ok(());
+    while ended.is_ok() && !stop.load(Ordering::Acquire) && signals::arrived().is_none() {
+        ended = turns.turn(None);
     }
+    // Also if we end because something failed.
     turns.release_all();
-    Ok(())
+    // Who asked us to stop hears that we do.
+    let end = Instant::now() + LAST_WORDS;
+    while answering.n_open.load(Ordering::Acquire) > 0 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    ended
 }
 
 /// What every connection needs.
@@ -252,14 +282,39 @@ struct Door {
 }
 
 impl Door {
-    fn answer(&self, stream: UnixStream) -> io::Result<()> {
+    /// Answers one request; the program that is tied to this connection, if one is.
+    fn answer(&self, stream: &UnixStream) -> io::Result<Option<u64>> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let asker = asker(&stream)?;
+        let asker = asker(stream)?;
         let own = nix::unistd::geteuid().as_raw();
-        let answer = if asker.uid == own { self.hear(&stream, asker, own) } else { Err(Refusal::Stranger(asker.uid)) };
+        let answer = if asker.uid == own { self.hear(stream, asker, own) } else { Err(Refusal::Stranger(asker.uid)) };
         let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
-        (&stream).write_all(format!("{answer}\n").as_bytes())
+        let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
+        let written = (&*stream).write_all(format!("{answer}\n").as_bytes());
+        // Who went before the answer has left its program as well.
+        if tied.is_some() { Ok(tied) } else { written.map(|()| None) }
+    }
+
+    /// Ends the program when the other end of the connection goes.
+    fn end_with(&self, mut stream: UnixStream, id: u64) {
+        let _ = stream.set_read_timeout(None);
+        let mut nothing = [0; 64];
+        while stream.read(&mut nothing).is_ok_and(|it| it > 0) {}
+        let is_active = move |turns: &mut Turns<'_>| Ok(json!(turns.is_active(id)));
+        let goes_on = |answer: Result<Value, Refusal>| answer.is_ok_and(|it| it == true);
+        if !goes_on(self.inside(is_active)) {
+            return;
+        }
+        let failed = |error: io::Error| Refusal::Failed(error.to_string());
+        let _ = self.inside(move |turns| turns.tell_to_end(id).map(|()| json!(true)).map_err(failed));
+        let told = Instant::now();
+        while goes_on(self.inside(is_active)) {
+            if told.elapsed() > GRACE {
+                let _ = self.inside(move |turns| turns.kill(id).map(|()| json!(true)).map_err(failed));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn hear(&self, stream: &UnixStream, asker: Asker, own: u32) -> Result<Value, Refusal> {
@@ -277,7 +332,7 @@ impl Door {
                     Ok(json!({"ok": true, "left_running": turns.n_active()}))
                 })
             }
-            Request::Submit { command, threads, folder, environment, output } => {
+            Request::Submit { command, threads, folder, environment, output, tied } => {
                 check_threads(threads)?;
                 let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
                 let name = Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
@@ -286,7 +341,7 @@ impl Door {
                 self.inside(move |turns| {
                     check_room(turns)?;
                     let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
-                    Ok(json!({"ok": true, "id": id}))
+                    Ok(json!({"ok": true, "id": id, "tied": tied}))
                 })
             }
             Request::Attach { pid, threads } => {
@@ -356,13 +411,13 @@ mod tests {
         let uid = nix::unistd::geteuid().as_raw();
         let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
         let pid = child.id() as i32;
-        let spared = Spared::new(pid);
+        let spared = Spared::new(Arc::new(std::sync::Mutex::new([(0, pid)].into())));
         assert_eq!(spared.check(1, own, uid), Err(Refusal::Init));
         assert_eq!(spared.check(own, own, uid), Err(Refusal::Itself(own)));
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::Itself(pid)), "the supervisor");
         assert!(matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent) || parent == 1);
         assert_eq!(spared.check(i32::MAX, own, uid), Err(Refusal::NotThere(i32::MAX)));
-        let spared = Spared { itself: vec![own], above: vec![] };
+        let spared = Spared { itself: own, supervisors: supervisor::Pids::default(), above: vec![] };
         assert_eq!(spared.check(pid, pid, uid), Err(Refusal::Itself(pid)), "who asks");
         assert_eq!(spared.check(pid, own, uid + 1), Err(Refusal::Owner(pid, uid)));
         let found = spared.check(pid, own, uid);

@@ -89,6 +89,22 @@ impl Hierarchy {
         Err(said.join("; "))
     }
 
+    /// All folders whose name begins with `prefix`, wherever managers make theirs.
+    pub fn all(prefix: &str) -> Vec<Hierarchy> {
+        let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let scratch = std::env::temp_dir();
+        let mut found = Vec::new();
+        for freezer in [Freezer::V2, Freezer::V1, Freezer::Signals] {
+            let places = if freezer == Freezer::Signals { vec![scratch.as_path()] } else { places(&mounts, freezer) };
+            for entry in places.into_iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten() {
+                if entry.file_name().to_string_lossy().starts_with(prefix) {
+                    found.push(Hierarchy { freezer, path: entry.path() });
+                }
+            }
+        }
+        found
+    }
+
     /// A group, frozen from the start.
     pub fn group(&self, name: &str) -> io::Result<Group> {
         let path = self.path.join(name);

@@ -104,6 +104,12 @@ pub fn ancestors(pid: i32) -> Vec<i32> {
     found
 }
 
+/// The process that a thread belongs to.
+pub fn process_of(thread: i32) -> Option<i32> {
+    let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    text.lines().find_map(|it| it.strip_prefix("Tgid:")).and_then(|it| it.trim().parse().ok())
+}
+
 /// Keeps one thread to these processors. A thread that has ended is no error.
 pub fn keep_thread(thread: i32, cpus: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
@@ -127,6 +133,15 @@ pub fn be_real_time() -> bool {
     let priority = libc::sched_param { sched_priority: 10 };
     // SAFETY: the structure outlives the call, which only reads it; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority) == 0 }
+}
+
+/// SIGTERM, SIGINT and SIGHUP do nothing to this process from now on.
+pub fn outlive_signals() -> io::Result<()> {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // A flag that nobody reads.
+        signal_hook::flag::register(signal, std::sync::Arc::default())?;
+    }
+    Ok(())
 }
 
 /// The control group of a process in the hierarchy that is mounted at `root`; `line` tells its line in

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::group::Group;
+use super::journal::Before;
 use super::perf;
 use super::process::{self, Process};
 use super::resctrl;
@@ -53,6 +54,8 @@ pub struct Ended {
     pub turnaround_s: f64,
     /// Its exit status; none if a signal ended it, or if it was attached and is not our child.
     pub status: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
     /// Quanta it had.
     pub n_turns: u64,
     /// Most quanta in a row that it did not have.
@@ -103,9 +106,8 @@ pub(super) struct Program {
     pub(super) group: Group,
     pub(super) root: Process,
     pub(super) is_attached: bool,
-    /// Where it goes when it leaves us, and the processors it then may use.
-    pub(super) home: Option<PathBuf>,
-    pub(super) cpus_before: Vec<usize>,
+    /// Where it goes when it leaves us, and the processors that its threads then may use.
+    pub(super) before: Before,
     pub(super) page: Option<Page>,
     pub(super) counter: Counter,
     pub(super) bytes_before: Option<u64>,
@@ -161,21 +163,20 @@ impl Program {
             process::keep_thread(self.root.pid, cpus)?;
         }
         if let Some(page) = &self.page {
-            page.set_team(cpus.len() as u32)?;
+            // A page that cannot be written leaves the program with the threads it has.
+            let _ = page.set_team(cpus.len() as u32);
         }
         self.keeps_to = cpus.to_vec();
         Ok(())
     }
 
     /// Thawed, on its own processors, with as many threads as it likes, in its own control group.
-    pub(super) fn let_go(&mut self) {
-        // What fails here fails because the program has ended.
+    pub(super) fn let_go(&mut self, all: &[usize]) {
         if let Some(page) = &self.page {
+            // What fails here fails because the program has ended.
             let _ = page.set_team(0);
         }
-        let _ = self.group.thaw();
-        let _ = self.group.keep_to(&self.cpus_before);
-        let _ = self.group.release(self.home.as_deref());
+        self.before.give_back(&self.group, all);
     }
 }
 

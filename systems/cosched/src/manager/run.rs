@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
+use super::signals;
 use super::source::Source;
 use super::turns::{Ended, Ground, Task, Turns};
 use crate::policies::Name;
@@ -54,6 +55,7 @@ fn canary_s(ground: &Ground) -> f64 {
 
 /// Runs the programs to their ends under `policy`; under `linux` the kernel decides alone.
 pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Report> {
+    signals::note()?;
     let (cpu_before, canary_before) = (cpu_s(), canary_s(ground));
     let mut turns = Turns::new(ground, policy);
     let start = Instant::now();
@@ -75,6 +77,10 @@ pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Re
             }
         }
         turns.turn(next)?;
+        if signals::arrived().is_some() {
+            turns.end_all()?;
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         while let Some(it) = turns.done.pop_front() {
             let idx = ids.iter().position(|id| *id == Some(it.id)).expect("only planned programs run");
             ended[idx] = Some(it);

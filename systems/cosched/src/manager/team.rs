@@ -39,15 +39,23 @@ pub fn library(folder: &Path) -> Result<PathBuf, ToolError> {
     Ok(made)
 }
 
-/// Lets all programs with a page in `folder` have the threads they want, and takes the folder away.
-pub fn forget(folder: &Path) {
-    // The manager is dead, or has nothing more to say: what fails here is in nobody's way.
-    for path in std::fs::read_dir(folder).into_iter().flatten().filter_map(|it| Some(it.ok()?.path())) {
-        if let Ok(file) = OpenOptions::new().write(true).open(&path) {
+/// Lets all programs with a page in `folder` have the threads they want.
+pub fn free(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|it| it.file_name().to_string_lossy().starts_with(PAGE)) {
+        // The manager is dead: what fails here is in nobody's way.
+        if let Ok(file) = OpenOptions::new().write(true).open(entry.path()) {
             let _ = file.write_all_at(&0u32.to_ne_bytes(), 0);
         }
     }
-    let _ = std::fs::remove_dir_all(folder);
+}
+
+/// How the names of pages begin.
+const PAGE: &str = "page-";
+
+/// Where the page of a program is.
+pub fn page_path(folder: &Path, id: u64) -> PathBuf {
+    folder.join(format!("{PAGE}{id}"))
 }
 
 /// A page.
@@ -61,7 +69,11 @@ impl Page {
     /// A new page; 0 threads: as the program wants.
     pub fn create(path: &Path) -> io::Result<Page> {
         let file = OpenOptions::new().create_new(true).read(true).write(true).open(path)?;
-        file.set_len(BYTES)?;
+        // Room for all of it now: what is written later never fails.
+        if let Err(error) = file.write_all_at(&[0; BYTES as usize], 0) {
+            let _ = std::fs::remove_file(path);
+            return Err(error);
+        }
         Ok(Page { file, path: path.to_owned() })
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -14,12 +15,13 @@ use measure::stats;
 use super::canary::Canary;
 use super::estimate::Beside;
 use super::group::{Group, Hierarchy};
+use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Program, spawn};
 pub use super::program::{Ended, Place, Status, Task};
 use super::source::Source;
-use super::team::Page;
+use super::team::{self, Page};
 use super::topology::Topology;
 use crate::machine::{Capacity, Machine};
 use crate::policies::{Name, Policy, ProgramView, Settings, ThreadView, View};
@@ -30,6 +32,8 @@ const DONE: usize = 256;
 const SWITCHES: usize = 10_000;
 /// Without a quantum: how often it is seen whether attached programs have ended.
 const IDLE: Duration = Duration::from_secs(1);
+/// How long programs may take to end that are told to.
+pub const GRACE: Duration = Duration::from_secs(3);
 /// Quanta between two looks at the links; twice as many while they stay.
 const LINKS_EVERY: u32 = 50;
 const LINKS_EVERY_MAX: u32 = 600;
@@ -185,27 +189,37 @@ impl<'a> Turns<'a> {
     /// Starts a program, frozen until its first turn; its number.
     pub fn start(&mut self, task: &Task) -> io::Result<u64> {
         let id = self.number();
-        let group = self.ground.hierarchy.group(&format!("program-{id}"))?;
-        let page = match &self.ground.preload {
-            Some(_) => Some(Page::create(&self.ground.pages.join(format!("page-{id}")))?),
-            None => None,
-        };
-        let spawned = spawn(task, &group, self.ground.preload.as_ref().zip(page.as_ref()));
-        let mut child = match spawned {
+        let before = Before { home: self.ground.hierarchy.home(std::process::id() as i32), threads: Vec::new() };
+        let group = self.new_group(id, &before)?;
+        let page = self.new_page(id);
+        let spawned = page.and_then(|page| Ok((spawn(task, &group, self.ground.preload.as_ref().zip(page.as_ref()))?, page)));
+        let (mut child, page) = match spawned {
             Ok(it) => it,
             Err(error) => {
-                group.release(None)?;
+                before.give_back(&group, &self.ground.cpus);
+                self.forget_files(id);
                 return Err(error);
             }
         };
         let pid = child.id() as i32;
-        group.started(pid)?;
-        // What keeps us to a processor is nothing to the program.
-        process::keep_thread(pid, &self.ground.cpus)?;
         let root = Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0 });
-        let home = self.ground.hierarchy.home(std::process::id() as i32);
-        let cpus_before = self.ground.cpus.clone();
-        self.add(id, task.name.clone(), task.n_threads, group, root, (home, cpus_before), page)?;
+        // What keeps us to a processor is nothing to the program.
+        let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &self.ground.cpus));
+        let added = taken.and_then(|()| self.counter(id, &group, pid));
+        let counter = match added {
+            Ok(it) => it,
+            Err(error) => {
+                // It has not had its first turn: nothing is lost.
+                let _ = child.kill();
+                before.give_back(&group, &self.ground.cpus);
+                let _ = child.wait();
+                // Its last process may have been in it until now.
+                let _ = group.remove();
+                self.forget_files(id);
+                return Err(error);
+            }
+        };
+        self.add(id, task.name.clone(), task.n_threads, group, root, before, page, counter);
         let sender = self.sender.clone();
         std::thread::spawn(move || {
             let status = child.wait();
@@ -217,18 +231,57 @@ impl<'a> Turns<'a> {
 
     /// Takes in a process that runs already, and all below it.
     pub fn attach(&mut self, root: Process, n_threads: usize) -> io::Result<u64> {
-        let home = self.ground.hierarchy.home(root.pid);
-        let cpus_before = process::cpus_of(root.pid);
+        let before = Before::of(root.pid, self.ground.hierarchy.home(root.pid))?;
         let id = self.number();
-        let group = self.ground.hierarchy.group(&format!("program-{id}"))?;
-        if let Err(error) = group.take(root.pid) {
-            group.release(home.as_deref())?;
-            return Err(error);
-        }
+        let group = self.new_group(id, &before)?;
+        let taken = group.take(root.pid).and_then(|()| self.counter(id, &group, root.pid));
+        let counter = match taken {
+            Ok(it) => it,
+            Err(error) => {
+                before.give_back(&group, &self.ground.cpus);
+                self.forget_files(id);
+                return Err(error);
+            }
+        };
         let name = root.name.clone();
-        self.add(id, name, n_threads, group, root, (home, cpus_before), None)?;
+        self.add(id, name, n_threads, group, root, before, None, counter);
         self.programs.last_mut().expect("it was just added").is_attached = true;
         Ok(id)
+    }
+
+    /// A group for a program, and on disk what the program had: before anything of it is frozen.
+    fn new_group(&self, id: u64, before: &Before) -> io::Result<Group> {
+        let name = format!("program-{id}");
+        before.store(&journal::path(&self.ground.pages, &name))?;
+        self.ground.hierarchy.group(&name).inspect_err(|_| self.forget_files(id))
+    }
+
+    fn new_page(&self, id: u64) -> io::Result<Option<Page>> {
+        self.ground.preload.as_ref().map(|_| Page::create(&self.page_path(id))).transpose()
+    }
+
+    fn page_path(&self, id: u64) -> PathBuf {
+        team::page_path(&self.ground.pages, id)
+    }
+
+    fn forget_files(&self, id: u64) {
+        for path in [journal::path(&self.ground.pages, &format!("program-{id}")), self.page_path(id)] {
+            // It may never have been written.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// What counts the traffic of a program that has not joined its group yet, or has.
+    fn counter(&mut self, id: u64, group: &Group, pid: i32) -> io::Result<Counter> {
+        let threads = || group.threads().map(|it| if it.is_empty() { vec![pid] } else { it });
+        Ok(match &mut self.ground.source {
+            Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
+            Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
+            Source::Estimate(it) => {
+                it.start_again();
+                Counter::Nothing
+            }
+        })
     }
 
     fn number(&mut self) -> u64 {
@@ -244,19 +297,10 @@ impl<'a> Turns<'a> {
         n_threads: usize,
         group: Group,
         root: Process,
-        (home, cpus_before): (Option<PathBuf>, Vec<usize>),
+        before: Before,
         page: Option<Page>,
-    ) -> io::Result<()> {
-        // One that has not joined its group yet is there by its number.
-        let threads = || group.threads().map(|it| if it.is_empty() { vec![root.pid] } else { it });
-        let counter = match &mut self.ground.source {
-            Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
-            Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
-            Source::Estimate(it) => {
-                it.start_again();
-                Counter::Nothing
-            }
-        };
+        counter: Counter,
+    ) {
         self.programs.push(Program {
             id,
             name,
@@ -264,8 +308,7 @@ impl<'a> Turns<'a> {
             group,
             root,
             is_attached: false,
-            home,
-            cpus_before,
+            before,
             page,
             counter,
             bytes_before: None,
@@ -281,7 +324,6 @@ impl<'a> Turns<'a> {
             longest_wait_quanta: 0,
         });
         self.is_stale = true;
-        Ok(())
     }
 
     /// One quantum, or the wait until something happens where there is none; at most until `until`.
@@ -325,7 +367,7 @@ impl<'a> Turns<'a> {
             Event::Ended(id, status, at) => {
                 let status = status?;
                 if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
-                    self.end(idx, status.code(), at);
+                    self.end(idx, (status.code(), status.signal()), at);
                 }
             }
             Event::Do(it) => it(self),
@@ -334,12 +376,15 @@ impl<'a> Turns<'a> {
     }
 
     /// A program has ended; what it left behind in its group runs on, alone.
-    fn end(&mut self, idx: usize, status: Option<i32>, at: Instant) {
+    fn end(&mut self, idx: usize, (status, signal): (Option<i32>, Option<i32>), at: Instant) {
         let it = &mut self.programs[idx];
         it.has_ended = true;
         // A counter that fails now has nothing to say.
         let bytes = it.counter.bytes().unwrap_or(None);
-        it.let_go();
+        it.let_go(&self.ground.cpus);
+        let id = it.id;
+        self.forget_files(id);
+        let it = &mut self.programs[idx];
         if self.done.len() == DONE {
             self.done.pop_front();
         }
@@ -348,6 +393,7 @@ impl<'a> Turns<'a> {
             name: it.name.clone(),
             turnaround_s: (at - it.started).as_secs_f64(),
             status,
+            signal,
             n_turns: it.n_turns,
             longest_wait_quanta: it.longest_wait_quanta.max(it.waits),
             bytes,
@@ -363,7 +409,7 @@ impl<'a> Turns<'a> {
         for idx in 0..self.programs.len() {
             let it = &self.programs[idx];
             if it.is_attached && !it.has_ended && !it.root.is_there() {
-                self.end(idx, None, Instant::now());
+                self.end(idx, (None, None), Instant::now());
             }
         }
     }
@@ -391,11 +437,41 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
+    /// Asks a program to end, and thaws it so that it hears that.
+    pub fn tell_to_end(&mut self, id: u64) -> io::Result<()> {
+        for it in self.programs.iter().filter(|it| it.id == id && !it.has_ended) {
+            for member in it.group.members()? {
+                let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(member.pid), nix::sys::signal::Signal::SIGTERM);
+            }
+            it.group.thaw()?;
+        }
+        Ok(())
+    }
+
+    /// Ends all programs of ours: they are told to, and killed if they have not ended after a while.
+    pub fn end_all(&mut self) -> io::Result<()> {
+        self.policy = None;
+        self.thaw_all()?;
+        let start = Instant::now();
+        let mut is_told = false;
+        while self.programs.iter().any(|it| !it.has_ended && !it.is_attached) {
+            if start.elapsed() > GRACE {
+                let ids: Vec<u64> = self.programs.iter().filter(|it| !it.has_ended).map(|it| it.id).collect();
+                ids.into_iter().try_for_each(|it| self.kill(it))?;
+            } else if !std::mem::replace(&mut is_told, true) {
+                let ids: Vec<u64> = self.programs.iter().filter(|it| !it.is_attached).map(|it| it.id).collect();
+                ids.into_iter().try_for_each(|it| self.tell_to_end(it))?;
+            }
+            self.turn(Some(Instant::now() + Duration::from_millis(20)))?;
+        }
+        Ok(())
+    }
+
     /// Thaws all programs and lets them go: they run on without us.
     pub fn release_all(&mut self) {
         for it in self.programs.iter_mut().filter(|it| !it.has_ended) {
             it.has_ended = true;
-            it.let_go();
+            it.let_go(&self.ground.cpus);
         }
         self.programs.clear();
     }
@@ -467,8 +543,8 @@ impl<'a> Turns<'a> {
         let start = Instant::now();
         let mut n_changes = 0;
         for (it, cpus) in self.programs.iter_mut().zip(chosen) {
-            if it.is_thawed && cpus.is_empty() && !it.has_ended {
-                it.group.freeze()?;
+            // One that cannot be frozen, as on a full disk with signals, runs on beside its turns: that hurts nobody for good.
+            if it.is_thawed && cpus.is_empty() && !it.has_ended && it.group.freeze().is_ok() {
                 it.is_thawed = false;
                 n_changes += 1;
             }
@@ -494,7 +570,7 @@ impl<'a> Turns<'a> {
                 it.waits = 0;
                 it.n_turns += 1;
                 if let Some(page) = &it.page {
-                    page.set_turns(it.n_turns)?;
+                    let _ = page.set_turns(it.n_turns);
                 }
                 it.keep_to(cpus)?;
             }

@@ -1,0 +1,406 @@
+//! What is left when a manager ends in every other way than `stop`: nothing frozen, nothing on other processors than its own,
+//! nothing in our groups; and what a manager refuses without hurting who is there.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+#[path = "support/loops.rs"]
+mod loops;
+mod support;
+use loops::end_loops;
+use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, skipped, wait_for};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
+
+/// A daemon with what it writes in a folder of its own; all it left is ended with the test.
+struct Daemon {
+    child: Child,
+    folder: tempfile::TempDir,
+    /// Earlier ones on the same socket.
+    before: Vec<u32>,
+}
+
+impl Daemon {
+    fn start(arguments: &[&str]) -> Daemon {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let child = Daemon::spawn(folder.path(), arguments);
+        let mut daemon = Daemon { child, folder, before: Vec::new() };
+        daemon.listens();
+        daemon
+    }
+
+    fn spawn(folder: &Path, arguments: &[&str]) -> Child {
+        let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said")).expect("a scratch file");
+        let mut command = Command::new(BINARY);
+        command.args(["cosched", "daemon", "--socket"]).arg(folder.join("own/sock")).args(arguments).current_dir(folder);
+        command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs")
+    }
+
+    fn listens(&mut self) {
+        wait_for("the daemon listens", LIMIT, || {
+            assert!(self.child.try_wait().expect("it is ours").is_none(), "{}", said(self.folder.path()));
+            ask(self.folder.path(), &["status"]).status.success()
+        });
+    }
+
+    /// Another one on the same socket, after the death of this one.
+    fn again(&mut self, arguments: &[&str]) {
+        self.before.push(self.child.id());
+        self.child = Daemon::spawn(self.folder.path(), arguments);
+        self.listens();
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn ask(&self, arguments: &[&str]) -> (Value, i32) {
+        let mut own = arguments.to_vec();
+        own.insert(1, "--json");
+        let ran = ask(self.folder.path(), &own);
+        (serde_json::from_slice(&ran.stdout).unwrap_or_default(), ran.status.code().expect("it was not killed"))
+    }
+
+    /// A loop that writes its number, then a line every few milliseconds until the test ends.
+    fn looping(&self, name: &str) -> Vec<String> {
+        let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; sleep 0.003; done";
+        let folder = self.folder.path().display().to_string();
+        ["sh", "-c", script, "sh", &folder, name].map(str::to_owned).into()
+    }
+
+    fn submit_loops(&self, names: &[&str]) {
+        for name in names {
+            let words = self.looping(name);
+            let all: Vec<&str> = std::iter::once("submit").chain(words.iter().map(String::as_str)).collect();
+            let (value, code) = self.ask(&all);
+            assert_eq!(code, 0, "{value}");
+        }
+        wait_for("the programs start", LIMIT, || names.iter().all(|it| length(&self.at(&format!("out-{it}"))) > 0));
+    }
+
+    fn pid(&self, name: &str) -> i32 {
+        fs::read_to_string(self.at(&format!("pid-{name}"))).expect("it was written").trim().parse().expect("a number")
+    }
+
+    fn run_on(&self, names: &[&str]) {
+        let before: Vec<u64> = names.iter().map(|it| length(&self.at(&format!("out-{it}")))).collect();
+        wait_for("all run on", LIMIT, || {
+            names.iter().zip(&before).all(|(it, before)| length(&self.at(&format!("out-{it}"))) > before + 10)
+        });
+    }
+
+    /// The supervisors of the daemon: its children that are called so.
+    fn supervisors(&self) -> Vec<i32> {
+        let all = fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        all.filter(|pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|it| *it == 0).any(|it| it == b"supervise") && parent(*pid) == Some(self.child.id() as i32)
+        })
+        .collect()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        end_loops(self.folder.path());
+        let all: Vec<u32> = self.before.iter().copied().chain([self.child.id()]).collect();
+        let start = std::time::Instant::now();
+        while all.iter().any(|it| !groups(*it).is_empty()) && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn ask(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(BINARY);
+    command.arg("cosched").arg(arguments[0]).arg("--socket").arg(folder.join("own/sock")).args(&arguments[1..]);
+    command.output().expect("the binary runs")
+}
+
+fn said(folder: &Path) -> String {
+    fs::read_to_string(folder.join("said")).unwrap_or_default()
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Sends a signal to processes that are there, all at once.
+fn signal(name: &str, pids: &[i32]) {
+    let words: Vec<String> = pids.iter().map(i32::to_string).collect();
+    let ran = Command::new("sh").args(["-c", &format!("kill -{name} {}", words.join(" "))]).status().expect("sh runs");
+    assert!(ran.success(), "kill -{name} {words:?}");
+}
+
+/// The freezers that work here; the others are named as skipped.
+fn freezers() -> Vec<&'static str> {
+    let works = |freezer: &&str| {
+        let mut probe = Command::new(BINARY);
+        let ran = probe.args(["cosched", "run", "--freezer", freezer, "--", "true"]).output().expect("the binary runs");
+        if !ran.status.success() {
+            skipped(&format!("faults: no {freezer} freezer"));
+        }
+        ran.status.success()
+    };
+    ["v2", "v1", "signals"].into_iter().filter(works).collect()
+}
+
+fn cpus(tid: i32) -> String {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).expect("it runs");
+    status.lines().find(|it| it.starts_with("Cpus_allowed_list")).expect("a line").to_owned()
+}
+
+fn control_groups(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs")
+}
+
+#[test]
+fn nothing_stays_frozen_whoever_is_killed() {
+    if !may_freeze() {
+        return;
+    }
+    let arguments = |freezer| ["--policy", "rr", "--freezer", freezer];
+    for freezer in freezers() {
+        for fault in
+            ["TERM to all", "TERM to the daemon", "KILL of the daemon and a supervisor", "KILL of the supervisors, then the daemon"]
+        {
+            let daemon = Daemon::start(&arguments(freezer));
+            daemon.submit_loops(&["a", "b", "c"]);
+            let (own, them) = (daemon.child.id() as i32, daemon.supervisors());
+            assert_eq!(them.len(), 2, "{freezer}");
+            match fault {
+                "TERM to all" => signal("TERM", &[them.clone(), vec![own]].concat()),
+                "TERM to the daemon" => signal("TERM", &[own]),
+                "KILL of the daemon and a supervisor" => signal("KILL", &[own, them[0]]),
+                _ => {
+                    signal("KILL", &them);
+                    wait_for("others are there", LIMIT, || {
+                        let new = daemon.supervisors();
+                        new.len() == 2 && !new.iter().any(|it| them.contains(it))
+                    });
+                    assert_eq!(daemon.ask(&["status"]).1, 0, "the daemon lives");
+                    signal("KILL", &[own]);
+                }
+            }
+            let pids = ["a", "b", "c"].map(|it| daemon.pid(it));
+            wait_for(&format!("{freezer}, {fault}: all are thawed"), THAWED, || frozen(own as u32, &pids).is_empty());
+            daemon.run_on(&["a", "b", "c"]);
+            wait_for("the groups go", LIMIT, || groups(own as u32).is_empty());
+            for pid in pids {
+                assert_eq!(cpus(pid), cpus(std::process::id() as i32), "{freezer}, {fault}");
+                assert!(!control_groups(pid).contains("meanwhile-"), "{freezer}, {fault}: {}", control_groups(pid));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_next_daemon_frees_what_nobody_was_left_to_free() {
+    if !may_freeze() {
+        return;
+    }
+    for freezer in freezers() {
+        let arguments = ["--policy", "rr", "--freezer", freezer];
+        let mut daemon = Daemon::start(&arguments);
+        daemon.submit_loops(&["a", "b", "c"]);
+        let own = daemon.child.id() as i32;
+        // Stopped first, it starts no others, and they do not see its end.
+        signal("STOP", &[own]);
+        signal("KILL", &[daemon.supervisors(), vec![own]].concat());
+        daemon.child.wait().expect("it is ours");
+        let pids = ["a", "b", "c"].map(|it| daemon.pid(it));
+        assert!(!frozen(own as u32, &pids).is_empty(), "{freezer}: this test shows nothing if none of them is frozen");
+        daemon.again(&arguments);
+        assert!(said(daemon.folder.path()).contains(&format!("manager {own} had died")), "{}", said(daemon.folder.path()));
+        assert!(frozen(own as u32, &pids).is_empty(), "{freezer}: {:?}", frozen(own as u32, &pids));
+        daemon.run_on(&["a", "b", "c"]);
+        assert!(groups(own as u32).is_empty(), "{freezer}");
+    }
+}
+
+/// A program whose two threads are bound to processors of their own, as OpenMP binds them.
+const BOUND: &str = "#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+static char **words;
+static void bind(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+static void *other(void *it) {
+  bind(1);
+  for (;;)
+    usleep(1000);
+}
+int main(int n, char **w) {
+  pthread_t thread;
+  words = w;
+  bind(0);
+  pthread_create(&thread, 0, other, 0);
+  for (;;) {
+    FILE *out = fopen(w[1], \"a\");
+    if (!out || access(w[2], F_OK) == 0)
+      return 0;
+    fputs(\"x\\n\", out);
+    fclose(out);
+    usleep(3000);
+  }
+}
+";
+
+#[test]
+fn every_thread_gets_its_own_processors_and_every_process_its_own_group_back() {
+    if !may_freeze() {
+        return;
+    }
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return skipped("faults: one processor has no other to bind to");
+    }
+    for freezer in freezers() {
+        for end in ["stop", "TERM", "KILL"] {
+            let daemon = Daemon::start(&["--policy", "rr", "--freezer", freezer]);
+            fs::write(daemon.at("bound.c"), BOUND).expect("a scratch file");
+            let made = Command::new("cc").current_dir(daemon.folder.path()).args(["bound.c", "-o", "bound", "-lpthread"]).status();
+            assert!(made.expect("cc runs").success());
+            let mut bound = Command::new(daemon.at("bound")).arg(daemon.at("out-p")).arg(daemon.at("stop")).spawn().expect("it runs");
+            let pid = bound.id() as i32;
+            let threads = || fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+            wait_for("both threads run", LIMIT, || length(&daemon.at("out-p")) > 10 && threads() == 2);
+            let tids: Vec<i32> = fs::read_dir(format!("/proc/{pid}/task"))
+                .expect("it runs")
+                .filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok())
+                .collect();
+            let before: Vec<String> = tids.iter().map(|it| cpus(*it)).collect();
+            let home = control_groups(pid);
+            assert_eq!(before.iter().filter(|it| it.ends_with("\t0")).count(), 1, "{before:?}");
+            let (value, code) = daemon.ask(&["submit", "--pid", &pid.to_string(), "--threads", "2"]);
+            assert_eq!(code, 0, "{value}");
+            daemon.submit_loops(&["a", "b"]);
+            daemon.run_on(&["a", "b", "p"]);
+            match end {
+                "stop" => assert_eq!(daemon.ask(&["stop"]).1, 0),
+                name => signal(name, &[daemon.child.id() as i32]),
+            }
+            wait_for("the groups go", LIMIT, || groups(daemon.child.id()).is_empty());
+            let after: Vec<String> = tids.iter().map(|it| cpus(*it)).collect();
+            assert_eq!(after, before, "{freezer}, {end}");
+            assert_eq!(control_groups(pid), home, "{freezer}, {end}");
+            daemon.run_on(&["p"]);
+            fs::write(daemon.at("stop"), "").expect("a scratch file");
+            bound.wait().expect("it is ours");
+        }
+    }
+}
+
+#[test]
+fn a_full_folder_refuses_a_program_and_hurts_nobody() {
+    if !may_freeze() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let small = folder.path().join("small");
+    fs::create_dir(&small).expect("made");
+    // A run-time folder of its own in a mount namespace of its own.
+    let script = "mount -t tmpfs -o size=256k,mode=700 none \"$1\" && export XDG_RUNTIME_DIR=\"$1\" && shift && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&small);
+    command.arg(BINARY).args(["cosched", "daemon", "--policy", "rr", "--socket"]).arg(folder.path().join("own/sock"));
+    let log = fs::File::create(folder.path().join("said")).expect("a scratch file");
+    let mut child = command.stdout(Stdio::null()).stderr(log).spawn().expect("unshare runs");
+    let start = std::time::Instant::now();
+    while !ask(folder.path(), &["status"]).status.success() {
+        if child.try_wait().expect("it is ours").is_some() && said(folder.path()).contains("unshare") {
+            return skipped("faults: no right to mount a small folder");
+        }
+        assert!(start.elapsed() < LIMIT, "{}", said(folder.path()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let daemon = Daemon { child, folder, before: Vec::new() };
+    daemon.submit_loops(&["a", "b"]);
+    // Full from here on.
+    let inside = PathBuf::from(format!("/proc/{}/root{}/fill", daemon.child.id(), small.display()));
+    let mut fill = fs::File::create(&inside).expect("root sees into the namespace");
+    while fill.write_all(&[0; 256]).is_ok() {}
+    for _ in 0..3 {
+        let (value, code) = daemon.ask(&["submit", "sh", "-c", "exit 0"]);
+        let message = value["errors"][0]["message"].as_str().unwrap_or_default();
+        assert!(code == 1 && message.contains("No space left on device"), "{code}: {value}");
+    }
+    daemon.run_on(&["a", "b"]);
+    let programs = daemon.ask(&["status"]).0["programs"].as_array().map(Vec::len);
+    assert_eq!(programs, Some(2), "no program is said to run that never started");
+    // With room again it goes on.
+    drop(fill);
+    fs::remove_file(&inside).expect("it is ours");
+    assert_eq!(daemon.ask(&["submit", "--wait", "sh", "-c", "exit 0"]).1, 0);
+}
+
+#[test]
+fn a_program_that_is_waited_for_ends_with_who_waits_and_as_it_does() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr"]);
+    for name in ["TERM", "KILL"] {
+        let words = daemon.looping(name);
+        let mut command = Command::new(BINARY);
+        command.args(["cosched", "submit", "--wait", "--socket"]).arg(daemon.at("own/sock")).args(&words);
+        let mut waiting = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs");
+        wait_for("it runs", LIMIT, || length(&daemon.at(&format!("out-{name}"))) > 0);
+        let pid = daemon.pid(name);
+        signal(name, &[waiting.id() as i32]);
+        waiting.wait().expect("it is ours");
+        wait_for("the program ends", LIMIT, || !Path::new(&format!("/proc/{pid}")).exists());
+    }
+    for (script, code) in [("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137), ("kill -15 $$", 143)] {
+        assert_eq!(daemon.ask(&["submit", "--wait", "sh", "-c", script]).1, code, "{script}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    if !may_freeze() {
+        return;
+    }
+    for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        fs::create_dir(folder.path().join("scratch")).expect("made");
+        fs::DirBuilder::new().mode(0o700).create(folder.path().join("runtime")).expect("made");
+        let script = "echo $$ >> \"$0/pids\"; while [ -e \"$0\" ]; do :; done";
+        let place = folder.path().display().to_string();
+        let mut command = Command::new(BINARY);
+        command.args(["cosched", "run", "--policy", "rr", "--"]).args(["sh", "-c", script, &place]);
+        for _ in 0..2 {
+            command.args([":::", "sh", "-c", script, &place]);
+        }
+        let runtime = folder.path().join("runtime");
+        command.env("TMPDIR", folder.path().join("scratch")).env("XDG_RUNTIME_DIR", &runtime).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().expect("the binary runs");
+        let pids = || fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
+        wait_for("all have started", LIMIT, || pids().lines().count() == 3);
+        signal(name, &[run.id() as i32]);
+        assert_eq!(run.wait().expect("it is ours").code(), Some(code), "SIG{name}");
+        for pid in pids().lines() {
+            assert!(!Path::new(&format!("/proc/{pid}")).exists(), "SIG{name}: {pid} runs on");
+        }
+        assert!(groups(run.id()).is_empty(), "SIG{name}");
+        let left: Vec<_> = fs::read_dir(folder.path().join("scratch")).expect("there").map(|it| it.expect("an entry").path()).collect();
+        assert!(left.is_empty(), "SIG{name}: {left:?}");
+        let ours = fs::read_dir(runtime.join("meanwhile")).or_else(|_| fs::read_dir(&runtime)).expect("there");
+        let names: Vec<String> = ours.map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        assert!(!names.iter().any(|it| it.starts_with("pages-")), "SIG{name}: {names:?}");
+    }
+}

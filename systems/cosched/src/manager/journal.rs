@@ -1,0 +1,198 @@
+//! Door: what programs had before they were managed, on disk, so that whoever outlives the manager gives it back.
+//!
+//! One file a program beside its page: the control group that it came from, then a line a thread: its number, when it
+//! started, its processors. A thread that is not named was born under us and gets what its process had.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::group::{Group, Hierarchy};
+use super::process::{self, Process};
+use super::team;
+
+/// What one program had.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Before {
+    /// Its control group; none if it was started by us, or if groups are folders of ours.
+    pub home: Option<PathBuf>,
+    /// The processors of each thread.
+    pub threads: Vec<Thread>,
+}
+
+/// The processors that a thread had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub tid: i32,
+    /// When it started, as in [`Process::started`]: the number may be another's.
+    pub started: u64,
+    /// They.
+    pub cpus: Vec<usize>,
+}
+
+impl Before {
+    /// What the process and all below it have now.
+    pub fn of(root: i32, home: Option<PathBuf>) -> io::Result<Before> {
+        let mut before = Before { home, threads: Vec::new() };
+        before.add(process::tree(&process::all()?, root).iter().flat_map(Process::threads));
+        Ok(before)
+    }
+
+    fn add(&mut self, tids: impl Iterator<Item = i32>) {
+        for it in tids.filter_map(Process::find) {
+            self.threads.push(Thread { tid: it.pid, started: it.started, cpus: process::cpus_of(it.pid) });
+        }
+    }
+
+    /// The processors of this thread; `all` if nothing is known of it nor of its process.
+    fn cpus<'a>(&'a self, tid: i32, all: &'a [usize]) -> &'a [usize] {
+        let saved = |tid: i32| {
+            let started = Process::find(tid)?.started;
+            self.threads.iter().find(|it| it.tid == tid && it.started == started).map(|it| it.cpus.as_slice())
+        };
+        // A process that was forked under us has what its root had.
+        let root = || self.threads.first().map(|it| it.cpus.as_slice());
+        saved(tid).or_else(|| saved(process::process_of(tid)?)).or_else(root).unwrap_or(all)
+    }
+
+    /// Thaws the group, gives every thread its processors back, moves all where they came from, and takes the group away.
+    /// What fails here fails because something has ended.
+    pub fn give_back(&self, group: &Group, all: &[usize]) {
+        let _ = group.thaw();
+        for tid in group.threads().unwrap_or_default() {
+            let _ = process::keep_thread(tid, self.cpus(tid, all));
+        }
+        let _ = group.release(self.home.as_deref());
+    }
+
+    /// Writes it to `path`.
+    ///
+    /// # Errors
+    /// There is no room, or the folder is gone.
+    pub fn store(&self, path: &Path) -> io::Result<()> {
+        let mut text = format!("{}\n", self.home.as_ref().map_or(String::new(), |it| it.display().to_string()));
+        for it in &self.threads {
+            let cpus: Vec<String> = it.cpus.iter().map(usize::to_string).collect();
+            text += &format!("{} {} {}\n", it.tid, it.started, cpus.join(","));
+        }
+        measure::file::write(path, text.as_bytes())
+    }
+
+    /// Reads it; nothing is known if that fails.
+    pub fn load(path: &Path) -> Before {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let mut lines = text.lines();
+        let home = lines.next().filter(|it| !it.is_empty()).map(PathBuf::from);
+        let thread = |line: &str| {
+            let mut fields = line.split(' ');
+            let (tid, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            let cpus: Option<Vec<usize>> = fields.next()?.split(',').map(|it| it.parse().ok()).collect();
+            Some(Thread { tid, started, cpus: cpus? })
+        };
+        Before { home, threads: lines.filter_map(thread).collect() }
+    }
+}
+
+/// The file of the program whose group has this name.
+pub fn path(pages: &Path, group: &str) -> PathBuf {
+    pages.join(format!("{group}.before"))
+}
+
+/// Frees all programs of a manager that is dead: thawed, on their own processors, in their own groups. `pages` is the
+/// folder of its pages and files. True if nothing of it is left.
+pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
+    let groups = hierarchy.groups().unwrap_or_default();
+    // First of all they run.
+    for group in &groups {
+        let _ = group.thaw();
+    }
+    team::free(pages);
+    for group in &groups {
+        let name = group.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        Before::load(&path(pages, &name)).give_back(group, all);
+    }
+    let is_gone = hierarchy.remove().is_ok() || !hierarchy.path.exists();
+    if is_gone {
+        let _ = fs::remove_dir_all(pages);
+    }
+    is_gone
+}
+
+/// How the names of a manager's folder of groups and of its folder of pages begin; its number follows.
+pub const GROUPS: &str = "meanwhile-";
+/// See [`GROUPS`].
+pub const PAGES: &str = "pages-";
+
+/// How long programs of a dead manager are moved out of their groups again and again.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Frees what managers of this user have left that died with their supervisors; their numbers. `runtime` is where the
+/// folders of pages are.
+pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
+    let own = nix::unistd::geteuid().as_raw();
+    let mut freed = Vec::new();
+    for hierarchy in Hierarchy::all(GROUPS) {
+        let name = hierarchy.path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some(pid) = name.strip_prefix(GROUPS).and_then(|it| it.parse::<i32>().ok()) else { continue };
+        let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == own);
+        // Other folders of ours have such names in a folder for scratch files; a manager has both.
+        let pages = runtime.join(format!("{PAGES}{pid}"));
+        if !is_ours(&hierarchy.path) || !is_ours(&pages) || is_manager(pid) {
+            continue;
+        }
+        let start = Instant::now();
+        // What forks while it is moved leaves a child behind.
+        while !free(&hierarchy, &pages, all) && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        freed.push(pid);
+    }
+    freed
+}
+
+/// True if this process runs our program: a number may be another's by now.
+fn is_manager(pid: i32) -> bool {
+    let file = |path: &Path| fs::read_link(path).ok().and_then(|it| it.file_name().map(std::ffi::OsStr::to_owned));
+    // A program that was rebuilt while it ran is called `NAME (deleted)`.
+    let plain = |it: std::ffi::OsString| it.to_string_lossy().trim_end_matches(" (deleted)").to_owned();
+    let own = file(Path::new("/proc/self/exe")).map(plain);
+    Process::find(pid).is_some_and(|it| it.is_there()) && own.is_some() && file(Path::new(&format!("/proc/{pid}/exe"))).map(plain) == own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = path(folder.path(), "program-3");
+        let threads = vec![Thread { tid: 7, started: 99, cpus: vec![0, 3] }, Thread { tid: 8, started: 100, cpus: vec![1] }];
+        for home in [None, Some(PathBuf::from("/sys/fs/cgroup/a b"))] {
+            let before = Before { home, threads: threads.clone() };
+            before.store(&path).expect("written");
+            assert_eq!(Before::load(&path), before);
+        }
+        assert_eq!(Before::load(&folder.path().join("missing")), Before::default());
+    }
+
+    #[test]
+    fn threads_get_what_they_had_and_new_ones_what_their_process_had() {
+        let own = Process::find(std::process::id() as i32).expect("it runs");
+        let before = Before { home: None, threads: vec![Thread { tid: own.pid, started: own.started, cpus: vec![5] }] };
+        assert_eq!(before.cpus(own.pid, &[9]), [5]);
+        let (tid, done) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
+        let thread = std::thread::spawn(move || {
+            tid.0.send(nix::unistd::gettid().as_raw()).expect("the test listens");
+            let _ = done.1.recv();
+        });
+        let born_later = tid.1.recv().expect("it runs");
+        assert_eq!(before.cpus(born_later, &[9]), [5]);
+        drop(done.0);
+        thread.join().expect("no panic");
+        assert_eq!(Before::default().cpus(own.pid, &[9]), [9]);
+    }
+}

@@ -15,9 +15,16 @@
  *   -DWORKING_SET      a woken thread whose windows are resident is the next to run
  *   -DPREEMPT          timer interrupts; link preempt.S too
  *
- * C code needs %g2 to %g7 reserved: gcc -mcpu=leon3 -mno-app-regs -ffixed-g5, clang --target=sparc-none-elf
- * -mcpu=leon3 -ffixed-g2 ... -ffixed-g7; and -fno-optimize-sibling-calls. link.ld names the sections.
- * The number of windows, 4 to 32 (3 with SCHEME_NS), is found at boot.
+ * Assembly and C with sparc64-linux-gnu-gcc (%g2 to %g7 are the runtime's), then the link:
+ *
+ *   gcc:  -m32 -mcpu=leon3 -fno-pic -no-pie -mno-app-regs -ffixed-g5 -Wa,--noexecstack -O2 -ffreestanding
+ *   gcc:  -fno-stack-protector -fno-optimize-sibling-calls -std=gnu11 -fno-shrink-wrap
+ *   gcc:  -fno-tree-loop-distribute-patterns
+ *   link: -m elf32_sparc -T link.ld -z noexecstack --build-id=none
+ *
+ * clang compiles C with --target=sparc-none-elf -mcpu=leon3 -fno-pic -ffreestanding -fno-optimize-sibling-calls
+ * -ffixed-g2 ... -ffixed-g7. -ffunction-sections may be added to either.
+ * The number of windows, 4 to 32, is found at boot.
  *
  * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns; they run then. It
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report

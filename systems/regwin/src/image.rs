@@ -143,7 +143,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
             objects.push(object);
         }
         let mut link = Command::new("sparc64-linux-gnu-ld");
-        link.current_dir(scratch).args(["-m", "elf32_sparc", "-T", "link.ld", "-z", "noexecstack", "--build-id=none", "-o"]);
+        link.current_dir(scratch).args(LINK).arg("-o");
         link.arg(made).args(&objects);
         tool::run(&mut link, b"", COMPILE_LIMIT)?.ok()?;
         Ok(())
@@ -166,7 +166,10 @@ fn adds_apart(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The compiler with its target, for a file of this name.
+/// How an image is linked, but for its files; the header says the same.
+const LINK: [&str; 7] = ["-m", "elf32_sparc", "-T", "link.ld", "-z", "noexecstack", "--build-id=none"];
+
+/// The compiler with its target, for a file of this name; the header says the same of gcc.
 fn compiler(recipe: &Recipe, name: &str) -> Command {
     let is_c = name.ends_with(".c");
     // Windows open at the first instruction and close at the last, in every function that has one.
@@ -233,4 +236,28 @@ fn cache_dir() -> PathBuf {
         .or_else(|| under("XDG_CACHE_HOME", "meanwhile/regwin"))
         .or_else(|| under("HOME", ".cache/meanwhile/regwin"))
         .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-regwin"))
+}
+
+#[cfg(test)]
+mod header_tests {
+    use super::*;
+
+    /// What the header tells people to write is what is built here, but for warnings.
+    #[test]
+    fn the_header_names_our_flags() {
+        let header = RUNTIME.iter().find(|it| it.0 == "regwin.h").expect("the runtime has its header").1;
+        let words = |of: &str| -> Vec<String> {
+            let lines = header.lines().filter_map(|line| line.trim_start_matches([' ', '*']).strip_prefix(of));
+            lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+        };
+        let recipe = Recipe::new(Program::Scenario, Scheme::Sp, crate::Schedule::Fifo);
+        let command = compiler(&recipe, "threads.c");
+        let ours: Vec<String> = command
+            .get_args()
+            .map(|it| it.to_string_lossy().into_owned())
+            .filter(|it| !it.starts_with("-W") || it.starts_with("-Wa,"))
+            .collect();
+        assert_eq!(words("gcc:"), ours);
+        assert_eq!(words("link:"), LINK);
+    }
 }

@@ -41,6 +41,21 @@ fn random_scenarios_count_alike() {
     }
 }
 
+/// The scenarios that come with the tool end, and count alike.
+#[test]
+fn bundled_scenarios_end() {
+    for (name, text) in [("ping-pong", include_str!("../scenarios/ping-pong.txt")), ("deep", include_str!("../scenarios/deep.txt"))] {
+        let scenario = Scenario::parse(name, text).expect("the file is right");
+        for scheme in Scheme::ALL {
+            let recipe = Recipe::new(Program::Scenario, scheme, Schedule::Fifo);
+            for windows in [4, 8] {
+                let output = compare(recipe, windows, &scenario.blobs(), &scenario.names(), name);
+                assert!(!output.contains("stuck") && !output.contains("wrong"), "{name}, {scheme:?}, {windows} windows: {output}");
+            }
+        }
+    }
+}
+
 /// An interrupt comes every few hundred instructions, anywhere in the program, at the same places in each run of a seed.
 /// Threads then run in another order, but each must compute what it computes without.
 #[test]

@@ -89,7 +89,7 @@ fn the_page_has_the_cycles_of_the_model() {
     assert_eq!(said(&page, "[edited.s]"), [cycles(&example("edited.s"), GCC)]);
     let scratch = audit(&example("fastpath.s"), GCC);
     assert_eq!(said(&page, "[fastpath.s]"), [scratch["total_cycles"].as_u64().expect("the core is in order")]);
-    assert_eq!(said(&page, "| lower bound"), [scratch["lower_bound"]["total"].as_u64().expect("it has a bound")]);
+    assert_eq!(said(&page, "| the assembly"), [scratch["lower_bound"]["total"].as_u64().expect("it has a bound")]);
 }
 
 #[test]

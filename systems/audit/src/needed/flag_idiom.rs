@@ -4,12 +4,12 @@
 //! and r3, r0, #3       ands r3, r0, #3   sets them at once,
 //! cmp r3, #0           tst r0, #3        if nobody reads r3 later
 //!
-//! mvn r3, r0           tst r0, #1        with the condition turned round
+//! mvn r3, r0, lsr #23  tst r0, #0x800000 with the condition turned round
 //! ands r3, r3, #1
 //! ```
 
 use super::Subject;
-use crate::code::{Op, Reg, Value};
+use crate::code::{Op, Operation, Reg, Shift, Value};
 use crate::finding::{Finding, Kind};
 use crate::isa::Isa;
 
@@ -84,14 +84,34 @@ fn inverted_test(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
-    let operation = subject.at(writer).operation?;
-    let Value::Reg(source) = operation.a else { return None };
-    let is_inverted = operation.op == Op::Not && !subject.at(writer).is_guarded && subject.is_kept(source, writer, idx);
-    if !is_inverted || !is_only_reader(subject, writer, idx, reg) && test.result != Some(reg) {
+    let operation = subject.at(writer).operation.filter(|it| it.result == Some(reg) && it.width == test.width)?;
+    let (source, bit) = tested_bit(&operation, mask.trailing_zeros())?;
+    let is_free = !subject.at(writer).is_guarded && subject.is_kept(source, writer, idx);
+    if !is_free || !is_only_reader(subject, writer, idx, reg) && test.result != Some(reg) {
         return None;
     }
-    let why = format!("one bit of the inverted value is tested: `tst {}, #{mask}` with the condition turned round", subject.name(source));
+    let (of, turned) = match operation.op {
+        Op::Not => ("the inverted value", " with the condition turned round"),
+        _ => ("the shifted value", ""),
+    };
+    let why = format!("one bit of {of} is tested: `tst {}, #{:#x}`{turned}", subject.name(source), 1u64 << bit);
     Some(subject.finding(writer, Kind::FlagIdiom, why))
+}
+
+/// Which bit of which register becomes this bit of the result, perhaps inverted.
+fn tested_bit(operation: &Operation, bit: u32) -> Option<(Reg, u32)> {
+    let (source, shift, by) = match (operation.op, operation.a, operation.b) {
+        (Op::Not, Value::Reg(source), _) => return Some((source, bit)),
+        (Op::Not | Op::Move, Value::Shifted(source, shift, by), _) => (source, shift, u32::from(by)),
+        (Op::Shift(shift), Value::Reg(source), Value::Const(by)) => (source, shift, by as u32),
+        _ => return None,
+    };
+    let place = match shift {
+        Shift::Right | Shift::RightSigned => bit.checked_add(by)?,
+        Shift::Left => bit.checked_sub(by)?,
+        Shift::Rotate => return None,
+    };
+    (place < u32::from(operation.width)).then_some((source, place))
 }
 
 /// Only `reader` reads what `writer` left in `reg`.
@@ -152,5 +172,17 @@ mod tests {
         let ands = 0xe213_3001; // ands r3, r3, #1
         assert_eq!(places(&[mvn, ands, MOVEQ, RETURN], Kind::FlagIdiom), [0]);
         assert!(places(&[mvn, 0xe213_3003, MOVEQ, RETURN], Kind::FlagIdiom).is_empty(), "two bits cannot be turned round");
+    }
+
+    #[test]
+    fn a_shifted_bit() {
+        // mvn r3, r0, lsr #23; ands r3, r3, #1; bne; and lsr r3, r0, #4; tst r3, #8
+        let all = found(&[0xe1e0_3ba0, 0xe213_3001, 0x1a00_0000, RETURN, RETURN]);
+        assert_eq!((all[0].0, all[0].1), (0, Kind::FlagIdiom));
+        assert_eq!(all[0].2, "one bit of the inverted value is tested: `tst r0, #0x800000` with the condition turned round");
+        let all = found(&[0xe1a0_3220, 0xe313_0008, MOVEQ, RETURN]);
+        assert_eq!(all[0].2, "one bit of the shifted value is tested: `tst r0, #0x80`");
+        // Bit 8 of a value shifted left by 12 is a zero: no bit of the source.
+        assert!(places(&[0xe1a0_3600, 0xe313_0c01, MOVEQ, RETURN], Kind::FlagIdiom).is_empty());
     }
 }

@@ -16,7 +16,9 @@ use crate::isa::Isa;
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
-        if let Some(finding) = built(subject, idx).or_else(|| far(subject, idx)).or_else(|| pool(subject, idx)) {
+        if let Some(finding) =
+            built(subject, idx).or_else(|| twice(subject, idx)).or_else(|| far(subject, idx)).or_else(|| pool(subject, idx))
+        {
             findings.push(finding);
         }
     }
@@ -57,6 +59,37 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let value = value & crate::bits::low(second.width);
     let mut finding =
         subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject.function.isa)));
+    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    Some(finding)
+}
+
+/// A constant that is applied in two steps: `bic r0, r0, #508; bic r0, r0, #3`.
+fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let second = subject.at(idx).operation?;
+    let (Value::Reg(reg), Value::Const(low)) = (second.a, second.b) else { return None };
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation.filter(|it| it.result == Some(reg) && it.width == second.width && it.op == second.op)?;
+    let (Value::Reg(from), Value::Const(high)) = (first.a, first.b) else { return None };
+    let (name, value) = match second.op {
+        Op::Add | Op::Sub => ("the sum with", high.wrapping_add(low)),
+        Op::Or => ("setting the bits of", high | low),
+        Op::Xor => ("inverting the bits of", high ^ low),
+        Op::AndNot => ("clearing the bits of", high | low),
+        Op::And => ("keeping the bits of", high & low),
+        _ => return None,
+    };
+    let conventions = subject.function.isa.conventions();
+    let is_frame = second.result == Some(conventions.stack_pointer) || from == conventions.stack_pointer;
+    let is_used = (writer + 1..idx).any(|it| subject.at(it).reads.iter().any(|read| read.reg == reg));
+    let goes_on = is_used || subject.bits.demanded(idx, reg) != 0 && second.result != Some(reg);
+    let has_flags =
+        |place: usize| subject.at(place).writes.iter().any(|it| subject.is_flag(it.reg) && subject.bits.demanded(place, it.reg) != 0);
+    if is_frame || goes_on || has_flags(writer) || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
+        return None;
+    }
+    let value = value & crate::bits::low(second.width);
+    let why = format!("{name} {value:#x} takes two instructions: {}", limit(subject.function.isa));
+    let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
     Some(finding)
 }
@@ -111,6 +144,20 @@ mod tests {
         // mov r0, #0x1000; orr r0, r0, #4
         let all = found(&[0xe3a0_0a01, 0xe380_0004, RETURN]);
         assert_eq!(all[0].2, "0x1004 takes two instructions: an immediate of A32 is eight bits, rotated by an even number");
+    }
+
+    #[test]
+    fn a_constant_applied_in_two_steps() {
+        // bic r0, r0, #508; bic r0, r0, #3, and add r0, r1, #4096; add r0, r0, #1
+        let all = found(&[0xe3c0_0f7f, 0xe3c0_0003, RETURN]);
+        assert_eq!((all[0].0, all[0].1), (1, Kind::SplitImmediate));
+        assert!(all[0].2.starts_with("clearing the bits of 0x1ff takes two instructions"), "{}", all[0].2);
+        let all = found(&[0xe281_0a01, 0xe280_0001, RETURN]);
+        assert!(all[0].2.starts_with("the sum with 0x1001 takes two instructions"), "{}", all[0].2);
+        // The first sum is stored as well: two values, not one.
+        assert!(places(&[0xe281_0a01, 0xe582_0000, 0xe280_0001, RETURN], Kind::SplitImmediate).is_empty());
+        // The frame grows in two steps because it must.
+        assert!(places(&[0xe24d_da01, 0xe24d_d010, 0xe28d_da01, 0xe28d_d010, RETURN], Kind::SplitImmediate).is_empty());
     }
 
     #[test]

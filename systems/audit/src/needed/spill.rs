@@ -2,20 +2,40 @@
 //! which only a call on a cold path forces there.
 
 use super::Subject;
-use crate::code::{Class, Flow, Role};
+use crate::bits::Writer;
+use crate::code::{Class, Flow, Out, Reg, Role};
 use crate::finding::{Edit, Finding, Kind};
 use crate::spills::{self, Place};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
-    for place in &places {
+    for place in places.iter().filter(|it| !keeps_for_caller(subject, it, &places)) {
         findings.push(match place.kind {
             spills::Kind::Spill => spill(subject, place, &places),
             spills::Kind::Reload => reload(subject, place, &places),
         });
     }
     frame_for_cold_calls(subject, findings);
+}
+
+/// A register that the caller wants back is stored before anything is written to it, or comes back from there: the
+/// function's entry and its ways out, on sets without instructions for lists. No register is missing there.
+fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> bool {
+    let conventions = subject.function.isa.conventions();
+    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg);
+    let saves = |idx: usize| {
+        let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
+        !data.is_empty() && data.iter().all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
+    };
+    match place.kind {
+        spills::Kind::Spill => saves(place.idx),
+        spills::Kind::Reload => {
+            let restores = subject.at(place.idx).writes.iter().all(|it| is_kept(&it.reg) || it.out == Out::BaseUpdate);
+            let mut stores = places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Spill);
+            restores && stores.all(|it| saves(it.idx))
+        }
+    }
 }
 
 fn spill(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
@@ -51,8 +71,9 @@ fn reload(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
 fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let conventions = subject.function.isa.conventions();
     let Some(link) = conventions.link else { return };
-    let calls: Vec<usize> =
-        (0..subject.function.instructions.len()).filter(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. })).collect();
+    let calls: Vec<usize> = (0..subject.function.instructions.len())
+        .filter(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. } | Flow::LastCall))
+        .collect();
     let Some(&cold) = calls.first().filter(|_| calls.iter().all(|&idx| !subject.is_hot[idx])) else { return };
     let saves_link = |idx: &usize| {
         let instruction = subject.at(*idx);
@@ -73,9 +94,10 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{function, places};
+    use super::super::tests::{function, places, places_on};
     use super::*;
     use crate::bits::Bits;
+    use crate::isa::Isa;
 
     const PUSH: u32 = 0xe92d_4010; // push {r4, lr}
     const DOWN: u32 = 0xe24d_d008;
@@ -115,6 +137,33 @@ mod tests {
         assert_eq!(spill.why, "the value is only needed back on a cold path: the store could stand there");
         let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
         assert_eq!(save.why, "only the call to `another function` on a cold path needs the return address kept");
+    }
+
+    /// AArch64 saves one or two registers at a time.
+    #[test]
+    fn what_is_kept_for_the_caller_is_no_spill() {
+        // stp x29, x30, [sp, #-48]!; stp x19, x20, [sp, #16]; str x21, [sp, #32]; bl; the same back; ret
+        let words = [
+            0xa9bd_7bfd,
+            0xa901_53f3,
+            0xf900_13f5,
+            0xaa00_03f3,
+            0xaa01_03f4,
+            0xaa02_03f5,
+            0x9400_0100,
+            0x8b13_0280,
+            0x8b15_0000,
+            0xa941_53f3,
+            0xf940_13f5,
+            0xa8c3_7bfd,
+            0xd65f_03c0,
+        ];
+        for kind in [Kind::Spill, Kind::Reload] {
+            assert!(places_on(Isa::A64, &words, kind).is_empty(), "{kind:?}");
+        }
+        // The same store of a value of the function's own is one: mov x21, x2 comes first.
+        let own = [0xa9bd_7bfd, 0xaa02_03f5, 0xf900_13f5, 0x9400_0100, 0xf940_13f5, 0xaa15_03e0, 0xa8c3_7bfd, 0xd65f_03c0];
+        assert_eq!((places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)), (vec![2], vec![4]));
     }
 
     #[test]

@@ -50,6 +50,7 @@ struct thr {
     int alive;
     unsigned stamp;             /* allocation `lru`: the time of its last switch */
     unsigned return_to;         /* PREEMPT: where its switch was called */
+    unsigned slot;              /* its place among those that thr_report looks at */
 } __attribute__((aligned(8)));  /* stored by pairs of words */
 
 enum { THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM };
@@ -60,9 +61,10 @@ enum thr_reason {
     THR_FLUSH  /* nothing: its windows are stored at once, which is cheaper than later, one by one */
 };
 
-/* Most threads. */
+/* Most threads at a time. One that has ended makes room, and its memory is the program's again. */
 #define THR_MAX 32
-/* The word at the low end of a stack; if it is another one, the stack was too small. thr_report looks. */
+/* The word at the low end of a stack; if it is another one, the stack was too small. It is looked
+ * at when a thread ends, and by thr_report, which names the thread. */
 #define THR_GUARD 0x57494e44u
 /* Bytes that a stack needs before the first call of its thread. A frame takes 96 bytes or more; with PREEMPT, leave
  * another 256 for the interrupt. */

@@ -4,8 +4,8 @@
 
 struct thr thr_boot = {.name = "boot"};
 static unsigned idle_stack[512] __attribute__((aligned(8)));
+/* Those that have not ended, and those that ended with a broken guard; 0 where there is room. */
 static struct thr *known[THR_MAX];
-static unsigned n_threads;
 
 void thr_entry(void);
 void machine_idle(void *);
@@ -32,9 +32,13 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
 {
     if (thr_idle.stack == 0)
         first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
-    if (n_threads == THR_MAX || bytes < THR_STACK_MIN)
+    unsigned slot = 0;
+    while (slot < THR_MAX && known[slot])
+        slot++;
+    if (slot == THR_MAX || bytes < THR_STACK_MIN)
         return -1;
-    known[n_threads++] = t;
+    known[slot] = t;
+    t->slot = slot;
     t->name = name;
     t->waits_for = THR_RUNS;
     t->alive = 1;
@@ -43,10 +47,14 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
     return 0;
 }
 
-/* Called by thr_entry when a thread's function has returned. */
+/* Called by thr_entry when a thread's function has returned. What is not said of its stack now is never said: the memory
+ * may be used for something else. */
 RUNTIME void thr_finished(void)
 {
-    thr_self()->alive = 0;
+    struct thr *t = thr_self();
+    t->alive = 0;
+    if (t->stack[0] == THR_GUARD)
+        known[t->slot] = 0;
 }
 
 static BOOT const char *what(const struct thr *t)
@@ -58,9 +66,11 @@ static BOOT const char *what(const struct thr *t)
 BOOT void thr_report(void)
 {
     unsigned n_alive = 0, n_broken = 0;
-    for (unsigned i = 0; i < n_threads; i++) {
+    for (unsigned i = 0; i < THR_MAX; i++) {
         const struct thr *t = known[i];
-        if (t->stack[0] != THR_GUARD) {
+        if (!t)
+            continue;
+        if (!t->alive || t->stack[0] != THR_GUARD) {
             console_text("regwin: overflow ");
             console_text(t->name);
             console_text("\n");
@@ -72,9 +82,9 @@ BOOT void thr_report(void)
         console_text("regwin: done\n");
         return;
     }
-    for (unsigned i = 0; i < n_threads; i++) {
+    for (unsigned i = 0; i < THR_MAX; i++) {
         const struct thr *t = known[i];
-        if (!t->alive)
+        if (!t || !t->alive)
             continue;
         console_text("regwin: stuck ");
         console_text(t->name);

@@ -52,11 +52,12 @@ pub fn trace(behaviour: Behaviour) -> Result<Trace, Fault> {
     trace::record(&image.code, &image.elf, &spell::blobs(behaviour), &spell::THREADS.map(str::to_owned), machines)
 }
 
-/// The events of a scenario with the FIFO schedule.
+/// The events of a scenario with the FIFO schedule. Recorded with `snp`, in which going to sleep is a switch of its own; without
+/// sharing both switches are one place in the code, and cannot be told apart.
 pub fn scenario_trace(scenario: &Scenario) -> Result<Trace, Fault> {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
-    let (path, code) = work::image(&Recipe::new(Program::Scenario, Scheme::Ns, Schedule::Fifo))?;
+    let (path, code) = work::image(&Recipe::new(Program::Scenario, Scheme::Snp, Schedule::Fifo))?;
     let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
     trace::record(&code, &elf, &scenario.blobs(), &scenario.names(), machines)
 }

@@ -404,3 +404,85 @@ fn an_interrupted_run_leaves_nothing() {
         assert!(!names.iter().any(|it| it.starts_with("pages-")), "SIG{name}: {names:?}");
     }
 }
+
+/// A control group of the test's own in version 2, ended and taken away with it.
+struct Own(PathBuf);
+
+impl Own {
+    fn create() -> Option<Own> {
+        let mounts = fs::read_to_string("/proc/mounts").expect("proc is there");
+        let place = mounts.lines().map(|it| it.split(' ').collect::<Vec<_>>()).find(|it| it[2] == "cgroup2")?[1].to_owned();
+        let path = Path::new(&place).join(format!("job-{}", std::process::id()));
+        fs::create_dir_all(path.join("sub")).ok().map(|()| Own(path))
+    }
+
+    fn take(&self, sub: &str, pid: i32) {
+        fs::write(self.0.join(sub).join("cgroup.procs"), pid.to_string()).expect("it moves");
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = fs::write(self.0.join("cgroup.kill"), "1");
+        let start = std::time::Instant::now();
+        while start.elapsed() < Duration::from_secs(10) && (fs::remove_dir(self.0.join("sub")).is_ok(), fs::remove_dir(&self.0)).1.is_err()
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// An attached job stays inside its own control group: whoever owns that reaches it, and each process finds back.
+#[test]
+fn an_attached_job_stays_in_reach_of_its_owner() {
+    if !may_freeze() {
+        return;
+    }
+    let works = freezers().contains(&"v2");
+    let Some(own) = Own::create().filter(|_| works) else { return skipped("faults: no right to make control groups of version 2") };
+    let inside = |pid: i32| control_groups(pid).lines().find_map(|it| it.strip_prefix("0::").map(str::to_owned)).expect("a line");
+    let name = own.0.file_name().expect("a name").to_string_lossy().into_owned();
+    for end in ["stop", "KILL", "the owner"] {
+        let daemon = Daemon::start(&["--policy", "rr", "--freezer", "v2"]);
+        // A parent in the group and a child in a group below it.
+        let script = "echo $$ > \"$1/pid-p\"; sh -c 'echo $$ > \"$0/pid-q\"; while [ ! -e \"$0/stop\" ] && [ -e \"$0\" ]; do sleep 0.01; done' \"$1\" & \
+                      while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done; wait";
+        let mut job = Command::new("sh").args(["-c", script, "sh"]).arg(daemon.folder.path()).spawn().expect("sh runs");
+        wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0 && length(&daemon.at("pid-q")) > 1);
+        let (p, q) = (daemon.pid("p"), daemon.pid("q"));
+        own.take("", p);
+        own.take("sub", q);
+        let (value, code) = daemon.ask(&["submit", "--pid", &p.to_string()]);
+        assert_eq!(code, 0, "{value}");
+        daemon.submit_loops(&["a", "b"]);
+        for pid in [p, q] {
+            assert!(inside(pid).starts_with(&format!("/{name}/")), "{end}: {}", inside(pid));
+        }
+        match end {
+            "the owner" => {
+                fs::write(own.0.join("cgroup.kill"), "1").expect("the kernel can");
+                wait_for("both are gone", LIMIT, || [p, q].iter().all(|it| job_has_ended(*it)));
+            }
+            end => {
+                if end == "stop" {
+                    assert_eq!(daemon.ask(&["stop"]).1, 0);
+                } else {
+                    signal("KILL", &[daemon.child.id() as i32]);
+                }
+                wait_for("both are back", LIMIT, || inside(p) == format!("/{name}") && inside(q) == format!("/{name}/sub"));
+                daemon.run_on(&["p"]);
+            }
+        }
+        let _ = fs::write(daemon.at("stop"), "");
+        job.wait().expect("it is ours");
+        wait_for("our group in it goes", LIMIT, || {
+            let left = fs::read_dir(&own.0).expect("it is ours").flatten().map(|it| it.file_name().to_string_lossy().into_owned());
+            !left.into_iter().any(|it| it.starts_with("meanwhile-"))
+        });
+    }
+}
+
+fn job_has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|it| it.1.starts_with(['Z', 'X']))
+}

@@ -42,23 +42,37 @@ pub fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |it| it.len())
 }
 
-/// Where the groups of this manager are, under whatever freezer it has.
+/// Where the groups of this manager are, under whatever freezer it has: its folder, and those inside the test's own group,
+/// which attached processes have.
 pub fn groups(manager: u32) -> Vec<PathBuf> {
     let own = format!("meanwhile-{manager}");
-    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"].map(PathBuf::from);
-    let all = places.into_iter().chain([std::env::temp_dir()]).map(|it| it.join(&own));
-    all.filter(|it| it.exists()).collect()
+    let mut places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"].map(PathBuf::from).to_vec();
+    let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let homes: Vec<PathBuf> = text
+        .lines()
+        .filter_map(|it| it.splitn(3, ':').nth(2))
+        .flat_map(|it| places.iter().map(|place| place.join(it.trim_start_matches('/'))).collect::<Vec<_>>())
+        .collect();
+    places.extend(homes);
+    places.push(std::env::temp_dir());
+    places.sort();
+    places.dedup();
+    let entries = places.iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten();
+    let is_own = |name: &str| name == own || name.starts_with(&format!("{own}-"));
+    entries.filter(|it| is_own(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
 }
 
 /// Groups of this manager that are frozen, and processes that are stopped. What the freezer says, not how fast programs
 /// are: that depends on what else runs here.
 pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     let mut found = Vec::new();
-    for group in groups(manager).iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten() {
+    let folders = groups(manager);
+    let inside = folders.iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten().map(|it| it.path());
+    for group in inside.chain(folders.iter().cloned()) {
         // What is gone meanwhile is not frozen.
-        let says = |file: &str| fs::read_to_string(group.path().join(file)).unwrap_or_default();
+        let says = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
         if says("cgroup.freeze").trim() == "1" || says("freezer.state").trim().starts_with("FR") {
-            found.push(group.path().display().to_string());
+            found.push(group.display().to_string());
         }
     }
     for pid in pids {

@@ -105,25 +105,23 @@ impl Hierarchy {
         found
     }
 
-    /// A group, frozen from the start.
-    pub fn group(&self, name: &str) -> io::Result<Group> {
-        let path = self.path.join(name);
+    /// Where the group of a process will be that runs already: inside its own control group, whose limits and whose owner
+    /// reach it there, if we may make one in it; else in our folder.
+    pub fn place_beside(&self, home: Option<&Path>, name: &str) -> PathBuf {
+        let own = self.path.join(name);
+        let Some(home) = home.filter(|_| self.freezer != Freezer::Signals) else { return own };
+        let manager = self.path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let inside = home.join(format!("{manager}-{name}"));
+        // Asked by doing: rights are not the only thing that may be in the way.
+        if fs::create_dir(&inside).is_ok() && fs::remove_dir(&inside).is_ok() { inside } else { own }
+    }
+
+    /// A group at `path`, frozen from the start.
+    pub fn group(&self, path: PathBuf) -> io::Result<Group> {
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let group = Group::open(self.freezer, path)?;
         group.freeze()?;
         Ok(group)
-    }
-
-    /// All groups of the folder that are there.
-    pub fn groups(&self) -> io::Result<Vec<Group>> {
-        let mut all = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                all.extend(Group::open(self.freezer, entry.path()));
-            }
-        }
-        Ok(all)
     }
 
     /// The control group of a process here; none with signals.
@@ -163,7 +161,8 @@ pub struct Group {
 }
 
 impl Group {
-    fn open(freezer: Freezer, path: PathBuf) -> io::Result<Group> {
+    /// One that is there.
+    pub fn open(freezer: Freezer, path: PathBuf) -> io::Result<Group> {
         let file = match freezer {
             Freezer::V2 => "cgroup.freeze",
             Freezer::V1 => "freezer.state",
@@ -303,14 +302,14 @@ impl Group {
         Ok(self.threads()?.into_iter().filter(|it| process::keep_thread(*it, cpus).is_err()).count())
     }
 
-    /// Thaws it, moves what is in it to the control group `home`, and takes it away.
-    pub fn release(&self, home: Option<&Path>) -> io::Result<()> {
+    /// Thaws it, moves each process in it to the control group that `home` names, and takes it away.
+    pub fn release(&self, home: impl Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
         self.thaw()?;
-        let home = home.or(self.path.parent().and_then(Path::parent));
-        if let Some(home) = home.filter(|_| self.freezer != Freezer::Signals) {
+        if self.freezer != Freezer::Signals {
             for it in self.members()? {
+                let Some(home) = home(&it).or_else(|| self.path.parent()?.parent().map(Path::to_owned)) else { continue };
                 // What has ended meanwhile is gone.
-                let _ = move_to(it.pid, home);
+                let _ = move_to(it.pid, &home);
             }
         }
         self.remove()

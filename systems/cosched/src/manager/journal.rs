@@ -1,7 +1,8 @@
 //! Door: what programs had before they were managed, on disk, so that whoever outlives the manager gives it back.
 //!
-//! One file a program beside its page: the control group that it came from, then a line a thread: its number, when it
-//! started, its processors. A thread that is not named was born under us and gets what its process had.
+//! One file a program beside its page: its group, the control group that it came from, then a line a thread: its number,
+//! when it started, its processors, its control group if that is another one. A thread that is not named was born under us
+//! and gets what its process had.
 
 use std::fs;
 use std::io;
@@ -16,6 +17,8 @@ use super::team;
 /// What one program had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Before {
+    /// Our group for it.
+    pub group: PathBuf,
     /// Its control group; none if it was started by us, or if groups are folders of ours.
     pub home: Option<PathBuf>,
     /// The processors of each thread.
@@ -31,20 +34,28 @@ pub struct Thread {
     pub started: u64,
     /// They.
     pub cpus: Vec<usize>,
+    /// The control group of its process, if it is not that of the program's first.
+    pub home: Option<PathBuf>,
 }
 
 impl Before {
-    /// What the process and all below it have now.
-    pub fn of(root: i32, home: Option<PathBuf>) -> io::Result<Before> {
-        let mut before = Before { home, threads: Vec::new() };
-        before.add(process::tree(&process::all()?, root).iter().flat_map(Process::threads));
-        Ok(before)
+    /// What the process and all below it have now; `home_of` says in which control group each is.
+    pub fn of(root: i32, group: PathBuf, home_of: impl Fn(i32) -> Option<PathBuf>) -> io::Result<Before> {
+        let home = home_of(root);
+        let mut threads = Vec::new();
+        for process in process::tree(&process::all()?, root) {
+            let other = home_of(process.pid).filter(|it| Some(it) != home.as_ref());
+            for it in process.threads().into_iter().filter_map(Process::find) {
+                threads.push(Thread { tid: it.pid, started: it.started, cpus: process::cpus_of(it.pid), home: other.clone() });
+            }
+        }
+        Ok(Before { group, home, threads })
     }
 
-    fn add(&mut self, tids: impl Iterator<Item = i32>) {
-        for it in tids.filter_map(Process::find) {
-            self.threads.push(Thread { tid: it.pid, started: it.started, cpus: process::cpus_of(it.pid) });
-        }
+    /// The control group that a process came from.
+    fn home(&self, of: &Process) -> Option<PathBuf> {
+        let own = self.threads.iter().find(|it| it.tid == of.pid && it.started == of.started);
+        own.and_then(|it| it.home.clone()).or_else(|| self.home.clone())
     }
 
     /// The processors of this thread; `all` if nothing is known of it nor of its process.
@@ -65,7 +76,7 @@ impl Before {
         for tid in group.threads().unwrap_or_default() {
             let _ = process::keep_thread(tid, self.cpus(tid, all));
         }
-        let _ = group.release(self.home.as_deref());
+        let _ = group.release(|it| self.home(it));
     }
 
     /// Writes it to `path`.
@@ -73,10 +84,11 @@ impl Before {
     /// # Errors
     /// There is no room, or the folder is gone.
     pub fn store(&self, path: &Path) -> io::Result<()> {
-        let mut text = format!("{}\n", self.home.as_ref().map_or(String::new(), |it| it.display().to_string()));
+        let shown = |it: &Option<PathBuf>| it.as_ref().map_or(String::new(), |it| it.display().to_string());
+        let mut text = format!("{}\n{}\n", self.group.display(), shown(&self.home));
         for it in &self.threads {
             let cpus: Vec<String> = it.cpus.iter().map(usize::to_string).collect();
-            text += &format!("{} {} {}\n", it.tid, it.started, cpus.join(","));
+            text += &format!("{} {} {} {}\n", it.tid, it.started, cpus.join(","), shown(&it.home));
         }
         measure::file::write(path, text.as_bytes())
     }
@@ -85,36 +97,45 @@ impl Before {
     pub fn load(path: &Path) -> Before {
         let text = fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.lines();
-        let home = lines.next().filter(|it| !it.is_empty()).map(PathBuf::from);
+        let path = |text: &str| Some(text).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let group = lines.next().and_then(path).unwrap_or_default();
+        let home = lines.next().and_then(path);
         let thread = |line: &str| {
-            let mut fields = line.split(' ');
+            let mut fields = line.splitn(4, ' ');
             let (tid, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
             let cpus: Option<Vec<usize>> = fields.next()?.split(',').map(|it| it.parse().ok()).collect();
-            Some(Thread { tid, started, cpus: cpus? })
+            Some(Thread { tid, started, cpus: cpus?, home: path(fields.next()?) })
         };
-        Before { home, threads: lines.filter_map(thread).collect() }
+        Before { group, home, threads: lines.filter_map(thread).collect() }
     }
 }
 
-/// The file of the program whose group has this name.
-pub fn path(pages: &Path, group: &str) -> PathBuf {
-    pages.join(format!("{group}.before"))
+/// The file of the program of this number.
+pub fn path(pages: &Path, id: u64) -> PathBuf {
+    pages.join(format!("program-{id}{ENDING}"))
 }
+
+const ENDING: &str = ".before";
 
 /// Frees all programs of a manager that is dead: thawed, on their own processors, in their own groups. `pages` is the
 /// folder of its pages and files. True if nothing of it is left.
 pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
-    let groups = hierarchy.groups().unwrap_or_default();
+    let files = fs::read_dir(pages).into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
+    let programs: Vec<(Before, Group)> = files
+        .filter(|it| it.to_string_lossy().ends_with(ENDING))
+        .map(|it| Before::load(&it))
+        .filter_map(|it| Group::open(hierarchy.freezer, it.group.clone()).ok().map(|group| (it, group)))
+        .collect();
     // First of all they run.
-    for group in &groups {
+    for (_, group) in &programs {
         let _ = group.thaw();
     }
     team::free(pages);
-    for group in &groups {
-        let name = group.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        Before::load(&path(pages, &name)).give_back(group, all);
+    for (before, group) in &programs {
+        before.give_back(group, all);
     }
-    let is_gone = hierarchy.remove().is_ok() || !hierarchy.path.exists();
+    let is_left = programs.iter().any(|(before, _)| before.group.exists());
+    let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {
         let _ = fs::remove_dir_all(pages);
     }
@@ -169,10 +190,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let path = path(folder.path(), "program-3");
-        let threads = vec![Thread { tid: 7, started: 99, cpus: vec![0, 3] }, Thread { tid: 8, started: 100, cpus: vec![1] }];
+        let path = path(folder.path(), 3);
+        let threads = vec![
+            Thread { tid: 7, started: 99, cpus: vec![0, 3], home: None },
+            Thread { tid: 8, started: 100, cpus: vec![1], home: Some("/sys/fs/cgroup/a b/c".into()) },
+        ];
         for home in [None, Some(PathBuf::from("/sys/fs/cgroup/a b"))] {
-            let before = Before { home, threads: threads.clone() };
+            let before = Before { group: "/sys/fs/cgroup/our own".into(), home, threads: threads.clone() };
             before.store(&path).expect("written");
             assert_eq!(Before::load(&path), before);
         }
@@ -182,7 +206,8 @@ mod tests {
     #[test]
     fn threads_get_what_they_had_and_new_ones_what_their_process_had() {
         let own = Process::find(std::process::id() as i32).expect("it runs");
-        let before = Before { home: None, threads: vec![Thread { tid: own.pid, started: own.started, cpus: vec![5] }] };
+        let threads = vec![Thread { tid: own.pid, started: own.started, cpus: vec![5], home: None }];
+        let before = Before { threads, ..Before::default() };
         assert_eq!(before.cpus(own.pid, &[9]), [5]);
         let (tid, done) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
         let thread = std::thread::spawn(move || {

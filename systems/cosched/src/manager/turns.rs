@@ -189,7 +189,9 @@ impl<'a> Turns<'a> {
     /// Starts a program, frozen until its first turn; its number.
     pub fn start(&mut self, task: &Task) -> io::Result<u64> {
         let id = self.number();
-        let before = Before { home: self.ground.hierarchy.home(std::process::id() as i32), threads: Vec::new() };
+        let hierarchy = &self.ground.hierarchy;
+        let group = hierarchy.path.join(format!("program-{id}"));
+        let before = Before { group, home: hierarchy.home(std::process::id() as i32), threads: Vec::new() };
         let group = self.new_group(id, &before)?;
         let page = self.new_page(id);
         let spawned = page.and_then(|page| Ok((spawn(task, &group, self.ground.preload.as_ref().zip(page.as_ref()))?, page)));
@@ -231,8 +233,10 @@ impl<'a> Turns<'a> {
 
     /// Takes in a process that runs already, and all below it.
     pub fn attach(&mut self, root: Process, n_threads: usize) -> io::Result<u64> {
-        let before = Before::of(root.pid, self.ground.hierarchy.home(root.pid))?;
         let id = self.number();
+        let hierarchy = &self.ground.hierarchy;
+        let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"));
+        let before = Before::of(root.pid, place, |pid| hierarchy.home(pid))?;
         let group = self.new_group(id, &before)?;
         let taken = group.take(root.pid).and_then(|()| self.counter(id, &group, root.pid));
         let counter = match taken {
@@ -251,9 +255,8 @@ impl<'a> Turns<'a> {
 
     /// A group for a program, and on disk what the program had: before anything of it is frozen.
     fn new_group(&self, id: u64, before: &Before) -> io::Result<Group> {
-        let name = format!("program-{id}");
-        before.store(&journal::path(&self.ground.pages, &name))?;
-        self.ground.hierarchy.group(&name).inspect_err(|_| self.forget_files(id))
+        before.store(&journal::path(&self.ground.pages, id))?;
+        self.ground.hierarchy.group(before.group.clone()).inspect_err(|_| self.forget_files(id))
     }
 
     fn new_page(&self, id: u64) -> io::Result<Option<Page>> {
@@ -265,7 +268,7 @@ impl<'a> Turns<'a> {
     }
 
     fn forget_files(&self, id: u64) {
-        for path in [journal::path(&self.ground.pages, &format!("program-{id}")), self.page_path(id)] {
+        for path in [journal::path(&self.ground.pages, id), self.page_path(id)] {
             // It may never have been written.
             let _ = std::fs::remove_file(path);
         }

@@ -32,28 +32,13 @@ fn tools() -> bool {
 /// plugin at all.
 const BROKEN: [&str; 2] = ["int llvmGetPassPluginInfo(void) { __builtin_trap(); }\n", "int nothing;\n"];
 
-const PROGRAM: &str = "#include <mpi.h>
-#include <stdio.h>
-static double a[50000], x[5000];
-int main(int argc, char **argv) {
-  int rank;
-  MPI_Init(&argc, &argv);
-  SET_HANDLER
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0)
-    MPI_Send(a, 50000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
-  else if (rank == 1)
-    MPI_Recv(a, 50000, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  for (int i = 1; i < 5000; i++)
-    x[i] = 0.5 * x[i - 1] + i;
-  if (rank == 0)
-    printf(\"%g\\n\", x[9] + a[3]);
-  MPI_Finalize();
-}
-";
+const PROGRAM: &str = include_str!("support/exchange.c");
 
-fn put(folder: &Path, handler: &str) {
-    std::fs::write(folder.join("p.c"), PROGRAM.replace("SET_HANDLER", handler)).expect("a scratch file");
+/// The program, with `more` at its beginning.
+fn put(folder: &Path, more: &str) {
+    let begin = "MPI_Init(&argc, &argv);";
+    assert!(PROGRAM.contains(begin));
+    std::fs::write(folder.join("p.c"), PROGRAM.replace(begin, &format!("{begin} {more}"))).expect("a scratch file");
 }
 
 fn broken(folder: &Path, text: &str) {
@@ -114,6 +99,31 @@ fn a_linker_that_dies_and_standard_input_are_no_exception() {
     assert!(ran.status.success() && at.join("in.o").exists(), "{}", said(&ran));
 }
 
+/// Objects that were converted before stay blocking where the program asks for it, even if the linker cannot have the plugin.
+#[test]
+fn a_link_without_the_plugin_looks_for_what_switches_calls_off() {
+    if !tools() {
+        return;
+    }
+    for (handler, is_off) in [("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);", true), ("", false)] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        put(at, "extern void set(void); set();");
+        std::fs::write(at.join("other.c"), format!("#include <mpi.h>\nvoid set(void) {{ {handler} }}\n")).expect("a scratch file");
+        broken(at, BROKEN[0]);
+        assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c"]).status.success());
+        let plain = Command::new("mpicc").current_dir(at).args(["-O2", "-c", "other.c"]).status().expect("mpicc runs");
+        assert!(plain.success());
+        // An object in between is compiled as the program is linked, so that the plugin is asked for.
+        std::fs::write(at.join("third.c"), "int third;\n").expect("a scratch file");
+        let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "third.c", "p.o", "other.o", "-o", "p"]);
+        assert!(ran.status.success() && said(&ran).contains("passed without it"), "{}", said(&ran));
+        assert_eq!(said(&ran).contains("stay blocking"), is_off, "{handler}: {}", said(&ran));
+        assert_eq!(at.join("p.overlap-off").exists(), is_off, "{handler}");
+        assert_eq!(trace(at)["executed"].as_u64().is_some_and(|it| it > 0), !is_off, "{handler}");
+    }
+}
+
 /// What is wrong in the user's program is said once, by the compiler alone.
 #[test]
 fn an_error_of_the_program_stays_one() {
@@ -160,11 +170,10 @@ fn setting_the_default_error_handler_switches_nothing_off() {
     ] {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
-        put(at, "");
         // The handler is set in another object, as a library of the program's own would.
         let other = format!("#include <mpi.h>\nvoid set(int argc) {{ (void)argc; {handler} }}\n");
         std::fs::write(at.join("other.c"), other).expect("a scratch file");
-        std::fs::write(at.join("p.c"), PROGRAM.replace("SET_HANDLER", "extern void set(int); set(argc);")).expect("a scratch file");
+        put(at, "extern void set(int); set(argc);");
         for source in ["p.c", "other.c"] {
             let ran = meanwhile(at, &["cc", "--", "-O2", "-c", source]);
             assert!(ran.status.success(), "{}", said(&ran));

@@ -373,6 +373,8 @@ static Sentinel sentinel(const Binding &B, const Value *V, const DataLayout &DL)
   return Sentinel::Other;
 }
 
+bool isSentinel(const Binding &B, const Value *V, const DataLayout &DL) { return sentinel(B, V, DL) != Sentinel::None; }
+
 /// A number that nobody writes. One in a variable of the function is written before the call.
 static bool isConstantPlace(Value *Arg) {
   auto *G = dyn_cast<GlobalVariable>(Arg->stripPointerCasts());

@@ -130,6 +130,9 @@ std::vector<Site> classify(llvm::Module &M, const Options &O);
 /// Fills in what the call of `S` touches, or says why that is not known.
 std::optional<Refusal> findAccesses(Site &S);
 
+/// True for an address that MPI gave a meaning, such as that of MPI_STATUSES_IGNORE: it is no memory.
+bool isSentinel(const Binding &B, const llvm::Value *V, const llvm::DataLayout &DL);
+
 /// True for a constant operation of MPI.
 bool isBuiltInOperation(const Binding &B, llvm::Value *Op);
 

@@ -125,12 +125,6 @@ static bool describeStart(Site &S, CallInst &Start) {
   return Known;
 }
 
-/// True for constants of MPI in place of a status.
-static bool isIgnored(const Value *Status) {
-  auto *G = dyn_cast<GlobalVariable>(getUnderlyingObject(Status));
-  return G ? G->getName().starts_with("mpi_fortran_status") || G->getName().starts_with("mpipriv") : isa<Constant>(Status);
-}
-
 /// True if the message of `Start` may still be pending when its loop begins another pass.
 static bool outlivesPass(CallInst *Start, CallInst *End, Loop *L) {
   BasicBlock *Of = Start->getParent();
@@ -188,7 +182,7 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
   for (unsigned At = 0; At < End->arg_size(); ++At)
-    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isIgnored(Place))
+    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
   // In a later pass the same names may stand for other buffers.
   if (any_of(Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&

@@ -243,7 +243,7 @@ pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
         folder: Some(folder.path()),
     };
     let ended = compile::compile(&request)?;
-    if ended.ok { Ok(Built { folder }) } else { Err(ToolError { ran: ended.ran, said: "the compiler failed".to_owned() }) }
+    if ended.ok { Ok(Built { folder }) } else { Err(ended.failed()) }
 }
 
 fn path(folder: &Path, variant: Variant) -> PathBuf {

@@ -55,6 +55,13 @@ pub struct Ended {
     pub without_plugin: Option<Option<PathBuf>>,
 }
 
+impl Ended {
+    /// The failure of a call that had to succeed, with what the compiler said.
+    pub fn failed(self) -> ToolError {
+        ToolError { ran: self.ran, said: String::from_utf8_lossy(&self.said).into_owned() }
+    }
+}
+
 /// Beside a result that was made without the plugin: a script that reproduces why.
 pub const CRASH: &str = ".overlap-crash.sh";
 /// Beside a program whose calls all stay blocking: why, one reason a line.
@@ -67,7 +74,7 @@ pub const OFF: &str = ".overlap-off";
 /// error of the user's program is no error here.
 pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     let (mut command, step) = prepare(request)?;
-    with_plugin(request, &mut command, &step, None)
+    checked(request, &mut command, &step, None)
 }
 
 /// The same for a build that must not notice the plugin: if the compiler fails with it and passes without it, the result
@@ -77,14 +84,15 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 /// As [`compile`].
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     let (mut command, step) = prepare(request)?;
-    let input = if step.input.as_deref() == Some("-") { Some(standard_input()?) } else { None };
+    let input = if step.reads_stdin { Some(standard_input()?) } else { None };
     let crash = beside(request, &step, CRASH);
-    let ended = with_plugin(request, &mut command, &step, input.as_deref())?;
+    let ended = checked(request, &mut command, &step, input.as_deref())?;
     if ended.ok {
         remove(&crash);
+        remove(&crash.with_extension("stdin"));
         return Ok(ended);
     }
-    let plain = run(&mut plain(request)?, input.as_deref())?;
+    let plain = checked(request, &mut plain(request)?, &step, input.as_deref())?;
     if !plain.ok {
         return Ok(plain);
     }
@@ -92,7 +100,9 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     Ok(Ended { without_plugin: Some(written.is_ok().then_some(crash)), ..plain })
 }
 
-fn with_plugin(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
+/// Runs the compiler, and looks at a program that it linked: objects that were converted before may be in it even if this
+/// call is made without the plugin.
+fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
     let mut ended = run(command, input)?;
     if ended.ok && step.links {
         let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));

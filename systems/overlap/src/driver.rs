@@ -45,13 +45,16 @@ pub struct Step {
     pub output: Option<String>,
     /// The first file that is read; `-` is standard input.
     pub input: Option<String>,
+    /// One of the files is standard input.
+    pub reads_stdin: bool,
 }
 
 /// Reads a command line; `response` gives the text of a response file.
 pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>) -> Step {
     let mut words = Vec::new();
     expand(arguments, response, 0, &mut words);
-    let mut step = Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None, input: None };
+    let mut step =
+        Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None, input: None, reads_stdin: false };
     let mut stops_early = false;
     let mut n_inputs = 0;
     let mut idx = 0;
@@ -64,6 +67,7 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
             "-" => {
                 n_inputs += 1;
+                step.reads_stdin = true;
                 step.input.get_or_insert_with(|| "-".to_owned());
             }
             _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
@@ -175,6 +179,12 @@ mod tests {
     fn a_dependency_file_does_not_stop_the_link() {
         assert!(of("-MD -MF a.d a.c -o a").links);
         assert!(of("-MMD a.c -o a").links);
+    }
+
+    #[test]
+    fn standard_input_is_seen_behind_other_files() {
+        assert!(of("-c -x c -").reads_stdin && of("a.o -x c - -o a").reads_stdin);
+        assert!(!of("a.o -o -").reads_stdin && !of("-c a.c").reads_stdin);
     }
 
     #[test]

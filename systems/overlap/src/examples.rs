@@ -39,7 +39,7 @@ fn build(folder: &Path, mpi: Mpi, program: (&str, Language, &str), settings: &Se
         let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder: Some(folder) };
         let ended = compile::compile(&request)?;
         if !ended.ok {
-            return Err(ToolError { ran: ended.ran, said: "the compiler failed".to_owned() });
+            return Err(ended.failed());
         }
     }
     Ok(())

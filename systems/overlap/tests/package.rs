@@ -79,7 +79,7 @@ fn compiles(mpi: Mpi, folder: &Path, language: Language, words: &[&str]) {
     let settings = Settings::default();
     let request = Request { language, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments, folder: Some(folder) };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    assert!(ended.ok, "{words:?}: {}", ended.ran);
+    assert!(ended.ok, "{words:?}: {}", ended.failed());
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub fn compile_with(mpi: Mpi, language: Language, settings: &Settings, arguments
     let folder = Path::new(output).parent();
     let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
-    assert!(ended.ok, "{}", ended.ran);
+    assert!(ended.ok, "{}", ended.failed());
 }
 
 /// What the program prints on `ranks` processes.

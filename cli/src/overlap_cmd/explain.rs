@@ -111,6 +111,9 @@ fn table(rows: &[Row], notes: &Notes) -> Table {
     if !notes.crashes.is_empty() {
         row("compiled without the plugin", notes.crashes.len().to_string());
     }
+    if summary.polling_loops > 0 {
+        row("loops that poll", summary.polling_loops.to_string());
+    }
     if let Some(mean) = summary.mean_window {
         row("mean window", format!("{mean:.0}"));
     }

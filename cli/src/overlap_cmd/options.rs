@@ -17,6 +17,10 @@ fn strength(name: &str) -> Result<String, String> {
     named("strength", name, &overlap::settings::STRENGTHS)
 }
 
+fn conversion(name: &str) -> Result<String, String> {
+    named("conversion", name, &overlap::settings::CONVERSIONS)
+}
+
 fn progress(name: &str) -> Result<String, String> {
     named("progress", name, &overlap::settings::PROGRESS)
 }
@@ -40,6 +44,10 @@ pub struct PluginOptions {
     /// How far windows are widened: basic, extended, frontier.
     #[arg(long, default_value = "frontier", value_parser = strength)]
     strength: String,
+    /// Which calls become nonblocking: auto, or none, where polls keep the program's own nonblocking messages moving and
+    /// no call is changed.
+    #[arg(long, default_value = "auto", value_parser = conversion)]
+    convert: String,
     /// Polls inside windows: auto, on, off.
     #[arg(long, default_value = "auto", value_parser = progress)]
     progress: String,
@@ -65,6 +73,7 @@ impl PluginOptions {
     pub fn settings(&self) -> Settings {
         Settings {
             strength: self.strength.clone(),
+            convert: self.convert.clone(),
             progress: self.progress.clone(),
             collectives: self.collectives.clone(),
             wildcards: self.wildcards.clone(),

@@ -51,20 +51,83 @@ static const StringMap<CallInfo> &table() {
   return Table;
 }
 
-const CallInfo *findCall(StringRef Symbol, bool &Fortran) {
-  std::string Key;
-  if (Symbol.consume_front("MPI_")) {
-    Fortran = false;
-    Key = Symbol.str();
-  } else if (Symbol.consume_front("mpi_") && Symbol.consume_back("_") && !Symbol.empty()) {
-    Fortran = true;
-    Key = Symbol.str();
-    Key[0] = llvm::toUpper(Key[0]);
-  } else {
-    return nullptr;
+namespace {
+/// The parts of a symbol of MPI.
+struct SymbolParts {
+  std::string Name; ///< In lower case, without `mpi_`.
+  bool Fortran = false, Profiling = false, F08 = false;
+};
+} // namespace
+
+/// `MPI_Send`, `PMPI_Send`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two libraries calls.
+static std::optional<SymbolParts> partsOf(StringRef Symbol) {
+  SymbolParts Parts;
+  if (Symbol.consume_front("MPI_") || (Parts.Profiling = Symbol.consume_front("PMPI_"))) {
+    Parts.Name = Symbol.lower();
+    // Some Fortran compilers write all in capitals.
+    if (Symbol.empty() || !isUpper(Symbol[0]) || Symbol.drop_front() != StringRef(Parts.Name).drop_front())
+      return std::nullopt;
+    return Parts;
   }
-  auto It = table().find(Key);
+  Parts.Profiling = Symbol.starts_with("p");
+  if (!Symbol.consume_front(Parts.Profiling ? "pmpi_" : "mpi_") || !Symbol.consume_back("_"))
+    return std::nullopt;
+  Parts.Fortran = true;
+  Parts.F08 = Symbol.consume_back("_f08") || Symbol.consume_back("_f08ts");
+  Parts.Name = Symbol.str();
+  return Parts;
+}
+
+/// The same for symbols that are called as MPI's own bindings of C and Fortran are.
+static std::optional<SymbolParts> plainPartsOf(StringRef Symbol) {
+  std::optional<SymbolParts> Parts = partsOf(Symbol);
+  return Parts && !Parts->Profiling && !Parts->F08 ? Parts : std::nullopt;
+}
+
+const CallInfo *findCall(StringRef Symbol, bool &Fortran) {
+  std::optional<SymbolParts> Parts = plainPartsOf(Symbol);
+  if (!Parts || Parts->Name.empty())
+    return nullptr;
+  Fortran = Parts->Fortran;
+  Parts->Name[0] = llvm::toUpper(Parts->Name[0]);
+  auto It = table().find(Parts->Name);
   return It == table().end() ? nullptr : &It->second;
+}
+
+/// The row of `Rows` with this name.
+template <typename Row, size_t N> static const Row *rowOf(const Row (&Rows)[N], StringRef Name) {
+  const Row *It = find_if(Rows, [&](const Row &R) { return Name.equals_insensitive(R.Name); });
+  return It == std::end(Rows) ? nullptr : It;
+}
+
+const StartInfo *findStart(StringRef Symbol, bool &Fortran, bool AnyName) {
+  static const StartInfo Rows[] = {
+#define CALL(Name, Kind, ...) {"I" #Name, -1},
+#define START(Name, Many) {#Name, Many},
+#include "MpiCalls.def"
+  };
+  std::optional<SymbolParts> Parts = AnyName ? partsOf(Symbol) : plainPartsOf(Symbol);
+  Fortran = Parts && Parts->Fortran;
+  return Parts ? rowOf(Rows, Parts->Name) : nullptr;
+}
+
+const EndInfo *findEnd(StringRef Symbol, bool &Fortran, bool AnyName) {
+  static const EndInfo Rows[] = {
+#define END(Name, Args, Many, Requests, Flag, Index, Done, Tests) {#Name, Args, Many, Requests, Flag, Index, Done, Tests},
+#include "MpiCalls.def"
+  };
+  std::optional<SymbolParts> Parts = AnyName ? partsOf(Symbol) : plainPartsOf(Symbol);
+  Fortran = Parts && Parts->Fortran;
+  return Parts ? rowOf(Rows, Parts->Name) : nullptr;
+}
+
+bool isQuery(StringRef Symbol) {
+  std::optional<SymbolParts> Parts = plainPartsOf(Symbol);
+#define QUERY(Name) StringRef(#Name),
+  return Parts && any_of(std::initializer_list<StringRef>{
+#include "MpiCalls.def"
+                             },
+                             [&](StringRef Name) { return Name.equals_insensitive(Parts->Name); });
 }
 
 bool isMpiName(StringRef Symbol) {

@@ -36,6 +36,20 @@ struct CallInfo {
   int Arrays[6];
 };
 
+/// A call that leaves requests pending; a row of MpiCalls.def.
+struct StartInfo {
+  const char *Name;
+  int Many;
+};
+
+/// A call that ends requests; a row of MpiCalls.def.
+struct EndInfo {
+  const char *Name;
+  unsigned NumArgs;
+  int Many, Requests, Flag, Index, Done;
+  bool Tests;
+};
+
 enum class Library { OpenMpi, Mpich };
 
 /// How handles look in this module.
@@ -113,6 +127,13 @@ struct Site {
 
 /// The row of this function, or null. `Fortran` is set if it is the Fortran symbol.
 const CallInfo *findCall(llvm::StringRef Symbol, bool &Fortran);
+
+/// The row of this function, or null; also by its name in `mpi_f08` and in the profiling interface if `AnyName`.
+const StartInfo *findStart(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
+const EndInfo *findEnd(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
+
+/// True for a call that asks for a number and can do nothing else.
+bool isQuery(llvm::StringRef Symbol);
 
 /// True for every function of MPI, by name.
 bool isMpiName(llvm::StringRef Symbol);

@@ -26,13 +26,6 @@ static bool isMath(StringRef Name) {
   return (Name.consume_back("f") || Name.consume_back("l")) && Names.contains(Name);
 }
 
-/// Calls of MPI that ask and do nothing; they touch only what their arguments point to.
-static bool isQuery(StringRef Name) {
-  static const StringSet<> Names = {"MPI_Comm_rank", "MPI_Comm_size", "MPI_Type_size", "MPI_Get_count",
-                                    "mpi_comm_rank_", "mpi_comm_size_", "mpi_type_size_", "mpi_get_count_"};
-  return Names.contains(Name);
-}
-
 static const Function *calleeOf(const CallBase &Call) {
   return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
 }

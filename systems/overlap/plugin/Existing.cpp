@@ -2,6 +2,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
@@ -13,33 +14,26 @@ using namespace llvm;
 
 namespace overlap {
 
-static constexpr CallInfo named(const char *Name, CallKind Kind) {
-  return {Name, Kind, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}};
+/// What the mixed kinds of a group come to: whoever receives must not pass a send.
+static const CallInfo *endOf(const EndInfo &End, bool Receives) {
+  static const StringMap<CallInfo> Rows[2] = {
+#define END(Name, ...) {#Name, {#Name, CallKind::Send, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}}},
+      {
+#include "MpiCalls.def"
+      },
+#define END(Name, ...) {#Name, {#Name, CallKind::Recv, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}}},
+      {
+#include "MpiCalls.def"
+      }};
+  return &Rows[Receives].find(End.Name)->second;
 }
-
-namespace {
-/// A call that ends requests, and where its arguments stand.
-struct EndInfo {
-  CallInfo ForSends, ForAny; ///< What the mixed kinds of a group come to: whoever receives must not pass a send.
-  unsigned NumArgs, Requests;
-  bool Tests;
-};
-} // namespace
 
 /// True if `Name` is the Fortran binding, which has one more argument, the code.
 static bool isFortran(StringRef Name) { return Name.starts_with("mpi_"); }
 
 static const EndInfo *endInfo(StringRef Name) {
-#define END(Text, Args, Requests, Tests) {named(Text, CallKind::Send), named(Text, CallKind::Recv), Args, Requests, Tests}
-  static const EndInfo Table[] = {END("Wait", 2, 0, false),     END("Waitall", 3, 1, false), END("Waitany", 4, 1, false),
-                                  END("Waitsome", 5, 1, false), END("Test", 3, 0, true),     END("Testall", 4, 1, true),
-                                  END("Testany", 5, 1, true),   END("Testsome", 5, 1, true)};
-#undef END
-  bool Known = isFortran(Name) ? Name.consume_front("mpi_") && Name.consume_back("_") : Name.consume_front("MPI_");
-  for (const EndInfo &E : Table)
-    if (Known && Name.equals_insensitive(E.ForAny.Name))
-      return &E;
-  return nullptr;
+  bool Fortran = false;
+  return findEnd(Name, Fortran);
 }
 
 static StringRef calleeName(const CallInst &Call) {
@@ -82,7 +76,7 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
       } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
         Starts.push_back(Call);
       } else if (const EndInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
-                 End && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) == End->Requests &&
+                 End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
                      Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
         Ends.push_back(Call);
       } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
@@ -167,7 +161,7 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   S.Accesses.push_back(Slot);
   CallInst *End = Ends.front();
   const EndInfo &Info = *endInfo(calleeName(*End));
-  S.Info = Receives ? &Info.ForAny : &Info.ForSends;
+  S.Info = endOf(Info, Receives);
   S.Init = Starts.front();
   for (CallInst *Start : Starts)
     if (Start->getParent() == End->getParent() && S.Init->getParent() == Start->getParent() && S.Init->comesBefore(Start))
@@ -182,7 +176,7 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
   for (unsigned At = 0; At < End->arg_size(); ++At)
-    if (Value *Place = End->getArgOperand(At); At != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
+    if (Value *Place = End->getArgOperand(At); static_cast<int>(At) != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
   // In a later pass the same names may stand for other buffers.
   if (any_of(Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&
@@ -243,7 +237,7 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
       E.Whole.Existing = true;
       E.Whole.Caller = &F;
       E.Whole.Loc = Group.Ends.front()->getDebugLoc();
-      E.Whole.Info = &endInfo(calleeName(*Group.Ends.front()))->ForAny;
+      E.Whole.Info = endOf(*endInfo(calleeName(*Group.Ends.front())), true);
       std::optional<Refusal> OfThis = Why;
       if (!OfThis)
         OfThis = match(E, Group.Lies, Group.Starts, Group.Ends, LI);

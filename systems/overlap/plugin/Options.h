@@ -17,12 +17,18 @@ enum class Strength {
   Frontier, ///< Extended, then a wait at the first use on each path.
 };
 
+/// Whether calls are changed.
+enum class Conversion {
+  Auto, ///< Blocking calls become nonblocking ones, windows are widened, and polls stand in them.
+  None, ///< No call is changed; polls keep the program's own messages moving.
+};
 enum class Progress { Off, On, Auto };
 enum class Collectives { Off, Safe, Uniform };
 enum class Wildcards { Auto, Maybe, None };
 
 struct Options {
   Strength Widen = Strength::Frontier;
+  Conversion Calls = Conversion::Auto;
   Progress Poll = Progress::Auto;
   Collectives Convert = Collectives::Safe;
   uint64_t MinBytes = 131072; ///< Smaller payloads stay blocking.

@@ -11,6 +11,7 @@
 #include "Lines.h"
 #include "Options.h"
 #include "Pipeline.h"
+#include "PollEverywhere.h"
 #include "Progress.h"
 #include "Remarks.h"
 #include "Split.h"
@@ -32,10 +33,6 @@ using namespace llvm;
 using namespace overlap;
 
 namespace {
-
-/// Calls that end a nonblocking call.
-constexpr const char *Ends[] = {"MPI_Wait",  "MPI_Waitall",  "MPI_Waitany",  "MPI_Waitsome",  "MPI_Test",  "MPI_Testall",  "MPI_Testany",  "MPI_Testsome",
-                                "mpi_wait_", "mpi_waitall_", "mpi_waitany_", "mpi_waitsome_", "mpi_test_", "mpi_testall_", "mpi_testany_", "mpi_testsome_"};
 
 /// Analyses of `F` as they are now.
 Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
@@ -181,6 +178,10 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
 }
 
 PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  if (Given.Calls == Conversion::None) {
+    auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    return pollEverywhere(M, FAM, Given) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
   PreservedAnalyses Kept = convert(M, MAM);
   return hideDefaultHandlers(M) ? PreservedAnalyses::none() : Kept;
 }
@@ -196,7 +197,12 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   if (any_of(M, [](const Function &F) { return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll"); }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   std::vector<Site> Sites = classify(M, O);
-  bool HasWaits = any_of(Ends, [&](const char *Name) { return M.getFunction(Name) != nullptr; });
+  bool Fortran = false;
+  SmallVector<Function *, 4> Ends;
+  for (Function &F : M)
+    if (findEnd(F.getName(), Fortran))
+      Ends.push_back(&F);
+  bool HasWaits = !Ends.empty();
   if (Sites.empty() && !HasWaits)
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
@@ -215,8 +221,8 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   }
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
-  for (const char *Name : Ends)
-    if (Function *Wait = M.getFunction(Name); Wait && !Hazard)
+  for (Function *Wait : Ends)
+    if (!Hazard)
       for (User *U : Wait->users())
         if (auto *Call = dyn_cast<CallInst>(U); Call && !Call->getFunction()->hasOptNone() &&
                                                 !Call->getFunction()->callsFunctionThatReturnsTwice() &&
@@ -272,7 +278,10 @@ bool beforeLink(const Module &M) { return M.getModuleFlag("ThinLTO") != nullptr;
 class BeforeVectorisation : public PassInfoMixin<BeforeVectorisation> {
 public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
-    return beforeLink(M) ? PreservedAnalyses::all() : OverlapPass(fromEnvironment()).run(M, MAM);
+    Options O = fromEnvironment();
+    // Polls need nothing of the rest of the program.
+    bool Now = !beforeLink(M) || O.Calls == Conversion::None;
+    return Now ? OverlapPass(O).run(M, MAM) : PreservedAnalyses::all();
   }
 };
 
@@ -313,8 +322,9 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
               MPM.addPass(DropLines(/*AtLink=*/false));
             });
             PB.registerFullLinkTimeOptimizationLastEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
-              if (Level != OptimizationLevel::O0)
-                MPM.addPass(OverlapPass(fromEnvironment()));
+              Options O = fromEnvironment();
+              if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None)
+                MPM.addPass(OverlapPass(O));
               MPM.addPass(DropLines(/*AtLink=*/true));
               // Functions that only twins or copies call in their place; no pass behind this one removes them.
               MPM.addPass(GlobalDCEPass());

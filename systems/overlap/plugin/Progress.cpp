@@ -1,10 +1,11 @@
 #include "Progress.h"
 #include "Helpers.h"
+#include "PollingLoops.h"
+#include "Strip.h"
 #include "Wrapper.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/DomTreeUpdater.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
@@ -12,19 +13,11 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
-#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 
 namespace overlap {
 
-/// A pass through a loop with less work would feel the counter, in weighted instructions.
-static constexpr uint64_t PassMin = 500;
-/// A loop of unknown length that is worth hiding something behind is long.
-static constexpr uint64_t UnknownTrips = 100;
-/// A strip of an innermost loop, in weighted instructions: long enough to vectorise and not to feel
-/// its ends, short against the time between two polls.
-static constexpr uint64_t StripWeight = 40000;
 /// With `auto`, smaller windows have no polls.
 static constexpr uint64_t WindowMin = 1000;
 
@@ -39,128 +32,6 @@ PollingCopies::PollingCopies(const Module &M) {
   for (const Function &F : M)
     Size += F.getInstructionCount();
   Left = std::max(Size / 40, CopiesMin);
-}
-
-/// One pass through `L`, in weighted instructions.
-uint64_t Polls::pass(Loop &L) {
-  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(*L.getHeader()->getParent());
-  auto &LI = FAM.getResult<LoopAnalysis>(*L.getHeader()->getParent());
-  uint64_t Sum = 0;
-  for (BasicBlock *Block : L.blocks())
-    if (LI.getLoopFor(Block) == &L)
-      for (Instruction &I : *Block)
-        Sum += Weights.weight(I);
-  for (Loop *Inner : L) {
-    unsigned Known = SE.getSmallConstantTripCount(Inner);
-    Sum += pass(*Inner) * (Known ? Known : UnknownTrips);
-    Sum = std::min(Sum, uint64_t(1) << 40);
-  }
-  return Sum;
-}
-
-void Polls::choose(Loop &L, SmallVectorImpl<Loop *> &Chosen) {
-  if (L.isInnermost() && pass(L) < PassMin)
-    return;
-  unsigned Before = Chosen.size();
-  for (Loop *Inner : L)
-    choose(*Inner, Chosen);
-  // Nothing inside was long enough for the counter, so it stands here if this is.
-  if (Chosen.size() == Before && pass(L) >= PassMin)
-    Chosen.push_back(&L);
-}
-
-/// The loop's own counter, of at least `Bits` bits, which goes up by one each pass: that which ends the loop, if there is one.
-static PHINode *counter(Loop &L, ScalarEvolution &SE, unsigned Bits) {
-  PHINode *Found = nullptr;
-  const ICmpInst *Ends = L.getLatchCmpInst();
-  for (PHINode &Phi : L.getHeader()->phis()) {
-    auto *Type = dyn_cast<IntegerType>(Phi.getType());
-    if (!Type || Type->getBitWidth() < std::max(Bits, 32U) || Type->getBitWidth() > 64)
-      continue;
-    auto *Sum = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi));
-    if (!Sum || Sum->getLoop() != &L || !Sum->isAffine() || !Sum->getStepRecurrence(SE)->isOne())
-      continue;
-    Value *More = Phi.getIncomingValueForBlock(L.getLoopLatch());
-    if (!Found || (Ends && (Ends->getOperand(0) == More || Ends->getOperand(1) == More)))
-      Found = &Phi;
-  }
-  return Found;
-}
-
-/// Cuts `L` into strips of `Passes` or, without, of StripWeight:
-///
-///   for (k = s; k < n; k++)       for (from = s; from != n; from = to) {
-///     body(k);                      to = from + min(strip, n - from);
-///                         --->      for (k = from; k != to; k++)
-///                                     body(k);
-///                                 }
-///
-/// Returns the header of the loop around it, and what is left of `Passes` behind a strip; null if it cannot be cut.
-std::pair<BasicBlock *, Value *> Polls::strip(Loop &L, AllocaInst *Passes) {
-  BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Exit = L.getUniqueExitBlock();
-  Function &F = *Header->getParent();
-  auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
-  if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
-      isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
-    return {};
-  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
-  if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
-    return {};
-  LLVMContext &C = F.getContext();
-  // Before the loop changes.
-  uint64_t Weight = Passes ? 0 : pass(L);
-  PHINode *Pass = counter(L, SE, SE.getTypeSizeInBits(Taken->getType()));
-  IRBuilder<> B(Before->getTerminator());
-  Type *Int = Pass ? Pass->getType() : B.getInt64Ty();
-  Value *First = Pass ? Pass->getIncomingValueForBlock(Before) : ConstantInt::get(Int, 0);
-  // With as many passes as the type has numbers, it is the first number again, which is right in what follows.
-  Value *Trips =
-      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), ConstantInt::get(Int, 1));
-  Value *Last = B.CreateAdd(First, Trips, "overlap.last");
-  BasicBlock *Outer = BasicBlock::Create(C, "overlap.strip", &F, Header), *Next = BasicBlock::Create(C, "overlap.strip.next", &F, Exit);
-  Before->getTerminator()->replaceSuccessorWith(Header, Outer);
-  B.SetInsertPoint(Outer);
-  PHINode *From = B.CreatePHI(Int, 2, "overlap.from");
-  for (PHINode &Phi : Header->phis()) {
-    if (&Phi == Pass) {
-      Phi.setIncomingValueForBlock(Before, From);
-      continue;
-    }
-    PHINode *Around = B.CreatePHI(Phi.getType(), 2);
-    Around->addIncoming(Phi.getIncomingValueForBlock(Before), Before);
-    Around->addIncoming(Phi.getIncomingValueForBlock(Latch), Next);
-    Phi.setIncomingValueForBlock(Before, Around);
-  }
-  Header->replacePhiUsesWith(Before, Outer);
-  Value *Length = Passes ? B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Passes), Int)
-                         : ConstantInt::get(Int, std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(Weight, 1), 64, 1 << 16));
-  Value *Rest = B.CreateSub(Last, From);
-  Value *Step = B.CreateSelect(B.CreateICmpULT(Length, Rest), Length, Rest);
-  Value *To = B.CreateAdd(From, Step, "overlap.to");
-  B.CreateBr(Header);
-  From->addIncoming(First, Before);
-  From->addIncoming(To, Next);
-  auto *Old = cast<BranchInst>(Latch->getTerminator());
-  Value *More = Pass ? Pass->getIncomingValueForBlock(Latch) : nullptr;
-  if (!Pass) {
-    B.SetInsertPoint(Header, Header->begin());
-    Pass = B.CreatePHI(Int, 2, "overlap.pass");
-    B.SetInsertPoint(Old);
-    More = B.CreateAdd(Pass, ConstantInt::get(Int, 1), "overlap.next", true, true);
-    Pass->addIncoming(From, Outer);
-    Pass->addIncoming(More, Latch);
-  }
-  B.SetInsertPoint(Old);
-  BranchInst *New = B.CreateCondBr(B.CreateICmpNE(More, To), Header, Next);
-  New->copyMetadata(*Old, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
-  B.SetInsertPoint(Next);
-  B.SetCurrentDebugLocation(Old->getDebugLoc());
-  Exit->replacePhiUsesWith(Latch, Next);
-  Value *Left = Passes ? B.CreateTrunc(B.CreateSub(Length, Step), B.getInt32Ty()) : nullptr;
-  B.CreateCondBr(B.CreateICmpNE(To, Last), Outer, Exit);
-  Old->eraseFromParent();
-  return {Outer, Left};
 }
 
 /// A place for what the rate of polls in `F` goes by, and for how many passes are left until the next. A window that
@@ -190,45 +61,27 @@ SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, func
     if (!Inside(*L) || (L->getParentLoop() && Inside(*L->getParentLoop())))
       continue;
     unsigned Before = Chosen.size();
-    choose(*L, Chosen);
-    if (Chosen.size() != Before || !L->isInnermost())
-      continue;
-    // A loop of known length may be short.
-    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-    unsigned Known = SE.getSmallConstantTripCount(L);
-    if (!Known || Known * pass(*L) > StripWeight)
+    chooseLoops(*L, FAM, Weights, Chosen);
+    if (Chosen.size() == Before && L->isInnermost() && mayBeLong(*L, FAM, Weights))
       Alone.push_back(L);
   }
-  // Each strip changes the loops, so a loop is known by its header, which stays.
-  auto HeadersOf = [](ArrayRef<Loop *> Loops) {
-    SmallVector<BasicBlock *, 4> Of;
-    for (Loop *L : Loops)
-      Of.push_back(L->getHeader());
-    return Of;
-  };
-  const auto ChosenAt = HeadersOf(Chosen), AloneAt = HeadersOf(Alone);
-  auto Strip = [&](BasicBlock *Header, AllocaInst *Passes) {
-    auto Made = strip(*FAM.getResult<LoopAnalysis>(F).getLoopFor(Header), Passes);
-    if (Made.first)
-      FAM.clear(F, F.getName());
-    return Made;
-  };
-  SmallVector<std::pair<BasicBlock *, Place>, 4> Headers;
-  for (BasicBlock *Header : ChosenAt) {
-    auto [Rate, Passes] = rate(F, Start);
-    auto [Around, Left] = Strip(Header, Passes);
-    Headers.push_back({Around ? Around : Header, {nullptr, Rate, Passes, Left}});
-  }
-  for (BasicBlock *Header : AloneAt)
-    if (BasicBlock *Around = Strip(Header, nullptr).first) {
-      auto [Rate, Passes] = rate(F, Start);
-      Headers.push_back({Around, {nullptr, Rate, Passes, nullptr}});
-    }
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
   SmallVector<Place, 4> Found;
-  for (auto &[Header, At] : Headers) {
-    At.L = LI.getLoopFor(Header);
-    Found.push_back(At);
+  for (Loop *L : Chosen) {
+    auto [Rate, Passes] = rate(F, Start);
+    Strips Made = strip(*L, FAM, [Left = Passes](IRBuilder<> &B, Type *Int) { return B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Left), Int); });
+    if (!Made.Header) {
+      Found.push_back({L, Rate, Passes, nullptr});
+      continue;
+    }
+    IRBuilder<> B(Made.Latch->getTerminator());
+    Found.push_back({L->getParentLoop(), Rate, Passes, B.CreateTrunc(B.CreateSub(Made.Length, Made.Step), B.getInt32Ty())});
+  }
+  for (Loop *L : Alone) {
+    uint64_t Length = std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(passWeight(*L, FAM, Weights), 1), 64, 1 << 16);
+    if (strip(*L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }).Header) {
+      auto [Rate, Passes] = rate(F, Start);
+      Found.push_back({L->getParentLoop(), Rate, Passes, nullptr});
+    }
   }
   return Found;
 }
@@ -255,16 +108,18 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
 }
 
 /// True if `F` has a loop that may be long.
-bool Polls::mayBeLong(Function &F) {
+bool Polls::hasLongLoop(Function &F) {
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  return any_of(FAM.getResult<LoopAnalysis>(F), [&](Loop *L) { return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || pass(*L) >= PassMin; });
+  return any_of(FAM.getResult<LoopAnalysis>(F), [&](Loop *L) {
+    return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || passWeight(*L, FAM, Weights) >= PassMin;
+  });
 }
 
 /// A copy of `F` that polls in its loops; null if it has none that is long enough, or if no more copies are to be made.
 Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
   auto It = Copies.Made.find({&F, Bind.Fortran});
   if (It == Copies.Made.end()) {
-    if (!mayBeLong(F) || !canBeCopied(F) || F.getInstructionCount() > Copies.Left)
+    if (!hasLongLoop(F) || !canBeCopied(F) || F.getInstructionCount() > Copies.Left)
       return nullptr;
     Copies.Left -= F.getInstructionCount();
     // The copy has one more argument: whose state to ask about.
@@ -351,7 +206,7 @@ void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
     Function &Callee = *Call->getCalledFunction();
     Function *Copy = Weights.weight(*Call) >= Whole / PartMin ? copyOf(Callee, S.Bind, S.Polls) : nullptr;
     if (!Copy) {
-      if (!mayBeLong(Callee) || is_contained(S.Waits, Call->getNextNonDebugInstruction()))
+      if (!hasLongLoop(Callee) || is_contained(S.Waits, Call->getNextNonDebugInstruction()))
         continue;
       if (!Rate.first)
         Rate = rate(F, S.Init);

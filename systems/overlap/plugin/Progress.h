@@ -68,13 +68,10 @@ private:
   };
 
   std::pair<llvm::AllocaInst *, llvm::AllocaInst *> rate(llvm::Function &F, llvm::Instruction *Start);
-  void choose(llvm::Loop &L, llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
   llvm::SmallVector<Place, 4> places(llvm::Function &F, llvm::Instruction *Start, llvm::function_ref<bool(llvm::Loop &)> Inside);
-  std::pair<llvm::BasicBlock *, llvm::Value *> strip(llvm::Loop &L, llvm::AllocaInst *Passes);
   void insertAt(const Place &At, llvm::Value *State, const Binding &B, unsigned &Count);
   void insertAround(llvm::ArrayRef<llvm::CallInst *> Calls, Site &S);
-  uint64_t pass(llvm::Loop &L);
-  bool mayBeLong(llvm::Function &F);
+  bool hasLongLoop(llvm::Function &F);
   llvm::Function *copyOf(llvm::Function &F, const Binding &B, unsigned &Count);
 
   llvm::FunctionAnalysisManager &FAM;

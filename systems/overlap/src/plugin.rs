@@ -27,14 +27,16 @@ const SOURCES: &[(&str, &str)] = sources![
     "Classify.h",
     "CleanUp.cpp",
     "CleanUp.h",
-    "ErrorHandler.cpp",
-    "ErrorHandler.h",
     "Cost.cpp",
     "Cost.h",
+    "CountPending.cpp",
+    "CountPending.h",
     "Derived.cpp",
     "Derived.h",
     "Effects.cpp",
     "Effects.h",
+    "ErrorHandler.cpp",
+    "ErrorHandler.h",
     "Existing.cpp",
     "Existing.h",
     "Frontier.cpp",
@@ -50,20 +52,30 @@ const SOURCES: &[(&str, &str)] = sources![
     "Pipeline.cpp",
     "Pipeline.h",
     "Plugin.cpp",
+    "PollEverywhere.cpp",
+    "PollEverywhere.h",
+    "PollingLoops.cpp",
+    "PollingLoops.h",
     "Progress.cpp",
     "Progress.h",
     "Remarks.cpp",
     "Remarks.h",
+    "Runtime.cpp",
+    "Runtime.h",
     "Split.cpp",
     "Split.h",
     "Statements.cpp",
     "Statements.h",
+    "Strip.cpp",
+    "Strip.h",
     "Uniform.cpp",
     "Uniform.h",
     "Widen.cpp",
     "Widen.h",
     "Wrapper.cpp",
-    "Wrapper.h"
+    "Wrapper.h",
+    "runtime/embed.cmake",
+    "runtime/pending.c"
 ];
 
 /// The compiler that the plugin is for and is built with.
@@ -81,7 +93,8 @@ pub fn plugin() -> Result<PathBuf, ToolError> {
     }
     cached(hash, "so", |scratch, made| {
         let (source, build) = (scratch.join("source"), scratch.join("build"));
-        std::fs::create_dir_all(&source).map_err(|error| failed("create", &source, &error))?;
+        let runtime = source.join("runtime");
+        std::fs::create_dir_all(&runtime).map_err(|error| failed("create", &runtime, &error))?;
         for (name, text) in SOURCES {
             let path = source.join(name);
             std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;

@@ -12,14 +12,17 @@ use crate::compile;
 
 use serde_json::{Value, json};
 
-/// What became of one call.
+/// In place of a call, where a loop polls for messages of the program's own.
+pub const LOOP: &str = "loop";
+
+/// What became of one call, or of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     /// Source file, as the compiler was given it.
     pub file: String,
     /// Line, 0 if the compiler did not keep it.
     pub line: u64,
-    /// Such as `MPI_Send`.
+    /// Such as `MPI_Send`; [`LOOP`] for a loop that polls.
     pub call: String,
     /// How far windows were widened.
     pub strength: String,
@@ -197,22 +200,27 @@ pub struct Summary {
     pub refused: BTreeMap<String, usize>,
     /// Mean window of the converted sites, in weighted instructions.
     pub mean_window: Option<f64>,
+    /// Loops that poll for messages of the program's own.
+    pub polling_loops: usize,
 }
 
 /// Counts the rows.
 pub fn summary(rows: &[Row]) -> Summary {
+    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|it| it.call == LOOP);
     let mut refused = BTreeMap::new();
     for reason in rows.iter().filter_map(|it| it.reason.clone()) {
         *refused.entry(reason).or_insert(0) += 1;
     }
     let windows: Vec<f64> = rows.iter().filter(|it| it.converted).map(|it| it.window_weight as f64).collect();
     let mean_window = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
-    Summary { sites: rows.len(), converted: windows.len(), refused, mean_window }
+    Summary { sites: rows.len(), converted: windows.len(), refused, mean_window, polling_loops: loops.len() }
 }
 
 /// The object of `explain --json`.
 pub fn to_json(rows: &[Row]) -> Value {
     let summary = summary(rows);
+    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|it| it.call == LOOP);
+    let loops = loops.iter().map(|it| json!({"file": it.file, "line": it.line}));
     let rows = rows.iter().map(|it| {
         json!({
             "file": it.file,
@@ -231,6 +239,7 @@ pub fn to_json(rows: &[Row]) -> Value {
         "refused": summary.refused,
         "mean_window": summary.mean_window,
         "rows": rows.collect::<Vec<Value>>(),
+        "polling_loops": loops.collect::<Vec<Value>>(),
     })
 }
 
@@ -274,19 +283,31 @@ Args:
   - Weight:          '640'
   - String:          ' weighted instructions'
 ...
+--- !Passed
+Pass:            overlap
+Name:            Polls
+DebugLoc:        { File: a.c, Line: 12, Column: 3 }
+Function:        f
+Args:
+  - Call:            loop
+  - String:          ' polls while requests are pending, behind every '
+  - Passes:          '39'
+  - String:          ' passes'
+...
 ";
 
     #[test]
     fn remarks_of_the_plugin_are_read() {
         let rows = parse(TEXT).expect("these are remarks");
-        assert_eq!(rows.len(), 2);
+        assert_eq!(rows.len(), 3);
         assert_eq!((rows[0].file.as_str(), rows[0].line, rows[0].converted), ("my file.c", 2, false));
         assert_eq!(rows[0].reason.as_deref(), Some("SmallMessage"));
         assert_eq!(rows[0].sentence, "MPI_Send stays blocking: SmallMessage: the payload is small; it isn't worth it");
         assert_eq!((rows[1].call.as_str(), rows[1].line), ("MPI_Recv", 9));
         assert_eq!((rows[1].window_weight, rows[1].strength.as_str()), (640, "basic"));
         let summary = summary(&rows);
-        assert_eq!((summary.sites, summary.converted, summary.mean_window), (2, 1, Some(640.0)));
+        assert_eq!((summary.sites, summary.converted, summary.mean_window, summary.polling_loops), (2, 1, Some(640.0), 1));
+        assert_eq!(to_json(&rows)["polling_loops"], json!([{"file": "a.c", "line": 12}]));
         assert_eq!(summary.refused["SmallMessage"], 1);
     }
 

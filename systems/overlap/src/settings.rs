@@ -2,6 +2,8 @@
 
 /// Values of one setting, as they are named everywhere.
 pub const STRENGTHS: [&str; 3] = ["basic", "extended", "frontier"];
+/// Which calls are changed: those that pay, or none, so that polls are all that is inserted.
+pub const CONVERSIONS: [&str; 2] = ["auto", "none"];
 /// Whether polls are inserted.
 pub const PROGRESS: [&str; 3] = ["auto", "on", "off"];
 /// Which collectives are converted.
@@ -17,6 +19,8 @@ pub const MIN_BYTES: u64 = 131_072;
 pub struct Settings {
     /// How far windows are widened; one of [`STRENGTHS`].
     pub strength: String,
+    /// One of [`CONVERSIONS`].
+    pub convert: String,
     /// One of [`PROGRESS`].
     pub progress: String,
     /// One of [`COLLECTIVES`].
@@ -35,6 +39,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             strength: "frontier".to_owned(),
+            convert: "auto".to_owned(),
             progress: "auto".to_owned(),
             collectives: "safe".to_owned(),
             wildcards: "auto".to_owned(),
@@ -48,8 +53,10 @@ impl Default for Settings {
 impl Settings {
     /// The value of MEANWHILE_OVERLAP.
     pub fn environment(&self) -> String {
-        let mut text =
-            format!("strength={},progress={},collectives={},wildcards={}", self.strength, self.progress, self.collectives, self.wildcards);
+        let mut text = format!(
+            "strength={},convert={},progress={},collectives={},wildcards={}",
+            self.strength, self.convert, self.progress, self.collectives, self.wildcards
+        );
         for (key, value) in [("min-bytes", self.min_bytes), ("min-weight", self.min_weight), ("poll-us", self.poll_us.map(u64::from))] {
             if let Some(value) = value {
                 text += &format!(",{key}={value}");
@@ -66,7 +73,7 @@ mod tests {
     #[test]
     fn the_plugin_reads_these_names() {
         let settings = Settings { min_bytes: Some(0), poll_us: Some(50), ..Settings::default() };
-        let expected = "strength=frontier,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50";
+        let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50";
         assert_eq!(settings.environment(), expected);
     }
 }

@@ -46,15 +46,17 @@ const PROGRAMS: [(&str, u32, Seen); 22] = [
     ("wildcards-in-an-array.c", 3, Seen::File),
 ];
 
-/// The program `name`, with or without the plugin.
-fn build(mpi: Mpi, name: &str, seen: Seen, by_plugin: bool, folder: &Path) -> PathBuf {
+/// The program `name`, with or without the plugin, which converts as `convert` says.
+fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path) -> PathBuf {
     let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
     let source = support::root().join("systems/overlap/tests/hazards").join(name);
     let source = source.to_str().expect("text");
-    let place = |what: &str| folder.join(format!("{by_plugin}{what}")).to_str().expect("text").to_owned();
+    let by_plugin = convert.is_some();
+    let settings = Settings { convert: convert.unwrap_or_default().to_owned(), ..Settings::default() };
+    let place = |what: &str| folder.join(format!("{}{what}", convert.unwrap_or("plain"))).to_str().expect("text").to_owned();
     let compile = |by_plugin: bool, words: &[&str]| {
         if by_plugin {
-            support::compile_with(mpi, language, &Settings::default(), words);
+            support::compile_with(mpi, language, &settings, words);
         } else {
             support::compile_plain(mpi, language, words);
         }
@@ -98,10 +100,12 @@ fn hazards_print_the_same() {
     for mpi in support::libraries("hazards") {
         for (name, ranks, seen) in PROGRAMS {
             let folder = tempfile::tempdir().expect("a scratch folder");
-            let [plain, converted] = [false, true].map(|by_plugin| build(mpi, name, seen, by_plugin, folder.path()));
-            let expected = printed(mpi, ranks, &plain);
+            let expected = printed(mpi, ranks, &build(mpi, name, seen, None, folder.path()));
             assert!(!expected.is_empty(), "{name} prints something");
-            assert_eq!(printed(mpi, ranks, &converted), expected, "{name} with {}", mpi.name());
+            for convert in overlap::settings::CONVERSIONS {
+                let program = build(mpi, name, seen, Some(convert), folder.path());
+                assert_eq!(printed(mpi, ranks, &program), expected, "{name} with {}, {convert}", mpi.name());
+            }
         }
     }
 }

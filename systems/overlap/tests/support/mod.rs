@@ -111,6 +111,7 @@ impl Case {
     pub fn of(seed: u64, libraries: &[Mpi]) -> Case {
         let settings = Settings {
             strength: ["frontier", "extended", "frontier", "basic"][(seed / 3 % 4) as usize].to_owned(),
+            convert: ["auto", "none", "auto"][(seed / 13 % 3) as usize].to_owned(),
             progress: ["on", "off"][(seed / 5 % 2) as usize].to_owned(),
             min_bytes: Some([0, 1000][(seed / 7 % 2) as usize]),
             min_weight: Some(1),

@@ -1,0 +1,184 @@
+#include "PollEverywhere.h"
+#include "Classify.h"
+#include "CountPending.h"
+#include "PollingLoops.h"
+#include "Runtime.h"
+#include "Strip.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/DomTreeUpdater.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// True for a module of a program that runs on a processor with an operating system.
+static bool isOfProgram(const Module &M) {
+  Triple T(M.getTargetTriple());
+  return T.isOSLinux() && !T.isAMDGPU() && !T.isNVPTX() && !T.isBPF();
+}
+
+/// MPI allocates; a poll inside an allocator would find itself there again.
+static bool isAllocator(const Module &M) {
+  return any_of(M, [](const Function &F) {
+    return !F.isDeclaration() &&
+           StringSwitch<bool>(F.getName()).Cases("malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", true).Default(false);
+  });
+}
+
+/// True if `F` may be called in the middle of anything: by MPI, or as a handler of signals.
+static bool mayInterrupt(const Function &F) {
+  const FunctionType *Type = F.getFunctionType();
+  bool IsHandler = Type->getReturnType()->isVoidTy() && !Type->isVarArg() &&
+                   (Type->getNumParams() == 1 || (Type->getNumParams() == 3 && Type->getParamType(1)->isPointerTy() && Type->getParamType(2)->isPointerTy())) &&
+                   Type->getParamType(0)->isIntegerTy(32);
+  return any_of(F.uses(), [&](const Use &U) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    if (Call && Call->isCallee(&U))
+      return false;
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return IsHandler || (Callee && isMpiName(Callee->getName()));
+  });
+}
+
+static bool mayPoll(const Function &F) {
+  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !F.hasOptNone() && !F.hasFnAttribute(Attribute::Naked) &&
+         !F.isPresplitCoroutine() && !F.callsFunctionThatReturnsTwice() && !F.getName().starts_with("__overlap_") && !mayInterrupt(F);
+}
+
+/// True if `L` sums up in an order that is left to the compiler.
+static bool isReordered(const Loop &L) {
+  return any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
+    auto *Next = dyn_cast<FPMathOperator>(Phi.getIncomingValueForBlock(L.getLoopLatch()));
+    return Next && Phi.getType()->isFPOrFPVectorTy() && Next->hasAllowReassoc();
+  });
+}
+
+namespace {
+/// A loop that polls: at the end of each pass, or each strip of passes.
+struct Place {
+  BasicBlock *Latch;
+  DebugLoc Loc;
+  uint64_t Passes;
+};
+} // namespace
+
+/// Where the loop `L` polls, cut into strips if it can be cut.
+static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
+  uint64_t Weight = std::max<uint64_t>(passWeight(L, FAM, Weights), 1);
+  uint64_t Length = std::clamp<uint64_t>(StripWeight / Weight, 1, 1 << 16);
+  DebugLoc Loc = L.getStartLoc();
+  if (L.isInnermost()) {
+    if (isReordered(L))
+      return std::nullopt;
+    // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
+    Length = bit_floor(std::max<uint64_t>(Length, 64));
+  }
+  if (Length > 1)
+    if (Strips Made = strip(L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }); Made.Header)
+      return Place{Made.Latch, Loc, Length};
+  BasicBlock *Latch = L.getLoopLatch();
+  if (Weight < PassMin || !Latch || !isa<BranchInst>(Latch->getTerminator()))
+    return std::nullopt;
+  return Place{Latch, Loc, 1};
+}
+
+static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options &O) {
+  Function &F = *At.Latch->getParent();
+  Module &M = *F.getParent();
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  Instruction *End = At.Latch->getTerminator();
+  IRBuilder<> B(End);
+  Value *Pending = B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(pendingCount(M)));
+  MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
+  DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
+  B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false, Rarely, &Updater, &LI));
+  auto *Type = StructType::get(F.getContext(), {B.getInt32Ty(), B.getInt32Ty(), B.getInt64Ty()});
+  auto *State = new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Type), "overlap.place");
+  B.CreateCall(runtime(M, "__overlap_poll"), {State, B.getInt64(uint64_t(O.PollUs) * 1000)});
+}
+
+/// The loops of `F` that poll from now on.
+static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights, const Options &O) {
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  if (LI.empty())
+    return 0;
+  // Loops with a block before and exits of their own.
+  bool Changed = false;
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : LI)
+    Changed |= simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+  if (Changed)
+    FAM.clear(F, F.getName());
+  SmallVector<Loop *, 8> Chosen;
+  for (Loop *L : FAM.getResult<LoopAnalysis>(F)) {
+    unsigned Before = Chosen.size();
+    chooseLoops(*L, FAM, Weights, Chosen);
+    if (Chosen.size() == Before && mayBeLong(*L, FAM, Weights))
+      Chosen.push_back(L);
+  }
+  SmallVector<Place, 8> Places;
+  for (Loop *L : Chosen)
+    if (std::optional<Place> At = placeIn(*L, FAM, Weights))
+      Places.push_back(*At);
+  OptimizationRemarkEmitter ORE(&F);
+  for (const Place &At : Places) {
+    pollAt(At, FAM, O);
+    ORE.emit([&] {
+      return OptimizationRemark("overlap", "Polls", At.Loc, At.Latch)
+             << ore::NV("Call", "loop") << " polls while requests are pending, behind every " << ore::NV("Passes", At.Passes) << " passes";
+    });
+  }
+  if (Changed || !Places.empty())
+    FAM.invalidate(F, PreservedAnalyses::none());
+  return Places.size();
+}
+
+/// What was known of functions that do not poll does not hold for those that do, nor for those who call them.
+static void forgetEffects(ArrayRef<Function *> Polling) {
+  AttributeMask NoMore;
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn, Attribute::Speculatable,
+                    Attribute::NoCallback})
+    NoMore.addAttribute(Kind);
+  SetVector<Function *> Work(Polling.begin(), Polling.end());
+  for (unsigned Idx = 0; Idx < Work.size(); ++Idx) {
+    Work[Idx]->removeFnAttrs(NoMore);
+    for (const Use &U : Work[Idx]->uses())
+      if (auto *Call = dyn_cast<CallBase>(U.getUser()); Call && Call->isCallee(&U)) {
+        Call->setAttributes(Call->getAttributes().removeFnAttributes(Call->getContext(), NoMore));
+        Work.insert(Call->getFunction());
+      }
+  }
+}
+
+bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  if (O.Poll == Progress::Off || !isOfProgram(M) || isAllocator(M))
+    return false;
+  SmallVector<Function *, 16> Functions, Polling;
+  for (Function &F : M)
+    Functions.push_back(&F);
+  Cost Weights(FAM);
+  for (Function *F : Functions)
+    if (mayPoll(*F) && pollIn(*F, FAM, Weights, O))
+      Polling.push_back(F);
+  forgetEffects(Polling);
+  bool Changed = !Polling.empty();
+  for (Function *F : Functions)
+    if (!F->isDeclaration() && !F->isPresplitCoroutine() && countPending(*F)) {
+      FAM.invalidate(*F, PreservedAnalyses::none());
+      Changed = true;
+    }
+  return Changed;
+}
+
+} // namespace overlap

@@ -1,0 +1,63 @@
+#include "Runtime.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+static const unsigned char Bitcode[] = {
+#include "pending.inc"
+};
+
+static constexpr StringRef PendingName = "__overlap_pending";
+
+/// Links the run-time part into `M`, as of the same target and with nothing of how it was compiled itself.
+static void link(Module &M) {
+  StringRef Bytes(reinterpret_cast<const char *>(Bitcode), sizeof(Bitcode));
+  Expected<std::unique_ptr<Module>> Read = parseBitcodeFile(MemoryBufferRef(Bytes, "pending"), M.getContext());
+  if (!Read)
+    report_fatal_error(Read.takeError());
+  Module &Part = **Read;
+  Part.setTargetTriple(M.getTargetTriple());
+  Part.setDataLayout(M.getDataLayout());
+  for (const char *Name : {"llvm.module.flags", "llvm.ident"})
+    if (NamedMDNode *Flags = Part.getNamedMetadata(Name))
+      Flags->eraseFromParent();
+  for (Function &F : Part) {
+    AttributeMask OfCompiler;
+    for (const Attribute &A : F.getAttributes().getFnAttrs())
+      if (A.isStringAttribute())
+        OfCompiler.addAttribute(A.getKindAsString());
+    OfCompiler.addAttribute(Attribute::UWTable);
+    F.removeFnAttrs(OfCompiler);
+  }
+  SmallVector<std::string, 8> Shared;
+  for (GlobalObject &G : Part.global_objects())
+    if (G.hasWeakLinkage()) {
+      G.setComdat(Part.getOrInsertComdat(G.getName()));
+      Shared.push_back(G.getName().str());
+    }
+  if (Linker::linkModules(M, std::move(*Read)))
+    report_fatal_error("the run-time part of overlap fits no module");
+  for (const std::string &Name : Shared)
+    cast<GlobalObject>(M.getNamedValue(Name))->setLinkage(GlobalValue::LinkOnceODRLinkage);
+}
+
+Function *runtime(Module &M, StringRef Name) {
+  if (!M.getFunction(Name))
+    link(M);
+  return M.getFunction(Name);
+}
+
+GlobalVariable *pendingCount(Module &M) {
+  if (!M.getNamedGlobal(PendingName))
+    link(M);
+  return M.getNamedGlobal(PendingName);
+}
+
+} // namespace overlap

@@ -1,0 +1,20 @@
+/// \file
+/// The part of this plugin that programs carry, written in C: `runtime/pending.c`, whose bitcode is part of the plugin.
+///
+/// Keeps:    one copy of each function and variable a program; the target of the module.
+#ifndef OVERLAP_RUNTIME_H
+#define OVERLAP_RUNTIME_H
+
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
+
+namespace overlap {
+
+/// The function `Name` of the run-time part, linked into `M` if it is not there.
+llvm::Function *runtime(llvm::Module &M, llvm::StringRef Name);
+
+/// The count of pending requests: an `i32` of each thread.
+llvm::GlobalVariable *pendingCount(llvm::Module &M);
+
+} // namespace overlap
+#endif

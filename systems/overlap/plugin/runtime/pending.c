@@ -1,0 +1,128 @@
+/* What a program carries that keeps its own messages moving: how many requests are pending in this thread, and a poll.
+ *
+ * Compiled to bitcode when the plugin is built, and linked into every module that uses it; of the copies of a program, one
+ * remains. It is the same for OpenMPI and MPICH, and looks which one there is when it runs: handles are
+ * pointers in the one and numbers in the other, which differ in nothing that is used here. Source of the numbers: mpi.h
+ * and mpif.h of OpenMPI 4.1 and MPICH 4.0.
+ *
+ * A wrong count costs time and nothing else: too low, and messages stand still as without us; too high, and a loop asks
+ * now and then for nothing. So requests that are freed, cancelled or ended by another thread need no care. */
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHARED __attribute__((weak, noinline))
+
+/* OpenMPI only. */
+extern char ompi_mpi_comm_self __attribute__((weak)), ompi_request_null __attribute__((weak));
+int MPI_Iprobe() __attribute__((weak));
+int MPI_Finalized(int *ended) __attribute__((weak));
+int MPI_Query_thread(int *level) __attribute__((weak));
+
+enum { THREAD_SERIALIZED = 2 };
+/* The largest tag that every MPI has: hardly anybody sends it. */
+enum { TAG_OF_NOBODY = 32767 };
+
+/* Of this thread: another one may not be allowed to call MPI. 0 while the thread is inside MPI, which may call functions
+ * of the program. */
+__attribute__((weak)) _Thread_local int __overlap_pending;
+
+/* That of the first start. */
+__attribute__((weak)) pid_t __overlap_process;
+
+SHARED void __overlap_started(int n)
+{
+	if (!__overlap_process)
+		__overlap_process = getpid();
+	if (n > 0)
+		__overlap_pending += n;
+}
+
+/* How many of `n` requests are not MPI_REQUEST_NULL. */
+SHARED int __overlap_open(int n, const void *requests, int fortran)
+{
+	int open = 0;
+	for (int i = 0; i < n; i++)
+		if (fortran)
+			open += ((const int32_t *)requests)[i] != (&ompi_request_null ? 0 : 0x2c000000);
+		else if (&ompi_request_null)
+			open += ((char *const *)requests)[i] != &ompi_request_null;
+		else
+			open += ((const int32_t *)requests)[i] != 0x2c000000;
+	return open;
+}
+
+/* Behind a call that ends requests: all that were open before, unless the call says otherwise. `flag` is what a test
+ * answers, `index` the one that ended, `n_done` how many; null where the call has no such answer. */
+SHARED void __overlap_ended(int open, const int *flag, const int *index, const int *n_done)
+{
+	int n = open;
+	if (flag && !*flag)
+		n = 0;
+	else if (index)
+		n = *index >= 0;
+	else if (n_done)
+		n = *n_done > 0 ? *n_done : 0;
+	__overlap_pending = n < __overlap_pending ? __overlap_pending - n : 0;
+}
+
+/* Where a loop polls. Threads that poll at the same place share it; what they disturb is the rate. */
+struct place {
+	int32_t left, stride;
+	int64_t last_ns;
+};
+
+/* Passes until the next poll, so that about `every_ns` go by between two. */
+static int32_t next_stride(int32_t stride, int64_t elapsed_ns, int64_t every_ns)
+{
+	if (stride < 1)
+		stride = 1;
+	int64_t wanted = stride * every_ns / (elapsed_ns > 0 ? elapsed_ns : 1);
+	if (wanted > 8 * (int64_t)stride)
+		wanted = 8 * (int64_t)stride;
+	return wanted < 1 ? 1 : wanted > 1 << 20 ? 1 << 20 : (int32_t)wanted;
+}
+
+static void ask(void)
+{
+	static int level = -1;
+	int ended = 0, flag, pending = __overlap_pending;
+	/* The parent's messages are not those of a child. */
+	if (getpid() != __overlap_process) {
+		__overlap_pending = 0;
+		return;
+	}
+	__overlap_pending = 0;
+	MPI_Finalized(&ended);
+	if (ended)
+		return;
+	if (level < 0)
+		MPI_Query_thread(&level);
+	if (level == THREAD_SERIALIZED)
+		return;
+	if (&ompi_mpi_comm_self)
+		((int (*)(int, int, void *, int *, void *))MPI_Iprobe)(-1, TAG_OF_NOBODY, &ompi_mpi_comm_self, &flag, (void *)0);
+	else
+		/* On MPI_COMM_SELF nothing would move. */
+		((int (*)(int, int, int, int *, void *))MPI_Iprobe)(-2, TAG_OF_NOBODY, 0x44000000, &flag, (void *)1);
+	__overlap_pending = pending;
+}
+
+static _Thread_local int64_t asked_ns;
+
+__attribute__((cold)) SHARED void __overlap_poll(struct place *at, int64_t every_ns)
+{
+	if (--at->left > 0)
+		return;
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	int64_t now_ns = time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+	at->stride = next_stride(at->stride, now_ns - at->last_ns, every_ns);
+	at->left = at->stride;
+	at->last_ns = now_ns;
+	/* Another loop may just have asked. */
+	if (2 * (now_ns - asked_ns) < every_ns)
+		return;
+	asked_ns = now_ns;
+	ask();
+}

@@ -1,0 +1,91 @@
+//! `--convert none`: messages of the program's own move while it computes, whoever holds their requests; nobody asks for
+//! them where that is not allowed; and programs print what they print without the plugin.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use measure::tool;
+use overlap::mpi::Language;
+use overlap::{Mpi, Settings};
+
+fn settings() -> Settings {
+    Settings { convert: "none".to_owned(), ..Settings::default() }
+}
+
+/// A program of `tests/everywhere`, which may be two files in one, divided by SECOND_FILE.
+fn build(mpi: Mpi, name: &str, flags: &[&str], polls: bool, folder: &Path) -> PathBuf {
+    let language = match name.rsplit('.').next() {
+        Some("cpp") => Language::Cxx,
+        Some("f90") => Language::Fortran,
+        _ => Language::C,
+    };
+    let source = support::root().join("systems/overlap/tests/everywhere").join(name);
+    let two_files = std::fs::read_to_string(&source).expect("text").contains("SECOND_FILE");
+    let source = source.to_str().expect("text");
+    let place = |what: &str| folder.join(format!("{polls}{what}")).to_str().expect("text").to_owned();
+    let compile = |words: &[&str]| {
+        let words = [flags, words].concat();
+        if polls { support::compile_with(mpi, language, &settings(), &words) } else { support::compile_plain(mpi, language, &words) }
+    };
+    let (program, second) = (place(""), place("-second.o"));
+    let mut words = vec!["-O2", source, "-o", &program];
+    if two_files {
+        compile(&["-O2", "-DSECOND_FILE", "-c", source, "-o", &second]);
+        words.push(&second);
+    }
+    if language == Language::C {
+        words.push("-pthread");
+    }
+    compile(&words);
+    program.into()
+}
+
+/// What two processes print that talk in a way in which a large message moves only while its sender is inside MPI. For MPICH
+/// that is not TCP: MPI_Finalize of its 4.0 over UCX may never return there if one process calls MPI, by hand too, after
+/// another has come to its end.
+fn printed(mpi: Mpi, program: &Path, folder: &Path) -> Vec<String> {
+    let arrived = folder.join("arrived");
+    // From the run before, if there was one.
+    let _ = std::fs::remove_file(&arrived);
+    let mut command = mpi.launcher(2).expect("the launcher is here");
+    match mpi {
+        Mpi::OpenMpi => command.envs([("OMPI_MCA_btl", "self,tcp"), ("OMPI_MCA_pml", "ob1")]),
+        Mpi::Mpich => command.env("UCX_TLS", "posix,self"),
+    };
+    command.arg(program).arg(&arrived);
+    let ran = tool::run(&mut command, b"", support::LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+    let mut lines: Vec<String> = ran.text().lines().map(|it| it.trim().to_owned()).collect();
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn messages_move_while_the_program_computes() {
+    for mpi in support::libraries("polls everywhere") {
+        for name in ["behind-wrappers.c", "in-a-vector.cpp", "in-an-array.f90"] {
+            for flags in [&[][..], &["-flto"], &["-fPIC"]] {
+                if name.ends_with(".f90") && !flags.is_empty() {
+                    continue;
+                }
+                let folder = tempfile::tempdir().expect("a scratch folder");
+                let polling = build(mpi, name, flags, true, folder.path());
+                assert_eq!(printed(mpi, &polling, folder.path()), ["moved"], "{name} {flags:?} with {}", mpi.name());
+                if flags.is_empty() {
+                    let plain = build(mpi, name, flags, false, folder.path());
+                    assert_eq!(printed(mpi, &plain, folder.path()), ["stood still"], "{name} alone with {}", mpi.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_asks_where_that_is_not_allowed() {
+    for mpi in support::libraries("polls everywhere") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let polling = build(mpi, "stays-out.c", &[], true, folder.path());
+        assert_eq!(printed(mpi, &polling, folder.path()), ["asked in work"], "{}", mpi.name());
+    }
+}

@@ -1,0 +1,58 @@
+// No call is changed with `convert=none`: requests are counted around the program's own calls, and are none inside MPI; a
+// loop that may be long asks between two strips, in a file without MPI too.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline -DNO_MPI %s | FileCheck --check-prefix=NONE %s
+// RUN: %set,progress=off,convert=none %mpich -fno-inline %s | FileCheck --check-prefix=OFF %s
+#include "mpi.h"
+double f(double *restrict x, int n) {
+  for (int i = 1; i < n; i++)
+    x[i] = x[i] * 0.5 + x[i - 1];
+  return x[n - 1];
+}
+#ifndef NO_MPI
+void g(double *restrict a, double *restrict x, int n, MPI_Request *q) {
+  MPI_Irecv(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, q);
+  MPI_Send(x, n, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+}
+int h(MPI_Request *q, int *which) {
+  MPI_Waitany(3, q, which, MPI_STATUS_IGNORE);
+  return *which;
+}
+int k(MPI_Request *q, int *done) {
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Test(q, done, MPI_STATUS_IGNORE);
+  return me;
+}
+#endif
+// CHECK: everywhere-counts-and-polls.c:9:3: remark: loop polls while requests are pending, behind every {{[0-9]+}} passes
+// CHECK-NOT: overlap.start
+// CHECK-LABEL: @f(
+// CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
+// CHECK: icmp sgt i32 [[PENDING]], 0
+// CHECK: call void @__overlap_poll(ptr nonnull @overlap.place{{.*}}, i64 100000)
+// CHECK-LABEL: @g(
+// CHECK: [[SAVED:%.*]] = load i32, ptr [[COUNT:%.*]], align
+// CHECK: store i32 0, ptr [[COUNT]]
+// CHECK: call i32 @MPI_Irecv(
+// CHECK: store i32 [[SAVED]], ptr [[COUNT]]
+// CHECK: call void @__overlap_started(i32 1)
+// CHECK: store i32 0,
+// CHECK: call i32 @MPI_Send(
+// CHECK-NOT: __overlap_started
+// CHECK-LABEL: @h(
+// CHECK: [[OPEN:%.*]] = {{.*}}call i32 @__overlap_open(i32 3, ptr {{.*}}, i32 0)
+// CHECK: call i32 @MPI_Waitany(
+// CHECK: call void @__overlap_ended(i32 [[OPEN]], ptr {{.*}}null, ptr {{.*}}, ptr {{.*}}null)
+// CHECK-LABEL: @k(
+// CHECK-NOT: store i32 0, ptr
+// CHECK: call i32 @MPI_Comm_rank(
+// CHECK: call i32 @__overlap_open(i32 1,
+// CHECK: call i32 @MPI_Test(
+// CHECK: call void @__overlap_ended(
+// CHECK: define linkonce_odr {{.*}}void @__overlap_poll(
+// NONE: @__overlap_pending = linkonce_odr thread_local {{.*}}global i32 0, comdat
+// NONE: call void @__overlap_poll(
+// NONE-NOT: @__overlap_started
+// OFF-NOT: __overlap

@@ -10,7 +10,7 @@ use report::page::Block;
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Map, Value, json};
 
-use super::options;
+use super::options::{self, PluginOptions};
 use crate::evidence;
 use crate::output::{Failure, Output};
 
@@ -31,11 +31,13 @@ pub struct Args {
     /// Count the instructions of one compilation each, with valgrind, which takes 25 to 50 times as long.
     #[arg(long)]
     count: bool,
+    #[command(flatten)]
+    plugin_options: PluginOptions,
     /// c, c++ or fortran, of the given file.
     #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"], requires = "arguments")]
     language: String,
     /// Write the results as evidence.
-    #[arg(long, value_name = "FILE", conflicts_with = "arguments")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["arguments", "convert"])]
     out: Option<PathBuf>,
     /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs of 10,000 lines if none.
     #[arg(last = true, value_name = "ARGUMENTS")]
@@ -52,13 +54,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
     };
-    let extent = Extent { pairs: args.pairs, count: args.count };
+    let extent = Extent { settings: args.plugin_options.settings(), pairs: args.pairs, count: args.count };
     let mut rows = Vec::new();
     if args.arguments.is_empty() {
         let progress = out.progress((LINES_A_CALL.len() * extent.steps()) as u64);
         for lines_a_call in LINES_A_CALL {
             progress.set_message(format!("a call every {lines_a_call} lines"));
-            let made = compile_time::measure_made(library, LINES, lines_a_call, extent, &mut || progress.inc(1));
+            let made = compile_time::measure_made(library, LINES, lines_a_call, &extent, &mut || progress.inc(1));
             let (n_lines, cost) = made.map_err(Failure::tool)?;
             rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(n_lines), &cost));
         }
@@ -70,7 +72,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             _ => Language::Fortran,
         };
         let progress = out.progress(extent.steps() as u64);
-        let cost = compile_time::measure(language, library, &args.arguments, extent, &mut || progress.inc(1)).map_err(Failure::tool)?;
+        let cost = compile_time::measure(language, library, &args.arguments, &extent, &mut || progress.inc(1)).map_err(Failure::tool)?;
         progress.finish_and_clear();
         rows.push(object(library, &args.arguments.join(" "), None, &cost));
     }

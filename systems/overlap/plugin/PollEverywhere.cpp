@@ -72,20 +72,19 @@ struct Place {
 };
 } // namespace
 
-/// Where the loop `L` polls, cut into strips if it can be cut.
+/// Where the loop `L` polls. Between strips, if it is to vectorise or if its passes would feel a comparison; a loop around
+/// others whose passes are long needs none, and less code is compiled faster.
 static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
   uint64_t Weight = std::max<uint64_t>(passWeight(L, FAM, Weights), 1);
-  uint64_t Length = std::clamp<uint64_t>(StripWeight / Weight, 1, 1 << 16);
   DebugLoc Loc = L.getStartLoc();
-  if (L.isInnermost()) {
-    if (isReordered(L))
-      return std::nullopt;
+  if (L.isInnermost() && isReordered(L))
+    return std::nullopt;
+  if (L.isInnermost() || Weight < PassMin) {
     // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
-    Length = bit_floor(std::max<uint64_t>(Length, 64));
-  }
-  if (Length > 1)
+    uint64_t Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 64, 1 << 16));
     if (Strips Made = strip(L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }); Made.Header)
       return Place{Made.Latch, Loc, Length};
+  }
   BasicBlock *Latch = L.getLoopLatch();
   if (Weight < PassMin || !Latch || !isa<BranchInst>(Latch->getTerminator()))
     return std::nullopt;
@@ -105,7 +104,8 @@ static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options 
   B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false, Rarely, &Updater, &LI));
   auto *Type = StructType::get(F.getContext(), {B.getInt32Ty(), B.getInt32Ty(), B.getInt64Ty()});
   auto *State = new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Type), "overlap.place");
-  B.CreateCall(runtime(M, "__overlap_poll"), {State, B.getInt64(uint64_t(O.PollUs) * 1000)});
+  Function *Poll = runtime(M, "__overlap_poll");
+  B.CreateCall(Poll, {State, B.getInt64(uint64_t(O.PollUs) * 1000)})->setCallingConv(Poll->getCallingConv());
 }
 
 /// The loops of `F` that poll from now on.

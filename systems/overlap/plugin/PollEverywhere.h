@@ -2,12 +2,13 @@
 /// Keeps the program's own messages moving and changes no call: every loop that may be long asks MPI for messages, at a
 /// bounded rate, while requests of its thread are pending.
 ///
-///   for (i = 0; i < n; i++)          for (i in strips) {
-///     for (j...) work();      --->     for (i in the strip)
-///                                        for (j...) work();
+///   for (i = 0; i < n; i++)          for (i = 0; i < n; i++) {
+///     for (j...) work();      --->     for (j...) work();
 ///                                      if (pending > 0)
 ///                                        poll(place, poll-us);
 ///                                    }
+///
+/// An innermost loop that stands alone runs in strips and asks between two, so that it vectorises as before.
 ///
 /// Which requests are pending is counted when the program runs (`CountPending`), so a window may begin in one file and end
 /// in another, and the loop may be in a third.
@@ -15,7 +16,7 @@
 /// Needs:    nothing of the program around a loop.
 /// Keeps:    what the program computes, to the bit: a loop whose sums may be reordered is left as it is, since strips would
 ///           reorder them in another way. MPI_Iprobe starts and ends nothing.
-/// Costs:    a comparison a strip; while something is pending a clock call and an MPI_Iprobe about every poll-us.
+/// Costs:    a comparison a pass or a strip; while something is pending a clock call and an MPI_Iprobe about every poll-us.
 #ifndef OVERLAP_POLLEVERYWHERE_H
 #define OVERLAP_POLLEVERYWHERE_H
 

@@ -5,6 +5,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 
@@ -36,6 +37,10 @@ static void link(Module &M) {
     OfCompiler.addAttribute(Attribute::UWTable);
     F.removeFnAttrs(OfCompiler);
   }
+  // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention.
+  Triple Target(M.getTargetTriple());
+  if (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64)
+    Part.getFunction("__overlap_poll")->setCallingConv(CallingConv::PreserveMost);
   SmallVector<std::string, 8> Shared;
   for (GlobalObject &G : Part.global_objects())
     if (G.hasWeakLinkage()) {

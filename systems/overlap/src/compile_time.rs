@@ -39,9 +39,11 @@ pub struct Cost {
     pub instructions: Option<(u64, u64)>,
 }
 
-/// How often is compiled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// With which settings, and how often, is compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
+    /// What the plugin is to do.
+    pub settings: Settings,
     /// Compilations without and with the plugin, in turn.
     pub pairs: usize,
     /// One more of each under valgrind, which counts instructions.
@@ -50,7 +52,7 @@ pub struct Extent {
 
 impl Extent {
     /// How often `measure` calls its `step`.
-    pub fn steps(self) -> usize {
+    pub fn steps(&self) -> usize {
         self.pairs + usize::from(self.count)
     }
 }
@@ -59,12 +61,11 @@ impl Extent {
 ///
 /// # Errors
 /// If a compiler, the plugin or, to count, valgrind is missing, or the compilation fails.
-pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: Extent, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
+pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: &Extent, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
     let folder = measure::scratch::folder().map_err(no_scratch)?;
     let output = folder.path().join("out.o").display().to_string();
     let arguments = [arguments, &["-o".to_owned(), output]].concat();
-    let settings = Settings::default();
-    let request = Request { language, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments, folder: None };
+    let request = Request { language, mpi, settings: &extent.settings, compiler: None, plugin: None, arguments: &arguments, folder: None };
     let load = machine::load();
     let (mut plain, mut with) = (compile::plain(&request)?, compile::prepare(&request)?.0);
     let sample = |command: &mut Command| {
@@ -138,7 +139,7 @@ pub fn measure_made(
     mpi: Mpi,
     n_lines: usize,
     lines_a_call: usize,
-    extent: Extent,
+    extent: &Extent,
     step: &mut dyn FnMut(),
 ) -> Result<(usize, Cost), ToolError> {
     let folder = measure::scratch::folder().map_err(no_scratch)?;

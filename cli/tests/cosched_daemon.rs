@@ -358,6 +358,7 @@ fn programs_that_count_are_compared_with_themselves_alone() {
     let before: Vec<u64> = programs.iter().filter_map(|it| it["progress"].as_u64()).collect();
     let progress = || daemon.programs().iter().zip(&before).all(|(it, before)| it["progress"].as_u64() > Some(*before));
     wait_for("both go on", LIMIT, progress);
+    fs::write(daemon.at("stop"), "").expect("a scratch file");
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl Manager {
         }
         let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
         private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
+        journal::claim(&pages).map_err(failed(&format!("use {}", pages.display())))?;
         let own = format!("{}{}", journal::GROUPS, std::process::id());
         let (hierarchy, said) =
             Hierarchy::create(&own, args.freezer).map_err(|said| Failure::environment("make a folder for groups of programs", said))?;
@@ -144,16 +145,16 @@ impl Manager {
     /// Ends the supervisors, which take the groups away.
     pub fn end(self) {
         let _ = self.ground.borrow().hierarchy.remove();
-        self.supervisors.end();
     }
 }
 
-/// Two processes that free the programs when this one dies; one that ends before is started again.
+/// Two processes that free the programs when this one dies; one that ends before is started again. Dropped, they do so and
+/// end, also where the manager failed to start.
 struct Supervisors {
     pids: supervisor::Pids,
     is_ending: Arc<AtomicBool>,
     /// Its end is what they wait for.
-    life: PipeWriter,
+    life: Option<PipeWriter>,
     keepers: Vec<JoinHandle<()>>,
 }
 
@@ -163,7 +164,7 @@ impl Supervisors {
         let program = std::env::current_exe().map_err(failed("find this program"))?;
         let is_ending = Arc::new(AtomicBool::new(false));
         let pids = supervisor::Pids::default();
-        let mut keepers = Vec::new();
+        let mut started = Supervisors { pids: Arc::clone(&pids), is_ending: Arc::clone(&is_ending), life: Some(life), keepers: Vec::new() };
         for idx in 0..supervisor::COUNT {
             let (program, path, pages, freezer) = (program.clone(), hierarchy.path.clone(), pages.to_owned(), hierarchy.freezer.text());
             let death = death.try_clone().map_err(failed("copy a pipe"))?;
@@ -176,7 +177,7 @@ impl Supervisors {
             let mut child = spawn().map_err(failed("start the supervisor"))?;
             pids.lock().expect("nobody panics with it").insert(idx, child.id() as i32);
             let (is_ending, pids) = (Arc::clone(&is_ending), Arc::clone(&pids));
-            keepers.push(std::thread::spawn(move || {
+            started.keepers.push(std::thread::spawn(move || {
                 loop {
                     let _ = child.wait();
                     if is_ending.load(Ordering::Acquire) {
@@ -194,13 +195,15 @@ impl Supervisors {
                 }
             }));
         }
-        Ok(Supervisors { pids, is_ending, life, keepers })
+        Ok(started)
     }
+}
 
-    fn end(self) {
+impl Drop for Supervisors {
+    fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
-        drop(self.life);
-        for it in self.keepers {
+        drop(self.life.take());
+        for it in self.keepers.drain(..) {
             // A keeper that panicked has nothing more to keep.
             let _ = it.join();
         }

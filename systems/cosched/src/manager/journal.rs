@@ -161,7 +161,7 @@ pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
         let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == own);
         // Other folders of ours have such names in a folder for scratch files; a manager has both.
         let pages = runtime.join(format!("{PAGES}{pid}"));
-        if !is_ours(&hierarchy.path) || !is_ours(&pages) || is_manager(pid) {
+        if !is_ours(&hierarchy.path) || !is_ours(&pages) || is_alive(pid, &pages) {
             continue;
         }
         let start = Instant::now();
@@ -174,13 +174,33 @@ pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
     freed
 }
 
-/// True if this process runs our program: a number may be another's by now.
-fn is_manager(pid: i32) -> bool {
-    let file = |path: &Path| fs::read_link(path).ok().and_then(|it| it.file_name().map(std::ffi::OsStr::to_owned));
-    // A program that was rebuilt while it ran is called `NAME (deleted)`.
-    let plain = |it: std::ffi::OsString| it.to_string_lossy().trim_end_matches(" (deleted)").to_owned();
-    let own = file(Path::new("/proc/self/exe")).map(plain);
-    Process::find(pid).is_some_and(|it| it.is_there()) && own.is_some() && file(Path::new(&format!("/proc/{pid}/exe"))).map(plain) == own
+/// Says in the folder of a manager's pages when this process, the manager, started: its number may be another's later.
+///
+/// # Errors
+/// There is no room, or the folder is gone.
+pub fn claim(pages: &Path) -> io::Result<()> {
+    let own = Process::find(std::process::id() as i32).ok_or(io::ErrorKind::NotFound)?;
+    measure::file::write(&pages.join(STARTED), own.started.to_string().as_bytes())
+}
+
+const STARTED: &str = "manager.started";
+
+/// True if the manager of these pages runs; one that has not said when it started is believed to be the one of its number.
+fn is_alive(pid: i32, pages: &Path) -> bool {
+    let started = fs::read_to_string(pages.join(STARTED)).ok().and_then(|it| it.trim().parse::<u64>().ok());
+    Process::find(pid).is_some_and(|it| it.is_there() && started.is_none_or(|started| started == it.started))
+}
+
+/// Forgets what a program had that has ended, and its page, unless something of it is left in its group: that is still to
+/// be given back.
+pub fn forget(pages: &Path, id: u64, group: &Path) {
+    if group.exists() {
+        return;
+    }
+    for path in [path(pages, id), team::page_path(pages, id)] {
+        // It may never have been written.
+        let _ = fs::remove_file(path);
+    }
 }
 
 #[cfg(test)]
@@ -219,5 +239,37 @@ mod tests {
         drop(done.0);
         thread.join().expect("no panic");
         assert_eq!(Before::default().cpus(own.pid, &[9]), [9]);
+    }
+
+    #[test]
+    fn a_manager_is_known_by_when_it_started() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let own = std::process::id() as i32;
+        assert!(is_alive(own, folder.path()), "it has not said when it started");
+        // Whatever its program is called.
+        claim(folder.path()).expect("written");
+        assert!(is_alive(own, folder.path()));
+        // The number was that of a manager that started at another time.
+        fs::write(folder.path().join(STARTED), "1").expect("written");
+        assert!(!is_alive(own, folder.path()));
+        let mut other = std::process::Command::new("true").spawn().expect("true runs");
+        other.wait().expect("it ends");
+        let gone = other.id() as i32;
+        assert!(!is_alive(gone, &folder.path().join("missing")));
+    }
+
+    #[test]
+    fn what_is_left_in_a_group_is_not_forgotten() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let group = folder.path().join("group");
+        fs::create_dir(&group).expect("a scratch folder");
+        let before = Before { group: group.clone(), ..Before::default() };
+        let file = path(folder.path(), 4);
+        before.store(&file).expect("written");
+        forget(folder.path(), 4, &group);
+        assert_eq!(Before::load(&file), before);
+        fs::remove_dir(&group).expect("it is empty");
+        forget(folder.path(), 4, &group);
+        assert!(!file.exists());
     }
 }

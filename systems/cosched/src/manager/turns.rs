@@ -199,7 +199,7 @@ impl<'a> Turns<'a> {
             Ok(it) => it,
             Err(error) => {
                 before.give_back(&group, &self.ground.cpus);
-                self.forget_files(id);
+                self.forget(id, &before);
                 return Err(error);
             }
         };
@@ -217,7 +217,7 @@ impl<'a> Turns<'a> {
                 let _ = child.wait();
                 // Its last process may have been in it until now.
                 let _ = group.remove();
-                self.forget_files(id);
+                self.forget(id, &before);
                 return Err(error);
             }
         };
@@ -243,7 +243,7 @@ impl<'a> Turns<'a> {
             Ok(it) => it,
             Err(error) => {
                 before.give_back(&group, &self.ground.cpus);
-                self.forget_files(id);
+                self.forget(id, &before);
                 return Err(error);
             }
         };
@@ -256,7 +256,7 @@ impl<'a> Turns<'a> {
     /// A group for a program, and on disk what the program had: before anything of it is frozen.
     fn new_group(&self, id: u64, before: &Before) -> io::Result<Group> {
         before.store(&journal::path(&self.ground.pages, id))?;
-        self.ground.hierarchy.group(before.group.clone()).inspect_err(|_| self.forget_files(id))
+        self.ground.hierarchy.group(before.group.clone()).inspect_err(|_| self.forget(id, before))
     }
 
     fn new_page(&self, id: u64) -> io::Result<Option<Page>> {
@@ -267,11 +267,8 @@ impl<'a> Turns<'a> {
         team::page_path(&self.ground.pages, id)
     }
 
-    fn forget_files(&self, id: u64) {
-        for path in [journal::path(&self.ground.pages, id), self.page_path(id)] {
-            // It may never have been written.
-            let _ = std::fs::remove_file(path);
-        }
+    fn forget(&self, id: u64, before: &Before) {
+        journal::forget(&self.ground.pages, id, &before.group);
     }
 
     /// What counts the traffic of a program that has not joined its group yet, or has.
@@ -385,8 +382,8 @@ impl<'a> Turns<'a> {
         // A counter that fails now has nothing to say.
         let bytes = it.counter.bytes().unwrap_or(None);
         it.let_go(&self.ground.cpus);
-        let id = it.id;
-        self.forget_files(id);
+        let it = &self.programs[idx];
+        self.forget(it.id, &it.before);
         let it = &mut self.programs[idx];
         if self.done.len() == DONE {
             self.done.pop_front();

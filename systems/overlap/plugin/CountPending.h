@@ -1,15 +1,15 @@
 /// \file
 /// Counts the requests that are pending, whoever holds them: in variables, arrays, objects, behind wrappers.
 ///
-///   MPI_Irecv(b, ..., &r[0]);        saved = pending; pending = 0;
+///   MPI_Irecv(b, ..., &r[0]);        pending -= inside;
 ///                                    MPI_Irecv(b, ..., &r[0]);
-///                                    pending = saved; started(1);
+///                                    pending += inside; started(1);
 ///   MPI_Waitall(n, r, s);     --->   open = open(n, r);
-///                                    saved = pending; pending = 0;
+///                                    pending -= inside;
 ///                                    MPI_Waitall(n, r, s);
-///                                    pending = saved; ended(open);
+///                                    pending += inside; ended(open);
 ///
-/// Inside MPI the count is 0: a function of the program that MPI calls there must not ask it for messages.
+/// Inside MPI the count is below 0: a function of the program that MPI calls there must not ask it for messages.
 ///
 /// Keeps:    every call as it is.
 /// Costs:    some instructions a call of MPI.

@@ -23,8 +23,8 @@ enum { THREAD_SERIALIZED = 2 };
 /* The largest tag that every MPI has: hardly anybody sends it. */
 enum { TAG_OF_NOBODY = 32767 };
 
-/* Of this thread: another one may not be allowed to call MPI. 0 while the thread is inside MPI, which may call functions
- * of the program. */
+/* Of this thread: another one may not be allowed to call MPI. Far below 0 while the thread is inside MPI, which may call
+ * functions of the program. */
 __attribute__((weak)) _Thread_local int __overlap_pending;
 
 /* That of the first start. */
@@ -63,7 +63,10 @@ SHARED void __overlap_ended(int open, const int *flag, const int *index, const i
 		n = *index >= 0;
 	else if (n_done)
 		n = *n_done > 0 ? *n_done : 0;
-	__overlap_pending = n < __overlap_pending ? __overlap_pending - n : 0;
+	int is_inside = __overlap_pending < 0;
+	__overlap_pending -= n;
+	if (!is_inside && __overlap_pending < 0)
+		__overlap_pending = 0;
 }
 
 /* Where a loop polls. Threads that poll at the same place share it; what they disturb is the rate. */

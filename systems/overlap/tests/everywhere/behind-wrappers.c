@@ -1,5 +1,5 @@
-// Persistent requests, started and ended by functions of another file, which also holds them; the work between is in this
-// file, which does not know MPI. The message is large, so it moves only while its sender is inside MPI.
+// Persistent requests, started and ended by functions of another file, which also holds them and whose names look like MPI's;
+// the work between is in this file, which does not know MPI. The message is large, so it moves only while its sender is inside MPI.
 #ifdef SECOND_FILE
 #include <mpi.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@ int begin(int argc, char **argv) {
     MPI_Recv_init(buffer, N, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, held);
   return me;
 }
-void start(void) { MPI_Startall(1, held); }
-void finish(void) { MPI_Waitall(1, held, MPI_STATUSES_IGNORE); }
+void MPI_X_start(void) { MPI_Startall(1, held); }
+void MPI_X_finish(void) { MPI_Waitall(1, held, MPI_STATUSES_IGNORE); }
 void end(void) {
   MPI_Request_free(held);
   MPI_Finalize();
@@ -28,7 +28,7 @@ void end(void) {
 #include <stdio.h>
 #include <unistd.h>
 int begin(int argc, char **argv);
-void start(void), finish(void), end(void);
+void MPI_X_start(void), MPI_X_finish(void), end(void);
 static double x[20000];
 static void work(void) {
   for (int k = 0; k < 50; k++)
@@ -39,9 +39,9 @@ int main(int argc, char **argv) {
   int me = begin(argc, argv);
   const char *arrived = argv[1];
   for (int round = 0; round < 2; round++) {
-    start();
+    MPI_X_start();
     if (me == 1) {
-      finish();
+      MPI_X_finish();
       if (round == 1)
         fclose(fopen(arrived, "w"));
       continue;
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
       work();
       moved = access(arrived, F_OK) == 0;
     }
-    finish();
+    MPI_X_finish();
     if (round == 1)
       printf("%s\n", moved ? "moved" : "stood still");
   }

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"], requires = "arguments")]
     language: String,
     /// Write the results as evidence.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["arguments", "convert"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["arguments", "PluginOptions"])]
     out: Option<PathBuf>,
     /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs of 10,000 lines if none.
     #[arg(last = true, value_name = "ARGUMENTS")]

@@ -135,6 +135,8 @@ bool isMpiName(StringRef Symbol) {
          Symbol.starts_with("mpi_") || Symbol.starts_with("pmpi_");
 }
 
+bool isMpiSymbol(StringRef Symbol) { return Symbol.starts_with("MPIX_") || partsOf(Symbol); }
+
 bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
   bool Fortran = false;
   const CallInfo *Info = findCall(Symbol, Fortran);

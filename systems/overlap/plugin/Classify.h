@@ -135,8 +135,13 @@ const EndInfo *findEnd(llvm::StringRef Symbol, bool &Fortran, bool AnyName = fal
 /// True for a call that asks for a number and can do nothing else.
 bool isQuery(llvm::StringRef Symbol);
 
-/// True for every function of MPI, by name.
+/// True for every function of MPI, by name, and for others whose names begin so: where less is known of a function than
+/// that it is none of MPI's, it is believed to be one.
 bool isMpiName(llvm::StringRef Symbol);
+
+/// True if the name is formed as those of MPI are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or `p` before them too;
+/// not `mpi_xyz` in C, which is the program's own.
+bool isMpiSymbol(llvm::StringRef Symbol);
 
 /// True if the MPI function `Symbol`, C or Fortran, only reads what its argument `At` of `NumArgs` points to.
 bool onlyReads(llvm::StringRef Symbol, unsigned At, unsigned NumArgs);

@@ -13,7 +13,7 @@ namespace overlap {
 static CallBase *ofMpi(Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-  if (!Callee || !Callee->isDeclaration() || !isMpiName(Callee->getName()) || isQuery(Callee->getName()))
+  if (!Callee || !Callee->isDeclaration() || !isMpiSymbol(Callee->getName()) || isQuery(Callee->getName()))
     return nullptr;
   auto *Plain = dyn_cast<CallInst>(Call);
   return (Plain && !Plain->isMustTailCall() && !Plain->doesNotReturn()) || isa<InvokeInst>(Call) ? Call : nullptr;

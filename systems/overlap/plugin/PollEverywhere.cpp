@@ -162,7 +162,8 @@ static void forgetEffects(ArrayRef<Function *> Polling) {
 }
 
 bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
-  if (O.Poll == Progress::Off || !isOfProgram(M) || isAllocator(M))
+  // A module that was compiled before it was linked is done already.
+  if (O.Poll == Progress::Off || hasRuntime(M) || !isOfProgram(M) || isAllocator(M))
     return false;
   SmallVector<Function *, 16> Functions, Polling;
   for (Function &F : M)

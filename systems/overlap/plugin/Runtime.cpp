@@ -37,30 +37,38 @@ static void link(Module &M) {
     OfCompiler.addAttribute(Attribute::UWTable);
     F.removeFnAttrs(OfCompiler);
   }
-  // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention.
-  Triple Target(M.getTargetTriple());
-  if (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64)
-    Part.getFunction("__overlap_poll")->setCallingConv(CallingConv::PreserveMost);
   SmallVector<std::string, 8> Shared;
   for (GlobalObject &G : Part.global_objects())
     if (G.hasWeakLinkage()) {
       G.setComdat(Part.getOrInsertComdat(G.getName()));
       Shared.push_back(G.getName().str());
+      // Programs and their libraries share the count; each has the functions for itself.
+      if (isa<Function>(G)) {
+        G.setVisibility(GlobalValue::HiddenVisibility);
+        G.setDSOLocal(true);
+      }
     }
+  // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention. The
+  // dynamic linker does not know it, so no such call may go by way of it: hence hidden.
+  Triple Target(M.getTargetTriple());
+  if (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64)
+    Part.getFunction("__overlap_poll")->setCallingConv(CallingConv::PreserveMost);
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)
     cast<GlobalObject>(M.getNamedValue(Name))->setLinkage(GlobalValue::LinkOnceODRLinkage);
 }
 
+bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullptr; }
+
 Function *runtime(Module &M, StringRef Name) {
-  if (!M.getFunction(Name))
+  if (!hasRuntime(M))
     link(M);
   return M.getFunction(Name);
 }
 
 GlobalVariable *pendingCount(Module &M) {
-  if (!M.getNamedGlobal(PendingName))
+  if (!hasRuntime(M))
     link(M);
   return M.getNamedGlobal(PendingName);
 }

@@ -1,7 +1,7 @@
 /// \file
 /// The part of this plugin that programs carry, written in C: `runtime/pending.c`, whose bitcode is part of the plugin.
 ///
-/// Keeps:    one copy of each function and variable a program; the target of the module.
+/// Keeps:    one copy of each variable a process, and of each function a program or library; the target of the module.
 #ifndef OVERLAP_RUNTIME_H
 #define OVERLAP_RUNTIME_H
 
@@ -9,6 +9,9 @@
 #include "llvm/IR/Module.h"
 
 namespace overlap {
+
+/// True if the run-time part is in `M`, since calls were counted or loops poll there.
+bool hasRuntime(const llvm::Module &M);
 
 /// The function `Name` of the run-time part, linked into `M` if it is not there.
 llvm::Function *runtime(llvm::Module &M, llvm::StringRef Name);

@@ -6,6 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use measure::tool;
+use object::{Object as _, ObjectSymbol as _};
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings};
 
@@ -78,6 +79,31 @@ fn messages_move_while_the_program_computes() {
                 }
             }
         }
+    }
+}
+
+/// The work, and with it the polls, lie in a shared library whose functions are found when they are first called; the messages
+/// are the program's. Both count the same requests, and no poll is looked up by the dynamic linker, which would not keep
+/// the registers that a poll keeps.
+#[test]
+fn loops_of_a_shared_library_move_messages_of_the_program() {
+    for mpi in support::libraries("polls everywhere") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let place = |what: &str| folder.path().join(what).to_str().expect("text").to_owned();
+        let source = support::root().join("systems/overlap/tests/everywhere/behind-wrappers.c");
+        let source = source.to_str().expect("text");
+        let (library, program) = (place("libwork.so"), place("program"));
+        let compile =
+            |words: &[&str]| support::compile_with(mpi, Language::C, &settings(), &[&["-O2", "-DMAIN_ELSEWHERE", source], words].concat());
+        compile(&["-shared", "-fPIC", "-Wl,-z,lazy", "-o", &library]);
+        compile(&["-DSECOND_FILE", &library, "-Wl,-z,lazy", "-o", &program]);
+        assert_eq!(printed(mpi, Path::new(&program), folder.path()), ["moved"], "{}", mpi.name());
+
+        let read = std::fs::read(&library).expect("the library was made");
+        let read = object::File::parse(&*read).expect("it is an object");
+        let names: Vec<&str> = read.dynamic_symbols().filter_map(|it| it.name().ok()).filter(|it| it.starts_with("__overlap")).collect();
+        assert!(names.contains(&"__overlap_pending"), "{names:?}");
+        assert!(!names.contains(&"__overlap_poll"), "{names:?}");
     }
 }
 

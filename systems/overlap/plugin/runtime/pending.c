@@ -1,9 +1,9 @@
 /* What a program carries that keeps its own messages moving: how many requests are pending in this thread, and a poll.
  *
- * Compiled to bitcode when the plugin is built, and linked into every module that uses it; of the copies of a program, one
- * remains. It is the same for OpenMPI and MPICH, and looks which one there is when it runs: handles are
- * pointers in the one and numbers in the other, which differ in nothing that is used here. Source of the numbers: mpi.h
- * and mpif.h of OpenMPI 4.1 and MPICH 4.0.
+ * Compiled to bitcode when the plugin is built, and linked into every module that uses it. Of the copies of a variable one
+ * remains in a process; of those of a function one in a program and one in each library. It is the same for OpenMPI and
+ * MPICH, and looks which one there is when it runs: handles are pointers in the one and numbers in the other, which differ
+ * in nothing that is used here. Source of the numbers: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0.
  *
  * A wrong count costs time and nothing else: too low, and messages stand still as without us; too high, and a loop asks
  * now and then for nothing. So requests that are freed, cancelled or ended by another thread need no care. */

@@ -24,6 +24,10 @@ void end(void) {
   MPI_Request_free(held);
   MPI_Finalize();
 }
+#ifdef MAIN_ELSEWHERE
+int in_library(int argc, char **argv);
+int main(int argc, char **argv) { return in_library(argc, argv); }
+#endif
 #else
 #include <stdio.h>
 #include <unistd.h>
@@ -35,6 +39,9 @@ static void work(void) {
     for (int i = 1; i < 20000; i++)
       x[i] = 0.5 * x[i] + 0.25 * x[i - 1] + 1;
 }
+#ifdef MAIN_ELSEWHERE
+#define main in_library
+#endif
 int main(int argc, char **argv) {
   int me = begin(argc, argv);
   const char *arrived = argv[1];
@@ -57,5 +64,6 @@ int main(int argc, char **argv) {
       printf("%s\n", moved ? "moved" : "stood still");
   }
   end();
+  return 0;
 }
 #endif

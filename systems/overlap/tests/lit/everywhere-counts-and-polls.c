@@ -1,8 +1,12 @@
 // No call is changed with `convert=none`: requests are counted around the program's own calls, and are below 0 inside MPI; a
-// loop that may be long asks between two strips, in a file without MPI too.
+// loop that may be long asks between two strips, in a file without MPI too. A C function `mpi_tool` is none of MPI's. The
+// functions are hidden: the dynamic linker would not keep the registers that a poll keeps.
 // RUN: %set,progress=auto,convert=none %openmpi -fno-inline %s | FileCheck %s
 // RUN: %set,progress=auto,convert=none %mpich -fno-inline %s | FileCheck %s
 // RUN: %set,progress=auto,convert=none %mpich -fno-inline -DNO_MPI %s | FileCheck --check-prefix=NONE %s
+// RUN: %set,progress=auto,convert=none clang-19 -O0 -Xclang -disable-O0-optnone -DMPICH -I%S/inputs -S -emit-llvm %s -o %t.ll
+// RUN: %set,progress=auto,convert=none %opt -passes='default<O2>' %t.ll -o %t.once.ll
+// RUN: %set,progress=auto,convert=none %opt -passes='default<O2>' %t.once.ll | FileCheck --check-prefix=TWICE %s
 // RUN: %set,progress=off,convert=none %mpich -fno-inline %s | FileCheck --check-prefix=OFF %s
 #include "mpi.h"
 double f(double *restrict x, int n) {
@@ -25,8 +29,10 @@ int k(MPI_Request *q, int *done) {
   MPI_Test(q, done, MPI_STATUS_IGNORE);
   return me;
 }
+void mpi_tool(double *);
+void m(double *x) { mpi_tool(x); }
 #endif
-// CHECK: everywhere-counts-and-polls.c:9:3: remark: loop polls while requests are pending, behind every {{[0-9]+}} passes
+// CHECK: everywhere-counts-and-polls.c:[[@LINE-22]]:3: remark: loop polls while requests are pending, behind every {{[0-9]+}} passes
 // CHECK-NOT: overlap.start
 // CHECK-LABEL: @f(
 // CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
@@ -52,7 +58,17 @@ int k(MPI_Request *q, int *done) {
 // CHECK: call i32 @__overlap_open(i32 1,
 // CHECK: call i32 @MPI_Test(
 // CHECK: call void @__overlap_ended(
-// CHECK: define linkonce_odr {{.*}}void @__overlap_poll(
+// CHECK-LABEL: @m(
+// CHECK-NOT: -16777216
+// CHECK: call void @mpi_tool(
+// CHECK: define linkonce_odr hidden preserve_mostcc void @__overlap_poll(
+// TWICE-LABEL: @f(
+// TWICE: call {{.*}}void @__overlap_poll(
+// TWICE-NOT: call {{.*}}void @__overlap_poll(
+// TWICE-LABEL: @g(
+// TWICE: call void @__overlap_started(i32 1)
+// TWICE-NOT: call void @__overlap_started(
+// TWICE-LABEL: @h(
 // NONE: @__overlap_pending = linkonce_odr thread_local {{.*}}global i32 0, comdat
 // NONE: call {{.*}}void @__overlap_poll(
 // NONE-NOT: @__overlap_started

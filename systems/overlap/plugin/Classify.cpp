@@ -446,7 +446,23 @@ static bool isConstantPlace(Value *Arg) {
   return G && G->isConstant();
 }
 
-std::optional<Refusal> findAccesses(Site &S) {
+SmallVector<int, 2> askedTypes(const CallInfo &Info) {
+  SmallVector<int, 2> At;
+  if (Info.Kind == CallKind::Collective)
+    At.push_back(Info.SizeType);
+  else
+    At.append({Info.SendType, Info.RecvType});
+  erase(At, -1);
+  return At;
+}
+
+/// True if the start can ask about argument `TypeAt` of the call of `S`: about it, or about another that holds the same.
+static bool canAsk(const Site &S, int TypeAt) {
+  Value *Type = S.Call->getArgOperand(TypeAt);
+  return mayBeNamed(S.Bind, Type) && any_of(askedTypes(*S.Info), [&](int At) { return S.Call->getArgOperand(At) == Type; });
+}
+
+std::optional<Refusal> findAccesses(Site &S, bool MayAsk) {
   const CallInfo &Info = *S.Info;
   CallBase &Call = *S.Call;
   const DataLayout &DL = Call.getModule()->getDataLayout();
@@ -461,13 +477,16 @@ std::optional<Refusal> findAccesses(Site &S) {
       return Refusal::MpiBottom;
     // With an array of datatypes, the array is looked at as a whole.
     std::optional<uint64_t> Size = TypeAt >= 0 ? datatypeSize(S.Bind, Call.getArgOperand(TypeAt)) : std::nullopt;
+    bool Asked = false;
     if (TypeAt >= 0 && !Size) {
-      if (!staysInBuffer(S.Bind, Call.getArgOperand(TypeAt)))
+      Asked = !staysInBuffer(S.Bind, Call.getArgOperand(TypeAt));
+      if (Asked && !(MayAsk && canAsk(S, TypeAt)))
         return Refusal::DerivedDatatype;
+      S.AsksType |= Asked;
       S.Derived = true;
     }
-    // Counts and displacements in an array may be negative or reach anywhere in the buffer.
-    LocationSize Extent = LocationSize::beforeOrAfterPointer();
+    // Counts and displacements in an array may be negative or reach anywhere in the buffer. The types of MPI reach forward.
+    LocationSize Extent = Asked && Info.Arrays[0] < 0 ? LocationSize::afterPointer() : LocationSize::beforeOrAfterPointer();
     Value *Elements = nullptr;
     if (Info.Arrays[0] < 0 && Size) {
       Extent = LocationSize::afterPointer();
@@ -521,7 +540,7 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::UserOperation;
   if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) && allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))
     return Refusal::DatatypeArray;
-  if (auto Why = findAccesses(S))
+  if (auto Why = findAccesses(S, /*MayAsk=*/true))
     return Why;
   // The copy of what is sent has the length of what is received.
   if (Name == "Sendrecv_replace" && S.Derived)

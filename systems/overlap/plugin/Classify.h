@@ -113,6 +113,7 @@ struct Site {
   std::string Through;   ///< The function that starts it, if `InCallee`.
   bool InCallee = false; ///< `Init` calls a function that leaves the message pending.
   bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
+  bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
   uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.
   unsigned Polls = 0;
@@ -153,14 +154,19 @@ std::optional<Library> fortranLibrary(const llvm::Module &M);
 /// program around them are refused.
 std::vector<Site> classify(llvm::Module &M, const Options &O);
 
-/// Fills in what the call of `S` touches, or says why that is not known.
-std::optional<Refusal> findAccesses(Site &S);
+/// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype in a variable is taken for
+/// one of MPI's own, and `AsksType` is set: the start has to ask, and block if it is another one.
+std::optional<Refusal> findAccesses(Site &S, bool MayAsk = false);
 
 /// True for an address that MPI gave a meaning, such as that of MPI_STATUSES_IGNORE: it is no memory.
 bool isSentinel(const Binding &B, const llvm::Value *V, const llvm::DataLayout &DL);
 
 /// True for a constant operation of MPI.
 bool isBuiltInOperation(const Binding &B, llvm::Value *Op);
+
+/// The arguments that hold the datatypes a start has to ask about, where it `AsksType`. Of a call that every rank makes only the
+/// one that is the same on all of them counts, and is always read.
+llvm::SmallVector<int, 2> askedTypes(const CallInfo &Info);
 
 /// Bytes of one element of a constant datatype; none if it is no constant of MPI.
 std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);

@@ -146,6 +146,32 @@ static bool isHarmless(const Binding &B, const CallBase &Call, const Use &U, uns
   return At == Out && makesHarmless(B, Call, Of, Depth);
 }
 
+bool mayBeNamed(const Binding &B, Value *Type) {
+  Value *Slot = Type->stripPointerCasts();
+  if (!B.Fortran) {
+    auto *Load = dyn_cast<LoadInst>(Type);
+    if (!Load)
+      return true;
+    Slot = Load->getPointerOperand()->stripPointerCasts();
+  }
+  bool Made = false;
+  for (const Use &U : Slot->uses()) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    const Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
+    std::string Lower = Callee ? Callee->getName().lower() : "";
+    StringRef Name = Lower;
+    if (isa<LoadInst>(U.getUser()) || (Callee && Callee->isIntrinsic() && !isa<MemIntrinsic>(Call)))
+      continue;
+    // What a store or an unknown function gives it may be anything.
+    if (!Name.consume_front("mpi_"))
+      return true;
+    Name.consume_back("_");
+    Maker Of = maker(Name);
+    Made |= (Of.Old >= 0 || Of.OldArray >= 0) && Call->getArgOperandNo(&U) == Call->arg_size() - (B.Fortran ? 2 : 1);
+  }
+  return !Made || !isOwn(Slot);
+}
+
 bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
   if (datatypeSize(B, Type))
     return true;

@@ -16,7 +16,10 @@ namespace overlap {
 /// True if `Type` is a constant of MPI, or made of such by counting elements or constant bytes.
 bool staysInBuffer(const Binding &B, llvm::Value *Type, unsigned Depth = 0);
 
-/// The same for every element of an array of datatypes.
+/// False if the program made `Type`, so that it is none of MPI's own.
+bool mayBeNamed(const Binding &B, llvm::Value *Type);
+
+/// True if `staysInBuffer` holds for every element of an array of datatypes.
 bool allStayInBuffer(const Binding &B, llvm::Value *Array, unsigned Depth = 0);
 
 } // namespace overlap

@@ -98,10 +98,39 @@ Constant *siteName(Module &M, const Site &S) {
   return G;
 }
 
+/// Whether `Type` is one of MPI's own, so that a message of it lies where its buffer begins and not before; asked only if `Go`.
+static Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Go, Value *Type) {
+  LLVMContext &C = M.getContext();
+  Function *F = B.GetInsertBlock()->getParent();
+  BasicBlock *Before = B.GetInsertBlock();
+  auto *Ask = BasicBlock::Create(C, "ask", F), *Asked = BasicBlock::Create(C, "asked", F);
+  IRBuilder<> Top(&F->getEntryBlock(), F->getEntryBlock().begin());
+  SmallVector<Value *, 6> Args{Type};
+  for (unsigned Idx = 0; Idx < 4; ++Idx)
+    Args.push_back(Top.CreateAlloca(B.getInt32Ty()));
+  SmallVector<llvm::Type *, 6> Types{Type->getType()};
+  Types.append(4, B.getPtrTy());
+  B.CreateCondBr(Go, Ask, Asked);
+  B.SetInsertPoint(Ask);
+  Value *Combiner = Args.back();
+  if (Bind.Fortran)
+    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+  B.CreateCall(mpi(M, Bind, "Type_get_envelope", Types), Args);
+  // Source: MPI_COMBINER_NAMED in mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0.
+  Value *Is = B.CreateICmpEQ(B.CreateLoad(B.getInt32Ty(), Combiner), B.getInt32(Bind.Mpi == Library::Mpich ? 1 : 0));
+  BasicBlock *Behind = B.GetInsertBlock();
+  B.CreateBr(Asked);
+  B.SetInsertPoint(Asked);
+  PHINode *Named = B.CreatePHI(B.getInt1Ty(), 2);
+  Named->addIncoming(B.getFalse(), Before);
+  Named->addIncoming(Is, Behind);
+  return Named;
+}
+
 Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
   const Binding &Bind = S.Bind;
   const CallInfo &Info = *S.Info;
-  std::string Name = "overlap.start." + S.mpiName() + (S.Derived ? ".derived" : "") + suffix(Bind);
+  std::string Name = "overlap.start." + S.mpiName() + (S.AsksType ? ".asked" : S.Derived ? ".derived" : "") + suffix(Bind);
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();
@@ -138,16 +167,27 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   Lies(Info.SendBuf, Info.SendCount, 3, SendAt, SendBytes);
   Lies(Info.RecvBuf, Info.RecvCount, 4, RecvAt, RecvBytes);
 
+  Value *Go = B.CreateIsNull(weakMark(M, "__overlap_off"));
+  if (S.AsksType)
+    for (int At : askedTypes(Info))
+      Go = emitIsNamed(B, M, Bind, Go, Arg(At));
   // A count times a size is the payload; MPI knows the size of a type that the program made.
   Value *Bytes = B.getInt64(0);
   if (Info.SizeCount >= 0) {
     Value *Size = F->getArg(Blocking->getNumParams() + 2);
     if (S.Derived) {
-      Value *Place = B.CreateAlloca(B.getInt32Ty());
+      IRBuilder<> Top(&F->getEntryBlock(), F->getEntryBlock().begin());
+      Value *Place = Top.CreateAlloca(B.getInt32Ty());
+      Top.CreateStore(B.getInt32(0), Place);
+      auto *Ask = BasicBlock::Create(C, "size", F), *Sized = BasicBlock::Create(C, "sized", F);
+      B.CreateCondBr(Go, Ask, Sized);
+      B.SetInsertPoint(Ask);
       SmallVector<Value *, 3> Args{Arg(Info.SizeType), Place};
       if (Bind.Fortran)
         Args.push_back(Arg(Info.NumArgs));
       B.CreateCall(mpi(M, Bind, "Type_size", {Blocking->getParamType(Info.SizeType), Ptr}), Args);
+      B.CreateBr(Sized);
+      B.SetInsertPoint(Sized);
       Size = B.CreateSExt(B.CreateLoad(B.getInt32Ty(), Place), B.getInt64Ty());
     }
     Bytes = B.CreateMul(Int(Info.SizeCount), Size);
@@ -159,7 +199,6 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   emitTrace(B, M, StartBegins, Site, Told);
 
   auto *Start = BasicBlock::Create(C, "start", F), *Block = BasicBlock::Create(C, "block", F);
-  Value *Go = B.CreateIsNull(weakMark(M, "__overlap_off"));
   if (Info.SizeCount >= 0)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
   if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)

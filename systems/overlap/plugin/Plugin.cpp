@@ -17,6 +17,7 @@
 #include "Split.h"
 #include "Uniform.h"
 #include "Widen.h"
+#include "Wildcards.h"
 #include "Wrapper.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -207,7 +208,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O = Given;
-  O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.noWildcards());
+  O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
   for (Site &S : Sites) {
     if (S.Refused || S.Info->Kind != CallKind::Collective)
       continue;

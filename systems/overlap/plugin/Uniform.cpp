@@ -1,6 +1,6 @@
 #include "Uniform.h"
+#include "System.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -16,41 +16,6 @@
 using namespace llvm;
 
 namespace overlap {
-
-static const char *const FlagName = "overlap.nowildcards";
-
-/// Functions of system libraries that call back nothing but what is in the module, and no MPI.
-static bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
-  StringRef Name = F.getName();
-  LibFunc Known;
-  // `mpi_take` is a function of the user's; Fortran's bindings end with an underscore.
-  bool OfMpi = isMpiName(Name) && (isUpper(Name[0]) || Name.ends_with("_"));
-  if (F.isIntrinsic() || OfMpi || TLI.getLibFunc(Name, Known))
-    return true;
-  for (StringRef Prefix : {"_ZNSt", "_ZNKSt", "_ZSt", "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_Znw", "_Zna", "_Zdl",
-                           "_Zda", "_ZTv", "__cxa_", "__gxx_", "_Unwind_", "_Fortran", "omp_", "__kmpc_", "__overlap_",
-                           "overlap.", "__clang_call_terminate", "__asan_", "__ubsan_", "pthread_mutex_"})
-    if (Name.starts_with(Prefix))
-      return true;
-  static const StringSet<> Names = {
-      "clock_gettime", "gettimeofday", "usleep", "nanosleep", "sleep", "getopt", "getopt_long", "rand", "srand", "drand48",
-      "srand48", "lrand48", "random", "srandom", "qsort", "exit", "abort", "_exit", "__assert_fail", "getenv", "gethostname",
-      "getpid", "sysconf", "clock", "time", "getrusage", "__errno_location", "atexit", "strtok", "strtok_r", "posix_memalign",
-      "aligned_alloc", "free", "realloc", "__isoc99_sscanf", "__isoc99_fscanf", "__isoc99_scanf", "fflush", "setvbuf",
-      "_setjmp", "longjmp", "__stack_chk_fail", "memmove", "_QQEnvironmentDefaults", "strdup", "strerror", "__ctype_b_loc",
-      "__libc_start_main", "erand48", "vfprintf", "vprintf", "vsnprintf", "asprintf", "getline", "isatty"};
-  return Names.contains(Name);
-}
-
-/// Variables of system libraries and of MPI, through which no function of the user's is called.
-static bool isSystem(const GlobalVariable &G) {
-  static const StringSet<> Names = {"stdin", "stdout", "stderr", "environ", "__environ", "optarg", "__dso_handle"};
-  for (StringRef Prefix : {"ompi_", "mpi_fortran_", "mpipriv", "MPI_", "MPIR_", "__overlap_", "_ZSt", "_ZNSt", "_ZTI", "_ZTS",
-                           "_ZTVN10__cxxabiv1", "_ZTVSt", "_ZTVNSt", "_ZTTSt", "_ZTTNSt", "_Fortran"})
-    if (G.getName().starts_with(Prefix))
-      return true;
-  return Names.contains(G.getName());
-}
 
 static bool mayHoldPointers(Type *T) {
   return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers);
@@ -370,7 +335,13 @@ bool Uniform::visitCall(const CallBase &Call) {
       StringRef What = Name.drop_front(4);
       bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" ||
                   What == "allgather" || What == "allgatherv" || What == "isend" || What == "barrier" || What == "comm_dup" || What == "finalize" || What == "abort" ||
-                  What == "type_size" || (What == "wait" && At == 0) || (What == "waitall" && At == 1);
+                  (What == "wait" && At == 0) || (What == "waitall" && At == 1);
+      // What is made of, or asked about, what is the same is the same.
+      if (What.starts_with("type_"))
+        Same = all_of(Call.args(), [&](const Use &Other) {
+          bool Place = Other->getType()->isPointerTy() && !Other->getName().starts_with("ompi_mpi_");
+          return &Other == &Arg || !(Place ? loadDiffers(Other) : differs(Other));
+        });
       if (What == "bcast" || What == "allreduce" || What.starts_with("allgather") || What == "comm_size") {
         const Value *Comm = Call.getArgOperand(What == "comm_size"        ? 0
                                                : What == "bcast"          ? 4
@@ -491,6 +462,12 @@ std::optional<Refusal> Uniform::refuse(const Site &S) const {
     return Refusal::RankDependent;
   if (!knownCommunicator(S.Bind, S.Comm, 0))
     return Refusal::UnknownCommunicator;
+  // What one rank finds to be a type of MPI all must.
+  if (S.AsksType) {
+    const Value *Type = S.Call->getArgOperand(S.Info->SizeType);
+    if (S.Bind.Fortran ? loadDiffers(Type) : differs(Type))
+      return Refusal::DerivedDatatype;
+  }
   const Function *Callee = S.Call->getCalledFunction();
   StringRef Name = Callee->getName();
   std::string Profiling = (S.Bind.Fortran ? "p" : "P") + Name.str();
@@ -516,84 +493,6 @@ std::optional<Refusal> Uniform::refuseUniform(const Site &S) const {
     if ((F.getName().starts_with("PMPI_") || F.getName().starts_with("pmpi_")) && !F.use_empty())
       return Refusal::ProfilingCall;
   return std::nullopt;
-}
-
-bool Uniform::noWildcards() const {
-  if (!wholeProgram())
-    return false;
-  auto *Flag = mdconst::extract_or_null<ConstantInt>(M.getModuleFlag(FlagName));
-  if (!Flag || !Flag->isOne())
-    return false;
-  for (const Function &F : M) {
-    std::string Lower = F.getName().lower();
-    StringRef Name = Lower;
-    Name.consume_front("p");
-    if (!Name.consume_front("mpi_") || F.use_empty())
-      continue;
-    if (Name.contains("probe") || Name.starts_with("test") || Name.starts_with("waitany") || Name.starts_with("waitsome") ||
-        Name.starts_with("request_get_status") || Name.starts_with("cancel"))
-      return false;
-  }
-  return true;
-}
-
-/// False if a number that is no int is no rank, such as `std::string::npos`. A function of another file may receive from it.
-static bool takesRanks(const CallBase &Call, const TargetLibraryInfo &TLI) {
-  const Function *Callee = calleeOf(Call);
-  return !Callee || !isSystem(*Callee, TLI);
-}
-
-void noteWildcards(Module &M) {
-  // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
-  bool Seen = false;
-  std::optional<Library> OfFortran = fortranLibrary(M);
-  TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
-  TargetLibraryInfo TLI(Impl);
-  auto IsWildcard = [&](const Value *V) {
-    auto *C = dyn_cast<ConstantInt>(V);
-    if (!C || C->getBitWidth() == 1)
-      return false;
-    // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
-    bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
-    bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
-    return (C->getSExtValue() == -1 && !Mpich) || (C->getSExtValue() == -2 && !OpenMpi);
-  };
-  for (const Function &F : M)
-    for (const Instruction &I : instructions(F)) {
-      if (auto *Call = dyn_cast<CallBase>(&I)) {
-        // An array of many becomes a memset; the numbers of other intrinsics are sizes.
-        if (isa<MemSetInst>(Call))
-          Seen |= IsWildcard(cast<MemSetInst>(Call)->getValue());
-        else if (!isa<IntrinsicInst>(Call))
-          for (const Use &Arg : Call->args())
-            Seen |= (Arg->getType()->isIntegerTy(32) || takesRanks(*Call, TLI)) && IsWildcard(Arg);
-      } else if (isa<StoreInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) || isa<ReturnInst>(I)) {
-        for (const Use &Operand : I.operands())
-          Seen |= IsWildcard(Operand);
-      }
-    }
-  // Tables of neighbours may hold it.
-  for (const GlobalVariable &G : M.globals()) {
-    // Fortran's header leaves every constant of MPI here, most of them unused.
-    if (!G.hasInitializer() || (G.use_empty() && G.hasLocalLinkage()))
-      continue;
-    SmallVector<const Constant *, 8> Work{G.getInitializer()};
-    while (!Work.empty()) {
-      const Constant *C = Work.pop_back_val();
-      Seen |= IsWildcard(C);
-      if (auto *Data = dyn_cast<ConstantDataSequential>(C)) {
-        if (Data->getElementType()->isIntegerTy()) // No text holds these bytes.
-          for (unsigned Idx = 0; Idx < Data->getNumElements(); ++Idx)
-            Seen |= IsWildcard(Data->getElementAsConstant(Idx));
-      } else {
-        for (const Use &Operand : C->operands())
-          if (auto *Inner = dyn_cast<Constant>(Operand); Inner && !isa<GlobalValue>(Inner))
-            Work.push_back(Inner);
-      }
-    }
-  }
-  if (!Seen && !M.getModuleFlag(FlagName))
-    M.addModuleFlag(Module::Min, FlagName, 1);
 }
 
 } // namespace overlap

@@ -36,10 +36,6 @@ public:
   /// True if the module is the whole program.
   bool wholeProgram() const { return Main && Opaque.empty(); }
 
-  /// True if the order in which messages arrive cannot change what a rank does: no receive from
-  /// any source, no probe, no test.
-  bool noWildcards() const;
-
   /// A function defined elsewhere that could call MPI, if there is one.
   llvm::StringRef opaque() const { return Opaque; }
 
@@ -67,10 +63,6 @@ private:
   llvm::DenseSet<const llvm::Value *> Untracked; ///< Objects that something unknown may write.
   llvm::DenseMap<const llvm::BasicBlock *, llvm::DenseSet<const llvm::BasicBlock *>> Postdominators;
 };
-
-/// Notes in the module that the constant MPI_ANY_SOURCE is used nowhere as a value. Runs before
-/// any optimisation, while a constant of the source is still a constant.
-void noteWildcards(llvm::Module &M);
 
 } // namespace overlap
 #endif

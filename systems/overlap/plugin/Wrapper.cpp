@@ -112,6 +112,7 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
     Outside.Loc = S.Loc;
     Outside.Comm = S.Comm;
     Outside.Derived = S.Derived;
+    Outside.AsksType = S.AsksType;
     for (const Access &A : S.Accesses)
       if (!A.AtStart)
         Outside.Accesses.push_back({const_cast<Value *>(getUnderlyingObject(A.Ptr)), LocationSize::beforeOrAfterPointer(), A.Write});

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 22] = [
+const PROGRAMS: [(&str, u32, Seen); 26] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -36,9 +36,13 @@ const PROGRAMS: [(&str, u32, Seen); 22] = [
     ("sentinels.f90", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),
     ("size-known-to-one-rank.c", 2, Seen::File),
+    ("size-of-a-type-of-one-rank.c", 2, Seen::File),
     ("struct-by-value.c", 2, Seen::File),
     ("table-of-labels.c", 2, Seen::File),
     ("time-is-not-the-same.f90", 2, Seen::File),
+    ("type-in-a-common-block.f90", 2, Seen::File),
+    ("type-in-a-variable.c", 2, Seen::File),
+    ("type-known-to-one-rank.c", 2, Seen::Whole),
     ("wait-of-the-pass-before.c", 2, Seen::File),
     ("wait-of-the-program.c", 2, Seen::Whole),
     ("weak-function.c", 2, Seen::First),

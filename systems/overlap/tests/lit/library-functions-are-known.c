@@ -1,0 +1,28 @@
+// Functions whose names ISO C reserves, or two underscores and a library of this system, hold no collective; another of this
+// kind may.
+// RUN: %set %openmpi %s | FileCheck %s
+// RUN: %set %mpich %s | FileCheck %s
+// RUN: %set %openmpi -DOTHER %s | FileCheck --check-prefix=OTHER %s
+#include "mpi.h"
+#include <complex.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double a[100], x[100];
+int __not_of_any_library(void);
+int __fprintf_chk(FILE *, int, const char *, ...);
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  time_t now = time(0);
+  int first = div(argc, 2).rem + toupper(*ctime(&now)) + localtime(&now)->tm_sec;
+  __fprintf_chk(stderr, 1, "%d %f\n", first, creal(csqrt(-argc)));
+#ifdef OTHER
+  __not_of_any_library();
+#endif
+  MPI_Bcast(a, 100, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  work(x, 100);
+  MPI_Finalize();
+}
+// CHECK: MPI_Bcast made nonblocking
+// OTHER: stays blocking: OpaqueProgram: {{.*}}__not_of_any_library

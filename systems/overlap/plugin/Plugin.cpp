@@ -8,6 +8,7 @@
 #include "Existing.h"
 #include "Frontier.h"
 #include "Guard.h"
+#include "Later.h"
 #include "Lines.h"
 #include "Options.h"
 #include "Pipeline.h"
@@ -195,8 +196,12 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
   // Some files were converted before they were linked, as with -funified-lto; what was made for them is not converted again.
-  if (any_of(M, [](const Function &F) { return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll"); }))
+  if (any_of(M, [](const Function &F) { 
+        return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll") || F.getName().starts_with("overlap.later.");
+      }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  O = Given;
+  bool PutOff = !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;
   SmallVector<Function *, 4> Ends;
@@ -205,7 +210,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       Ends.push_back(&F);
   bool HasWaits = !Ends.empty();
   if (Sites.empty() && !HasWaits)
-    return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return Hazard || PutOff ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O = Given;
   O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
@@ -257,7 +262,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   for (const Site &S : Widened)
     remark(S, O);
   eraseUnused(Twins, FAM);
-  return OfFunction.empty() && !Hazard ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return OfFunction.empty() && !Hazard && !PutOff ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 /// Options of the environment; what is wrong with them is said once and ignored.

@@ -11,16 +11,31 @@ using namespace llvm;
 
 namespace overlap {
 
-static const unsigned char Bitcode[] = {
+static const unsigned char PendingBitcode[] = {
 #include "pending.inc"
 };
+static const unsigned char LaterBitcode[] = {
+#include "later.inc"
+};
+
+namespace {
+/// One file of the run-time part.
+struct RuntimeFile {
+  StringRef Key; ///< What a module has that it was linked into.
+  ArrayRef<unsigned char> Bitcode;
+};
+} // namespace
 
 static constexpr StringRef PendingName = "__overlap_pending";
+static const RuntimeFile Pending = {PendingName, PendingBitcode};
+static const RuntimeFile Later = {"__overlap_later_end", LaterBitcode};
 
-/// Links the run-time part into `M`, as of the same target and with nothing of how it was compiled itself.
-static void link(Module &M) {
-  StringRef Bytes(reinterpret_cast<const char *>(Bitcode), sizeof(Bitcode));
-  Expected<std::unique_ptr<Module>> Read = parseBitcodeFile(MemoryBufferRef(Bytes, "pending"), M.getContext());
+/// Links `File` into `M`, as of the same target and with nothing of how it was compiled itself.
+static void link(Module &M, const RuntimeFile &File) {
+  if (M.getNamedValue(File.Key))
+    return;
+  StringRef Bytes(reinterpret_cast<const char *>(File.Bitcode.data()), File.Bitcode.size());
+  Expected<std::unique_ptr<Module>> Read = parseBitcodeFile(MemoryBufferRef(Bytes, File.Key), M.getContext());
   if (!Read)
     report_fatal_error(Read.takeError());
   Module &Part = **Read;
@@ -51,8 +66,9 @@ static void link(Module &M) {
   // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention. The
   // dynamic linker does not know it, so no such call may go by way of it: hence hidden.
   Triple Target(M.getTargetTriple());
-  if (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64)
-    Part.getFunction("__overlap_poll")->setCallingConv(CallingConv::PreserveMost);
+  Function *Poll = Part.getFunction("__overlap_poll");
+  if (Poll && (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64))
+    Poll->setCallingConv(CallingConv::PreserveMost);
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)
@@ -62,14 +78,12 @@ static void link(Module &M) {
 bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullptr; }
 
 Function *runtime(Module &M, StringRef Name) {
-  if (!hasRuntime(M))
-    link(M);
+  link(M, Name.starts_with("__overlap_later") ? Later : Pending);
   return M.getFunction(Name);
 }
 
 GlobalVariable *pendingCount(Module &M) {
-  if (!hasRuntime(M))
-    link(M);
+  link(M, Pending);
   return M.getNamedGlobal(PendingName);
 }
 

@@ -1,5 +1,6 @@
 /// \file
-/// The part of this plugin that programs carry, written in C: `runtime/pending.c`, whose bitcode is part of the plugin.
+/// The part of this plugin that programs carry, written in C: `runtime/pending.c` and `runtime/later.c`, whose bitcode is part
+/// of the plugin.
 ///
 /// Keeps:    one copy of each variable a process, and of each function a program or library; the target of the module.
 #ifndef OVERLAP_RUNTIME_H
@@ -10,10 +11,10 @@
 
 namespace overlap {
 
-/// True if the run-time part is in `M`, since calls were counted or loops poll there.
+/// True if calls of `M` were counted, or loops poll there.
 bool hasRuntime(const llvm::Module &M);
 
-/// The function `Name` of the run-time part, linked into `M` if it is not there.
+/// The function `Name` of the run-time part, whose file is linked into `M` if it is not there.
 llvm::Function *runtime(llvm::Module &M, llvm::StringRef Name);
 
 /// The count of pending requests: an `i32` of each thread.

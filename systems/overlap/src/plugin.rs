@@ -31,6 +31,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Cost.h",
     "CountPending.cpp",
     "CountPending.h",
+    "DeferPasses.cpp",
+    "DeferPasses.h",
     "Derived.cpp",
     "Derived.h",
     "Effects.cpp",
@@ -45,6 +47,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Guard.h",
     "Helpers.cpp",
     "Helpers.h",
+    "Later.cpp",
+    "Later.h",
     "Lines.cpp",
     "Lines.h",
     "Options.cpp",
@@ -79,6 +83,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "Wrapper.cpp",
     "Wrapper.h",
     "runtime/embed.cmake",
+    "runtime/later.c",
     "runtime/pending.c"
 ];
 

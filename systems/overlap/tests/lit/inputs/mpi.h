@@ -61,6 +61,7 @@ int MPI_Type_commit(MPI_Datatype *);
 int MPI_Type_free(MPI_Datatype *);
 int MPI_Type_size(MPI_Datatype, int *);
 int MPI_Win_fence(int, MPI_Win);
+double MPI_Wtime(void);
 int MPI_Barrier(MPI_Comm);
 int MPI_Send(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 int MPI_Ssend(const void *, int, MPI_Datatype, int, int, MPI_Comm);

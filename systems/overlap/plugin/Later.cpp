@@ -1,0 +1,521 @@
+#include "Later.h"
+#include "Classify.h"
+#include "DeferPasses.h"
+#include "Effects.h"
+#include "Helpers.h"
+#include "Runtime.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// Larger functions are neither copied nor inlined, in instructions.
+static constexpr unsigned FunctionMax = 50000, InlinedMax = 2000;
+/// More accesses between an exchange and a loop are not looked at when they run.
+static constexpr unsigned GuardsMax = 64;
+
+static Function *calleeOf(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call ? Call->getCalledFunction() : nullptr;
+}
+
+/// The call of `I` if it is of this function of MPI, in C.
+static CallInst *callOf(Instruction &I, StringRef Name) {
+  Function *Callee = calleeOf(I);
+  return Callee && Callee->isDeclaration() && Callee->getName() == Name ? dyn_cast<CallInst>(&I) : nullptr;
+}
+
+/// True if nothing but waits uses what `V`, a status or an array of them, points to.
+static bool isDeadStatus(const Binding &B, Value *V) {
+  if (isSentinel(B, V, cast<Instruction>(*V->user_begin())->getDataLayout()))
+    return true;
+  Value *Object = getUnderlyingObject(V);
+  if (!isa<AllocaInst>(Object) && !isNoAliasCall(Object))
+    return false;
+  SmallVector<Value *, 4> Work{Object};
+  while (!Work.empty()) {
+    Value *Now = Work.pop_back_val();
+    for (Use &U : Now->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
+      Function *Callee = calleeOf(*I);
+      bool Waits = Callee && ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) || (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
+      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I))
+        Work.push_back(I);
+      else if (!Waits && !I->isLifetimeStartOrEnd() && !(Callee && (Callee->getName() == "free" || Callee->getName().starts_with("_ZdaPv"))))
+        return false;
+      if (Work.size() > 16)
+        return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
+/// What of a function has to do with messages whose end may be put off.
+struct Exchange {
+  struct Start {
+    CallInst *Call;
+    int Buffer, Count, Request;
+    uint64_t ElementBytes;
+    bool Received;
+  };
+  SmallVector<Start, 4> Starts; ///< Of the program's own messages.
+  SmallVector<Start, 4> Sends;  ///< Blocking ones; without a request.
+  SmallVector<CallInst *, 4> Waits;
+  std::optional<Binding> Bind;
+
+  explicit Exchange(Function &F);
+  bool empty() const { return Starts.empty() || Waits.empty(); }
+};
+
+/// Where the messages of a function are pending.
+class Window {
+public:
+  Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of);
+
+  /// Calls of functions that hold a loop to be deferred, to be inlined.
+  SmallSetVector<CallBase *, 4> Inlined;
+  SmallSetVector<Loop *, 4> Deferred;
+  SmallSetVector<Instruction *, 8> Guarded; ///< Accesses to compare with what is pending.
+  SmallSetVector<Instruction *, 8> Ends;    ///< In front of which nothing may be pending any more.
+
+private:
+  enum Level { Nothing, Noted, Pending };
+  enum class Verdict { Passes, Guards, Stops };
+
+  Verdict verdict(Instruction &I, Level Now);
+  Verdict verdictOfCall(CallBase &Call, Level Now);
+  void walk(BasicBlock *Block, BasicBlock::iterator From, Level Now);
+  void follow(BasicBlock *From, BasicBlock *To, Level Now);
+  bool isOfRequests(const Value *Ptr) const;
+
+  FunctionAnalysisManager &FAM;
+  LoopInfo &LI;
+  SmallPtrSet<const Instruction *, 16> OfStarts, OfEnds; ///< Calls of the exchange.
+  SmallPtrSet<const Value *, 8> Messages;                ///< Objects that messages lie in.
+  SmallPtrSet<const Value *, 4> Requests, Statuses;      ///< Objects that only the exchange uses.
+  DenseMap<BasicBlock *, Level> Reached;
+  SmallVector<std::pair<BasicBlock *, Level>, 16> Work;
+};
+
+} // namespace
+
+Exchange::Exchange(Function &F) {
+  for (Instruction &I : instructions(F)) {
+    auto Add = [&](CallInst *Call, SmallVectorImpl<Start> &To, int Request, bool Received) {
+      if (!Call || Call->arg_size() < 6 || !Call->getArgOperand(1)->getType()->isIntegerTy(32))
+        return;
+      Binding B{Call->getArgOperand(5)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+      auto Bytes = datatypeSize(B, Call->getArgOperand(2));
+      if (!Bytes || isSentinel(B, Call->getArgOperand(0), I.getDataLayout()))
+        return;
+      Bind = B;
+      To.push_back({Call, 0, 1, Request, *Bytes, Received});
+    };
+    Add(callOf(I, "MPI_Irecv"), Starts, 6, true);
+    Add(callOf(I, "MPI_Isend"), Starts, 6, false);
+    Add(callOf(I, "MPI_Send"), Sends, -1, false);
+  }
+  if (!Bind)
+    return;
+  for (Instruction &I : instructions(F)) {
+    CallInst *One = callOf(I, "MPI_Wait"), *All = callOf(I, "MPI_Waitall");
+    if ((One && One->arg_size() == 2 && isDeadStatus(*Bind, One->getArgOperand(1))) ||
+        (All && All->arg_size() == 3 && isDeadStatus(*Bind, All->getArgOperand(2))))
+      Waits.push_back(One ? One : All);
+  }
+}
+
+Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)) {
+  auto AddObjects = [](const Value *Ptr, SmallPtrSetImpl<const Value *> &To) {
+    SmallVector<const Value *, 4> Objects;
+    getUnderlyingObjects(Ptr, Objects, nullptr, 0);
+    To.insert(Objects.begin(), Objects.end());
+  };
+  for (ArrayRef<Exchange::Start> Calls : {ArrayRef(Of.Starts), ArrayRef(Of.Sends)})
+    for (const Exchange::Start &S : Calls) {
+      OfStarts.insert(S.Call);
+      AddObjects(S.Call->getArgOperand(S.Buffer), Messages);
+      if (S.Request >= 0)
+        AddObjects(S.Call->getArgOperand(S.Request), Requests);
+    }
+  for (CallInst *Wait : Of.Waits) {
+    OfEnds.insert(Wait);
+    AddObjects(Wait->getArgOperand(Wait->arg_size() - 1), Statuses);
+  }
+  for (const Exchange::Start &S : Of.Starts)
+    walk(S.Call->getParent(), std::next(S.Call->getIterator()), Noted);
+  for (const Exchange::Start &S : Of.Sends)
+    walk(S.Call->getParent(), std::next(S.Call->getIterator()), Pending);
+  for (CallInst *Wait : Of.Waits)
+    walk(Wait->getParent(), std::next(Wait->getIterator()), Pending);
+  while (!Work.empty()) {
+    auto [Block, Now] = Work.pop_back_val();
+    walk(Block, Block->begin(), Now);
+  }
+}
+
+/// True if `Ptr` points into memory of this function that holds requests or statuses and no message.
+bool Window::isOfRequests(const Value *Ptr) const {
+  const Value *Object = getUnderlyingObject(Ptr);
+  return (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object);
+}
+
+Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
+  Function *Callee = Call.getCalledFunction();
+  if (OfStarts.contains(&Call) || OfEnds.contains(&Call))
+    return Verdict::Passes;
+  if (Call.isLifetimeStartOrEnd())
+    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(1))) ? Verdict::Passes : Verdict::Stops;
+  if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
+    return Verdict::Passes;
+  if (!Callee || !isa<CallInst>(Call) || Call.isConvergent())
+    return Verdict::Stops;
+  StringRef Name = Callee->getName();
+  if (Callee->isDeclaration()) {
+    // They write where they are told to, in this function, and look at nothing.
+    bool Asks = isQuery(Name) || Name == "MPI_Wtime" || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
+    if (Asks)
+      return all_of(Call.args(), [&](const Use &A) {
+               const Value *Object = A->getType()->isPointerTy() ? getUnderlyingObject(A) : nullptr;
+               return !Object || isa<Constant>(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object));
+             })
+                 ? Verdict::Passes
+                 : Verdict::Stops;
+    bool Frees = Name == "free" || Name.starts_with("_ZdaPv") || Name.starts_with("_ZdlPv");
+    if (Frees)
+      return isOfRequests(Call.getArgOperand(0)) ? Verdict::Passes : Verdict::Stops;
+    // Fresh memory holds no message.
+    if (Name == "malloc" || Name == "calloc")
+      return Verdict::Passes;
+  }
+  if (auto *Memory = dyn_cast<MemIntrinsic>(&Call))
+    return Memory->isVolatile() ? Verdict::Stops : Now < Pending ? Verdict::Passes : Verdict::Guards;
+  if (isa<IntrinsicInst>(Call) && Call.doesNotAccessMemory())
+    return Verdict::Passes;
+  bool Quiet = Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn);
+  if (Quiet && (Call.doesNotAccessMemory() || (Now < Pending && Call.hasFnAttr(Attribute::NoSync) && Call.hasFnAttr(Attribute::NoFree))))
+    return Verdict::Passes;
+  return Verdict::Stops;
+}
+
+/// What may happen to the messages at `I`.
+Window::Verdict Window::verdict(Instruction &I, Level Now) {
+  if (auto *Call = dyn_cast<CallBase>(&I))
+    return verdictOfCall(*Call, Now);
+  if (isa<ReturnInst>(I) || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() || I.isVolatile() || isa<ResumeInst>(I) ||
+      isa<IndirectBrInst>(I))
+    return Verdict::Stops;
+  if (!I.mayReadOrWriteMemory() || Now < Pending)
+    return Verdict::Passes;
+  if (!isa<LoadInst>(I) && !isa<StoreInst>(I))
+    return Verdict::Stops;
+  // What only this function knows, and no message lies in.
+  const Value *Object = getUnderlyingObject(getLoadStorePointerOperand(&I));
+  if (isOfRequests(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object) && !PointerMayBeCaptured(Object, true, true)))
+    return Verdict::Passes;
+  return Verdict::Guards;
+}
+
+/// Passes the instructions of `Block` from `From` on.
+void Window::walk(BasicBlock *Block, BasicBlock::iterator From, Level Now) {
+  for (auto It = From; It != Block->end(); ++It) {
+    Instruction &I = *It;
+    if (OfEnds.contains(&I) || (OfStarts.contains(&I) && I.getNumOperands() < 8))
+      Now = Pending;
+    switch (verdict(I, Now)) {
+    case Verdict::Passes:
+      break;
+    case Verdict::Guards:
+      Guarded.insert(&I);
+      break;
+    case Verdict::Stops:
+      Ends.insert(&I);
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Now == Pending)
+        Inlined.insert(Call);
+      return;
+    }
+  }
+  for (BasicBlock *Next : successors(Block))
+    follow(Block, Next, Now);
+}
+
+/// Enters `To`; a loop without messages is passed as a whole, or not at all.
+void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
+  Loop *L = LI.getLoopFor(To);
+  auto HasExchange = [&](const Loop &In) {
+    return any_of(In.blocks(), [&](BasicBlock *Block) {
+      return any_of(*Block, [&](Instruction &I) { return OfStarts.contains(&I) || OfEnds.contains(&I); });
+    });
+  };
+  if (L && L->getHeader() == To && !L->contains(From) && !HasExchange(*L)) {
+    bool Stops = false;
+    for (BasicBlock *In : L->blocks())
+      Stops |= any_of(*In, [&](Instruction &I) { return verdict(I, Now) != Verdict::Passes; });
+    if (Stops) {
+      bool Defers = Now == Pending && L->getLoopPreheader() == From && canDefer(*L, FAM);
+      if (Defers)
+        Deferred.insert(L);
+      else
+        Ends.insert(From->getTerminator());
+      return;
+    }
+  }
+  Level &Known = Reached[To];
+  if (Known >= Now)
+    return;
+  Known = Now;
+  Work.push_back({To, Now});
+}
+
+/// `overlap.later.MPI_Send(list, ...)`, which need not block, or `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
+static Function *helper(Module &M, const CallInst &Call, const Options &O, uint64_t ElementBytes) {
+  StringRef Callee = Call.getCalledFunction()->getName();
+  std::string Name = ("overlap.later." + Callee).str() + (ElementBytes ? "." + std::to_string(ElementBytes) : "");
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  SmallVector<Type *, 8> Types{PointerType::getUnqual(C)};
+  FunctionType *Old = Call.getFunctionType();
+  Types.append(Old->param_begin(), Old->param_end());
+  Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false), GlobalValue::InternalLinkage, Name, M);
+  F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
+  auto *Ours = BasicBlock::Create(C, "ours", F), *Theirs = BasicBlock::Create(C, "theirs", F);
+  SmallVector<Value *, 8> Args;
+  for (unsigned At = 1; At < F->arg_size(); ++At)
+    Args.push_back(F->getArg(At));
+  Value *List = F->getArg(0);
+  if (Callee == "MPI_Send") {
+    Value *Bytes = B.CreateMul(B.CreateSExt(Args[1], B.getInt64Ty()), B.getInt64(ElementBytes));
+    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"), {List, Args[0], Bytes, B.getInt64(O.MinBytes)});
+    B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
+    B.SetInsertPoint(Ours);
+    SmallVector<Type *, 8> StartTypes(Old->params());
+    StartTypes.push_back(B.getPtrTy());
+    SmallVector<Value *, 8> StartArgs(Args);
+    StartArgs.push_back(Request);
+    B.CreateRet(B.CreateCall(M.getOrInsertFunction("MPI_Isend", FunctionType::get(Old->getReturnType(), StartTypes, false)), StartArgs));
+  } else if (Callee == "MPI_Wait") {
+    Value *Taken = B.CreateCall(runtime(M, "__overlap_later_take"), {List, Args[0]});
+    B.CreateCondBr(B.CreateIsNotNull(Taken), Ours, Theirs);
+    B.SetInsertPoint(Ours);
+    B.CreateRet(ConstantInt::get(Old->getReturnType(), 0));
+  } else {
+    B.CreateCall(runtime(M, "__overlap_later_take_all"), {List, Args[0], Args[1]});
+    B.CreateBr(Theirs);
+    Ours->eraseFromParent();
+  }
+  B.SetInsertPoint(Theirs);
+  B.CreateRet(B.CreateCall(Call.getCalledFunction(), Args));
+  return F;
+}
+
+/// True if `F` may be copied into its caller.
+static bool canBeInlined(Function &F) {
+  return F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
+         !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.getName().starts_with("overlap.") &&
+         !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
+         none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
+}
+
+/// True if `F` holds a loop that reads through an index.
+static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  return any_of(instructions(F), [&](Instruction &I) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto *Address = Load && LI.getLoopFor(I.getParent()) ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand()) : nullptr;
+    return Address && any_of(Address->indices(), [](Value *Index) {
+             if (auto *Cast = dyn_cast<CastInst>(Index))
+               Index = Cast->getOperand(0);
+             return isa<LoadInst>(Index);
+           });
+  });
+}
+
+static bool hasExchange(Function &F) {
+  bool Starts = false, Waits = false;
+  for (Instruction &I : instructions(F)) {
+    Starts |= callOf(I, "MPI_Irecv") != nullptr;
+    Waits |= callOf(I, "MPI_Wait") || callOf(I, "MPI_Waitall");
+  }
+  return Starts && Waits;
+}
+
+static void simplifyLoops(Function &F, FunctionAnalysisManager &FAM) {
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : LI)
+    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+  FAM.clear(F, F.getName());
+}
+
+static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
+  Function &F = *Call.getFunction();
+  InlineFunctionInfo Info;
+  bool Done = InlineFunction(Call, Info).isSuccess();
+  // Where what it called might throw; functions of MPI do not.
+  SmallVector<InvokeInst *, 8> Invokes;
+  for (Instruction &I : instructions(F))
+    if (Function *Callee = calleeOf(I); isa<InvokeInst>(I) && Callee && Callee->isDeclaration() && Callee->getName().starts_with("MPI_"))
+      Invokes.push_back(cast<InvokeInst>(&I));
+  for (InvokeInst *Invoke : Invokes)
+    changeToCall(Invoke);
+  FAM.clear(F, F.getName());
+  return Done;
+}
+
+/// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
+static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
+  // STEP 1: functions that exchange messages become a part of this one.
+  SmallVector<CallBase *, 4> Exchanges;
+  for (Instruction &I : instructions(F))
+    if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee) && hasExchange(*Callee))
+      Exchanges.push_back(cast<CallBase>(&I));
+  for (CallBase *Call : Exchanges)
+    inlineCall(*Call, FAM);
+  // STEP 2: so do those with a loop that stand where messages are pending.
+  for (unsigned Round = 0; Round < 16; ++Round) {
+    simplifyLoops(F, FAM);
+    Exchange Of(F);
+    if (Of.empty())
+      return false;
+    Window W(F, FAM, Of);
+    bool Again = false;
+    for (CallBase *Call : W.Inlined) {
+      Function *Callee = Call->getCalledFunction();
+      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee) && (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
+        Again = inlineCall(*Call, FAM);
+    }
+    if (Again)
+      continue;
+    if (W.Deferred.empty() || W.Guarded.size() > GuardsMax)
+      return false;
+    // STEP 3: calls, guards and ends go by the list.
+    Module &M = *F.getParent();
+    BasicBlock &Entry = F.getEntryBlock();
+    IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+    Type *Int = Top.getInt64Ty();
+    // As `struct later` has it: four addresses, three numbers, a pointer.
+    auto *ListType = ArrayType::get(Int, 7);
+    AllocaInst *List = Top.CreateAlloca(ListType, nullptr, "overlap.later");
+    IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+    AfterAllocas.CreateMemSet(List, AfterAllocas.getInt8(0), 56, MaybeAlign(8));
+    for (Instruction *I : W.Ends)
+      IRBuilder<>(I).CreateCall(runtime(M, "__overlap_later_end"), {List});
+    for (Instruction *I : W.Guarded) {
+      IRBuilder<> B(I);
+      auto Guard = [&](Value *Ptr, Value *Bytes, bool Writes) {
+        B.CreateCall(runtime(M, "__overlap_later_guard"), {List, Ptr, Bytes, B.getInt32(Writes)});
+      };
+      if (auto *Memory = dyn_cast<MemIntrinsic>(I)) {
+        Value *Bytes = B.CreateZExtOrTrunc(Memory->getLength(), Int);
+        Guard(Memory->getRawDest(), Bytes, true);
+        if (auto *Transfer = dyn_cast<MemTransferInst>(I))
+          Guard(Transfer->getRawSource(), Bytes, false);
+        continue;
+      }
+      Type *T = getLoadStoreType(I);
+      Guard(getLoadStorePointerOperand(I), B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()), isa<StoreInst>(I));
+    }
+    SmallVector<std::pair<std::string, DebugLoc>, 8> Put;
+    auto Replace = [&](CallInst *Call, uint64_t ElementBytes) {
+      SmallVector<Value *, 8> Args{List};
+      Args.append(Call->arg_begin(), Call->arg_end());
+      Put.push_back({Call->getCalledFunction()->getName().str(), Call->getDebugLoc()});
+      CallInst *New = CallInst::Create(helper(M, *Call, O, ElementBytes), Args);
+      New->setDebugLoc(Call->getDebugLoc());
+      ReplaceInstWithInst(Call, New);
+    };
+    for (const Exchange::Start &S : Of.Starts) {
+      IRBuilder<> B(S.Call->getNextNode());
+      Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), Int), B.getInt64(S.ElementBytes));
+      B.CreateCall(runtime(M, "__overlap_later_note"), {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
+    }
+    for (const Exchange::Start &S : Of.Sends)
+      Replace(S.Call, S.ElementBytes);
+    for (CallInst *Wait : Of.Waits)
+      Replace(Wait, 0);
+    // STEP 4: the loops. Each is found again by its header when the one before it has changed the function.
+    SmallVector<std::pair<BasicBlock *, DebugLoc>, 4> Headers;
+    for (Loop *L : W.Deferred)
+      Headers.push_back({L->getHeader(), L->getStartLoc()});
+    for (auto &[Header, Loc] : Headers) {
+      FAM.clear(F, F.getName());
+      defer(*FAM.getResult<LoopAnalysis>(F).getLoopFor(Header), List, FAM, O);
+    }
+    FAM.clear(F, F.getName());
+    OptimizationRemarkEmitter ORE(&F);
+    for (auto &Call : Put)
+      ORE.emit([&] {
+        auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock()) << ore::NV("Call", Call.first);
+        R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
+        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops defer the passes that need it";
+        return R;
+      });
+    return true;
+  }
+  return false;
+}
+
+/// Takes the body of `From` in place of that of `F`, whose copy it is, and removes it.
+static void takeOver(Function &F, Function &From) {
+  F.dropAllReferences();
+  F.splice(F.begin(), &From);
+  for (auto [Mine, Its] : zip(F.args(), From.args()))
+    Its.replaceAllUsesWith(&Mine);
+  if (From.hasPersonalityFn())
+    F.setPersonalityFn(From.getPersonalityFn());
+  F.setSubprogram(From.getSubprogram());
+}
+
+bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  SmallVector<Function *, 32> Functions;
+  for (Function &F : M)
+    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.hasFnAttribute(Attribute::Naked) &&
+        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax)
+      Functions.push_back(&F);
+  bool Changed = false;
+  for (Function *F : Functions) {
+    bool Exchanges = any_of(instructions(*F), [](Instruction &I) {
+      Function *Callee = calleeOf(I);
+      return callOf(I, "MPI_Wait") || callOf(I, "MPI_Waitall") || (Callee && !Callee->isDeclaration() && hasExchange(*Callee));
+    });
+    bool Loops = hasIndexedLoop(*F, FAM) || any_of(instructions(*F), [&](Instruction &I) {
+      Function *Callee = calleeOf(I);
+      return Callee && !Callee->isDeclaration() && hasIndexedLoop(*Callee, FAM);
+    });
+    if (!Exchanges || !Loops)
+      continue;
+    ValueToValueMapTy Map;
+    Function *Trial = CloneFunction(F, Map);
+    Trial->setName(F->getName() + ".later");
+    if (putOff(*Trial, FAM, O)) {
+      FAM.clear(*F, F->getName());
+      FAM.clear(*Trial, Trial->getName());
+      takeOver(*F, *Trial);
+      Changed = true;
+    } else {
+      FAM.clear(*Trial, Trial->getName());
+    }
+    Trial->eraseFromParent();
+  }
+  return Changed;
+}
+
+} // namespace overlap

@@ -1,0 +1,77 @@
+//! Messages whose ends are put off, and loops that go on without them: results are those of the program alone, wherever arrays
+//! lie, and loops do go on. MEANWHILE_OVERLAP_LAYOUTS sets how many layouts of arrays are run (200), MEANWHILE_OVERLAP_SEED the first
+//! seed (1).
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use measure::tool;
+use object::{Object as _, ObjectSymbol as _};
+use overlap::mpi::Language;
+use overlap::{Mpi, Settings};
+
+/// The program `name` of `tests/later`, with the plugin or without it.
+fn build(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
+    let source = support::root().join("systems/overlap/tests/later").join(name);
+    let program = folder.join(if settings.is_some() { "with" } else { "alone" });
+    let words = [flags, &[source.to_str().expect("text"), "-o", program.to_str().expect("text")]].concat();
+    match settings {
+        Some(settings) => support::compile_with(mpi, Language::C, settings, &words),
+        None => support::compile_plain(mpi, Language::C, &words),
+    }
+    program
+}
+
+/// Loops of `program` that defer passes.
+fn deferring_loops(program: &Path) -> usize {
+    let read = std::fs::read(program).expect("the program was made");
+    let read = object::File::parse(&*read).expect("it is an object");
+    read.symbols().filter_map(|it| it.name().ok()).filter(|it| it.contains(".look")).count()
+}
+
+#[test]
+fn arrays_may_lie_anywhere() {
+    let first = support::number("MEANWHILE_OVERLAP_SEED", 1).to_string();
+    let count = support::number("MEANWHILE_OVERLAP_LAYOUTS", 200).to_string();
+    for mpi in support::libraries("deferred passes") {
+        for flags in [&["-O1"][..], &["-O2", "-flto"], &["-O3", "-march=native"]] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            // Every message counts, however small.
+            let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+            let alone = build(mpi, "anywhere.c", flags, None, folder.path());
+            let with = build(mpi, "anywhere.c", flags, Some(&settings), folder.path());
+            assert!(deferring_loops(&with) >= 6, "{flags:?} with {}: {}", mpi.name(), deferring_loops(&with));
+            let lines = |program: &Path| {
+                let mut lines: Vec<String> = support::output(mpi, 2, program, &[&first, &count]).lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            let (expected, printed) = (lines(&alone), lines(&with));
+            let differ: Vec<_> = expected.iter().zip(&printed).filter(|(a, b)| a != b).take(5).collect();
+            assert!(expected.len() == printed.len() && differ.is_empty(), "{flags:?} with {}: {differ:?}", mpi.name());
+        }
+    }
+}
+
+#[test]
+fn a_loop_goes_on_without_its_halo() {
+    for mpi in support::libraries("deferred passes") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let run = |program: &Path| {
+            let shared = folder.path().join("shared");
+            let _ = std::fs::remove_file(&shared);
+            let mut command = mpi.launcher(2).expect("the launcher is here");
+            command.arg(program).arg(&shared);
+            let ran = tool::run(&mut command, b"", support::LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+            let mut lines: Vec<String> = ran.text().lines().map(|it| it.trim().to_owned()).collect();
+            lines.sort();
+            lines
+        };
+        let alone = run(&build(mpi, "goes-on.c", &["-O2"], None, folder.path()));
+        let with = run(&build(mpi, "goes-on.c", &["-O2"], Some(&Settings::default()), folder.path()));
+        assert_eq!(alone[2], "stood still", "alone with {}", mpi.name());
+        assert_eq!(with[2], "went on", "with {}", mpi.name());
+        assert_eq!(alone[..2], with[..2]);
+    }
+}

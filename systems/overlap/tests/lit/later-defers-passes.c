@@ -2,7 +2,7 @@
 // message is noted where it starts, taken over where it was waited for, and what may meet it between is compared.
 // RUN: %set %openmpi -fno-inline %s | FileCheck %s
 // RUN: %set %mpich -fno-inline %s | FileCheck %s
-// RUN: %set,widen=extended %openmpi -fno-inline %s | FileCheck --check-prefix=NOT %s
+// RUN: %set,strength=extended %openmpi -fno-inline %s | FileCheck --check-prefix=NOT %s
 // RUN: %set %openmpi -fno-inline -DSTATUS %s | FileCheck --check-prefix=NOT %s
 // RUN: %set %openmpi -fno-inline -DSUM %s | FileCheck --check-prefix=NOT %s
 // RUN: %set %openmpi -fno-inline -DFREES %s | FileCheck --check-prefix=NOT %s

@@ -806,7 +806,8 @@ void PassLoop::defer(Value *Later, const Options &O) {
   IRBuilder<> B(At);
   // STEP 1: how many passes, and what they write.
   Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
-  Value *Fine = B.CreateICmpULE(Trips, B.getInt64(NumberMax));
+  // None is a number that does not fit.
+  Value *Fine = B.CreateAnd(B.CreateIsNotNull(Trips), B.CreateICmpULE(Trips, B.getInt64(NumberMax)));
   Value *Last = B.CreateSub(Trips, B.getInt64(1));
   SmallVector<std::pair<Value *, Value *>, 4> WrittenAt;
   for (const Written &W : Writes) {

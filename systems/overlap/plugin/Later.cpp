@@ -1,5 +1,6 @@
 #include "Later.h"
 #include "Classify.h"
+#include "Cost.h"
 #include "DeferPasses.h"
 #include "Effects.h"
 #include "Helpers.h"
@@ -105,7 +106,7 @@ private:
 
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
-  SmallPtrSet<const Instruction *, 16> OfStarts, OfEnds; ///< Calls of the exchange.
+  SmallPtrSet<const Instruction *, 16> Starts, Putting; ///< Calls of the exchange; those behind which something of ours is pending.
   SmallPtrSet<const Value *, 8> Messages;                ///< Objects that messages lie in.
   SmallPtrSet<const Value *, 4> Requests, Statuses;      ///< Objects that only the exchange uses.
   DenseMap<BasicBlock *, Level> Reached;
@@ -148,13 +149,13 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
   };
   for (ArrayRef<Exchange::Start> Calls : {ArrayRef(Of.Starts), ArrayRef(Of.Sends)})
     for (const Exchange::Start &S : Calls) {
-      OfStarts.insert(S.Call);
+      (S.Request >= 0 ? Starts : Putting).insert(S.Call);
       AddObjects(S.Call->getArgOperand(S.Buffer), Messages);
       if (S.Request >= 0)
         AddObjects(S.Call->getArgOperand(S.Request), Requests);
     }
   for (CallInst *Wait : Of.Waits) {
-    OfEnds.insert(Wait);
+    Putting.insert(Wait);
     AddObjects(Wait->getArgOperand(Wait->arg_size() - 1), Statuses);
   }
   for (const Exchange::Start &S : Of.Starts)
@@ -177,7 +178,7 @@ bool Window::isOfRequests(const Value *Ptr) const {
 
 Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   Function *Callee = Call.getCalledFunction();
-  if (OfStarts.contains(&Call) || OfEnds.contains(&Call))
+  if (Starts.contains(&Call) || Putting.contains(&Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
     return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(1))) ? Verdict::Passes : Verdict::Stops;
@@ -235,7 +236,7 @@ Window::Verdict Window::verdict(Instruction &I, Level Now) {
 void Window::walk(BasicBlock *Block, BasicBlock::iterator From, Level Now) {
   for (auto It = From; It != Block->end(); ++It) {
     Instruction &I = *It;
-    if (OfEnds.contains(&I) || (OfStarts.contains(&I) && I.getNumOperands() < 8))
+    if (Putting.contains(&I))
       Now = Pending;
     switch (verdict(I, Now)) {
     case Verdict::Passes:
@@ -259,7 +260,7 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
   Loop *L = LI.getLoopFor(To);
   auto HasExchange = [&](const Loop &In) {
     return any_of(In.blocks(), [&](BasicBlock *Block) {
-      return any_of(*Block, [&](Instruction &I) { return OfStarts.contains(&I) || OfEnds.contains(&I); });
+      return any_of(*Block, [&](Instruction &I) { return Starts.contains(&I) || Putting.contains(&I); });
     });
   };
   if (L && L->getHeader() == To && !L->contains(From) && !HasExchange(*L)) {
@@ -443,6 +444,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       ReplaceInstWithInst(Call, New);
     };
     for (const Exchange::Start &S : Of.Starts) {
+      if (!S.Received)
+        IRBuilder<>(S.Call).CreateCall(runtime(M, "__overlap_later_sends"), {List});
       IRBuilder<> B(S.Call->getNextNode());
       Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), Int), B.getInt64(S.ElementBytes));
       B.CreateCall(runtime(M, "__overlap_later_note"), {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
@@ -452,12 +455,23 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     for (CallInst *Wait : Of.Waits)
       Replace(Wait, 0);
     // STEP 4: the loops. Each is found again by its header when the one before it has changed the function.
-    SmallVector<std::pair<BasicBlock *, DebugLoc>, 4> Headers;
-    for (Loop *L : W.Deferred)
-      Headers.push_back({L->getHeader(), L->getStartLoc()});
-    for (auto &[Header, Loc] : Headers) {
+    SmallVector<BasicBlock *, 4> Headers;
+    uint64_t Weight = 0;
+    Cost Weights(FAM);
+    for (Loop *L : W.Deferred) {
+      Headers.push_back(L->getHeader());
+      for (BasicBlock *Block : L->blocks())
+        for (Instruction &I : *Block)
+          Weight += Weights.weightInLoops(I, L->getParentLoop());
+    }
+    for (BasicBlock *Header : Headers) {
       FAM.clear(F, F.getName());
-      defer(*FAM.getResult<LoopAnalysis>(F).getLoopFor(Header), List, FAM, O);
+      Loop &L = *FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
+      // The one before may have taken what this one needs.
+      if (canDefer(L, FAM))
+        defer(L, List, FAM, O);
+      else
+        IRBuilder<>(L.getLoopPreheader()->getTerminator()).CreateCall(runtime(M, "__overlap_later_end"), {List});
     }
     FAM.clear(F, F.getName());
     OptimizationRemarkEmitter ORE(&F);
@@ -465,7 +479,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       ORE.emit([&] {
         auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock()) << ore::NV("Call", Call.first);
         R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
-        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops defer the passes that need it";
+        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of " << ore::NV("Weight", Weight)
+          << " weighted instructions defer the passes that need it";
         return R;
       });
     return true;
@@ -486,21 +501,23 @@ static void takeOver(Function &F, Function &From) {
 
 bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   SmallVector<Function *, 32> Functions;
+  SmallPtrSet<Function *, 8> Exchanging;
   for (Function &F : M)
     if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.hasFnAttribute(Attribute::Naked) &&
-        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax)
+        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
+        none_of(F, [](BasicBlock &Block) { return Block.hasAddressTaken() || Block.getTerminatingMustTailCall(); })) {
       Functions.push_back(&F);
+      if (hasExchange(F))
+        Exchanging.insert(&F);
+    }
   bool Changed = false;
   for (Function *F : Functions) {
-    bool Exchanges = any_of(instructions(*F), [](Instruction &I) {
-      Function *Callee = calleeOf(I);
-      return callOf(I, "MPI_Wait") || callOf(I, "MPI_Waitall") || (Callee && !Callee->isDeclaration() && hasExchange(*Callee));
-    });
-    bool Loops = hasIndexedLoop(*F, FAM) || any_of(instructions(*F), [&](Instruction &I) {
-      Function *Callee = calleeOf(I);
-      return Callee && !Callee->isDeclaration() && hasIndexedLoop(*Callee, FAM);
-    });
-    if (!Exchanges || !Loops)
+    SmallPtrSet<Function *, 16> Called;
+    for (Instruction &I : instructions(*F))
+      if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration())
+        Called.insert(Callee);
+    bool Exchanges = Exchanging.contains(F) || any_of(Called, [&](Function *Callee) { return Exchanging.contains(Callee); });
+    if (!Exchanges || !(hasIndexedLoop(*F, FAM) || any_of(Called, [&](Function *Callee) { return hasIndexedLoop(*Callee, FAM); })))
       continue;
     ValueToValueMapTy Map;
     Function *Trial = CloneFunction(F, Map);

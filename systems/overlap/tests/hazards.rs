@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 26] = [
+const PROGRAMS: [(&str, u32, Seen); 27] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -33,6 +33,7 @@ const PROGRAMS: [(&str, u32, Seen); 26] = [
     ("nobody-sends.f90", 2, Seen::File),
     ("rank-in-the-environment.c", 2, Seen::File),
     ("reads-and-writes-by-another-way.c", 2, Seen::File),
+    ("sends-what-it-has-received.c", 3, Seen::File),
     ("sentinels.f90", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),
     ("size-known-to-one-rank.c", 2, Seen::File),

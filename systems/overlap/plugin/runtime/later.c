@@ -120,6 +120,15 @@ SHARED void __overlap_later_guard(struct later *later, void *at, int64_t bytes, 
 	}
 }
 
+/* In front of a start that sends. Who has received something may tell it to others by sending; one that receives from anybody
+ * could see the two in another order. So nothing of ours that is received stays pending. */
+SHARED void __overlap_later_sends(struct later *later)
+{
+	for (int i = 0; i < later->n && later->n_open; i++)
+		if (later->messages[i].end == OURS && later->messages[i].is_received)
+			__overlap_later_end(later);
+}
+
 /* The program has started a message of its own. */
 SHARED void __overlap_later_note(struct later *later, void *request, void *buffer, int64_t bytes, int is_received)
 {
@@ -160,7 +169,7 @@ SHARED void __overlap_later_take_all(struct later *later, int n, void *requests)
 /* Where the request of a send goes that need not block; null if it has to. */
 SHARED void *__overlap_later_send(struct later *later, void *buffer, int64_t bytes, int64_t min_bytes)
 {
-	__overlap_later_guard(later, buffer, bytes, 0);
+	__overlap_later_sends(later);
 	struct message *it = bytes < min_bytes ? NULL : add(later, buffer, bytes, 0, NULL);
 	if (!it)
 		return NULL;

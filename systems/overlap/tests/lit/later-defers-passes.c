@@ -51,8 +51,8 @@ double f(const double *v, const int *c, double *x, double *y, double *out, int n
   *seconds = exchange(x, out, n, q);
   return product(v, c, x, y, n);
 }
-// CHECK-DAG: :19:3: remark: MPI_Send is ended later with frontier: 1 loops defer the passes that need it
-// CHECK-DAG: :20:3: remark: MPI_Wait is ended later with frontier: 1 loops defer the passes that need it
+// CHECK-DAG: :19:3: remark: MPI_Send is ended later with frontier: 1 loops of {{[0-9]+}} weighted instructions defer the passes that need it
+// CHECK-DAG: :20:3: remark: MPI_Wait is ended later with frontier: 1 loops of {{[0-9]+}} weighted instructions defer the passes that need it
 // CHECK-LABEL: define {{.*}}@f(
 // CHECK: [[LIST:%.*]] = alloca [7 x i64]
 // CHECK: call void @llvm.memset.p0.i64(ptr {{.*}}[[LIST]], i8 0, i64 56

@@ -15,8 +15,7 @@
 /// A load that decides where others go, or how often, is looked at before it is made; if it is pending, or if a pass reads
 /// what another writes, the messages come first and the rest of the loop keeps its order.
 ///
-/// Needs:    one exit, at the end of a pass; a number of passes that is known before; nothing that one pass leaves to the
-///           next or to the code behind, but in memory; stores that no two passes make to one place; no calls.
+/// Needs:    a loop whose passes may run in any order (`PassLoop`).
 /// Keeps:    the order of what a pass does.
 /// Costs:    as long as messages are pending, the least and the largest of the indices of a pass, and a few comparisons a group.
 #ifndef OVERLAP_DEFERPASSES_H

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 27] = [
+const PROGRAMS: [(&str, u32, Seen); 28] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -31,6 +31,7 @@ const PROGRAMS: [(&str, u32, Seen); 27] = [
     ("labels-of-a-switch.c", 2, Seen::File),
     ("nobody-sends.c", 3, Seen::File),
     ("nobody-sends.f90", 2, Seen::File),
+    ("overwrites-what-it-sends.c", 2, Seen::File),
     ("rank-in-the-environment.c", 2, Seen::File),
     ("reads-and-writes-by-another-way.c", 2, Seen::File),
     ("sends-what-it-has-received.c", 3, Seen::File),

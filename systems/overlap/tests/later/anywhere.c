@@ -99,7 +99,7 @@ static void solve(unsigned seed, int rank, int other) {
   for (int i = 0; i < N * EACH; i++)
     columns[i] = number(i % 4 ? N - HALO : N + HALO);
   for (int i = 0; i < 2 * N; i++)
-    theirs[i] = number(N);
+    theirs[i] = number(i < N / 2 ? N : 10);
   for (int i = 0; i < N; i++) {
     a.nnz[i] = number(EACH + 1);
     a.columns[i] = columns + i * EACH;

@@ -9,6 +9,7 @@
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -39,29 +40,46 @@ static CallInst *callOf(Instruction &I, StringRef Name) {
   return Callee && Callee->isDeclaration() && Callee->getName() == Name ? dyn_cast<CallInst>(&I) : nullptr;
 }
 
-/// True if nothing but waits uses what `V`, a status or an array of them, points to.
-static bool isDeadStatus(const Binding &B, Value *V) {
-  if (isSentinel(B, V, cast<Instruction>(*V->user_begin())->getDataLayout()))
-    return true;
-  Value *Object = getUnderlyingObject(V);
-  if (!isa<AllocaInst>(Object) && !isNoAliasCall(Object))
-    return false;
-  SmallVector<Value *, 4> Work{Object};
-  while (!Work.empty()) {
-    Value *Now = Work.pop_back_val();
-    for (Use &U : Now->uses()) {
-      auto *I = cast<Instruction>(U.getUser());
-      Function *Callee = calleeOf(*I);
-      bool Waits = Callee && ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) || (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
-      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I))
-        Work.push_back(I);
-      else if (!Waits && !I->isLifetimeStartOrEnd() && !(Callee && (Callee->getName() == "free" || Callee->getName().starts_with("_ZdaPv"))))
+/// Calls that ask for a number or for the time, and the bytes that they write through a pointer at most.
+static constexpr unsigned AskedBytes = 16;
+static bool asks(const Function &F) {
+  StringRef Name = F.getName();
+  return isQuery(Name) || Name == "MPI_Wtime" || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
+}
+
+static bool frees(const Instruction &I) {
+  Function *Callee = calleeOf(I);
+  return Callee && Callee->isDeclaration() &&
+         (Callee->getName() == "free" || Callee->getName().starts_with("_ZdaPv") || Callee->getName().starts_with("_ZdlPv"));
+}
+
+/// True if `Good` holds for each use of the memory `Object`, besides its lifetime and its end.
+static bool eachUse(const Value *Object, function_ref<bool(const Use &)> Good) {
+  SmallPtrSet<const Value *, 8> Seen{Object};
+  SmallVector<const Value *, 8> Work{Object};
+  while (!Work.empty())
+    for (const Use &U : Work.pop_back_val()->uses()) {
+      auto *I = dyn_cast<Instruction>(U.getUser());
+      if (!I)
         return false;
-      if (Work.size() > 16)
+      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I)) {
+        if (Seen.insert(I).second)
+          Work.push_back(I);
+      } else if (!I->isLifetimeStartOrEnd() && !frees(*I) && !isa<ICmpInst>(I) && !Good(U)) {
         return false;
+      }
     }
-  }
   return true;
+}
+
+/// True if nothing but waits uses what `V`, a status or an array of them, points to.
+static bool isDeadStatus(const Binding &B, Value *V, const DataLayout &DL) {
+  Value *Object = getUnderlyingObject(V);
+  return isSentinel(B, V, DL) || ((isa<AllocaInst>(Object) || isNoAliasCall(Object)) && eachUse(Object, [](const Use &U) {
+           Function *Callee = calleeOf(*cast<Instruction>(U.getUser()));
+           return Callee && Callee->isDeclaration() &&
+                  ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) || (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
+         }));
 }
 
 namespace {
@@ -102,13 +120,14 @@ private:
   Verdict verdictOfCall(CallBase &Call, Level Now);
   void walk(BasicBlock *Block, BasicBlock::iterator From, Level Now);
   void follow(BasicBlock *From, BasicBlock *To, Level Now);
-  bool isOfRequests(const Value *Ptr) const;
+  bool isOfRequests(const Value *Ptr);
 
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
   SmallPtrSet<const Instruction *, 16> Starts, Putting; ///< Calls of the exchange; those behind which something of ours is pending.
   SmallPtrSet<const Value *, 8> Messages;                ///< Objects that messages lie in.
   SmallPtrSet<const Value *, 4> Requests, Statuses;      ///< Objects that only the exchange uses.
+  DenseMap<const Value *, bool> OfRequests;
   DenseMap<BasicBlock *, Level> Reached;
   SmallVector<std::pair<BasicBlock *, Level>, 16> Work;
 };
@@ -135,8 +154,8 @@ Exchange::Exchange(Function &F) {
     return;
   for (Instruction &I : instructions(F)) {
     CallInst *One = callOf(I, "MPI_Wait"), *All = callOf(I, "MPI_Waitall");
-    if ((One && One->arg_size() == 2 && isDeadStatus(*Bind, One->getArgOperand(1))) ||
-        (All && All->arg_size() == 3 && isDeadStatus(*Bind, All->getArgOperand(2))))
+    if ((One && One->arg_size() == 2 && isDeadStatus(*Bind, One->getArgOperand(1), I.getDataLayout())) ||
+        (All && All->arg_size() == 3 && isDeadStatus(*Bind, All->getArgOperand(2), I.getDataLayout())))
       Waits.push_back(One ? One : All);
   }
 }
@@ -170,10 +189,19 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
   }
 }
 
-/// True if `Ptr` points into memory of this function that holds requests or statuses and no message.
-bool Window::isOfRequests(const Value *Ptr) const {
+/// True if `Ptr` points into memory of this function that holds requests or statuses, and whose address nobody else knows: no
+/// message lies there.
+bool Window::isOfRequests(const Value *Ptr) {
   const Value *Object = getUnderlyingObject(Ptr);
-  return (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object);
+  auto [It, New] = OfRequests.try_emplace(Object, false);
+  if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object))
+    OfRequests[Object] = eachUse(Object, [&](const Use &U) {
+      auto *I = cast<Instruction>(U.getUser());
+      auto *Store = dyn_cast<StoreInst>(I);
+      return isa<LoadInst>(I) || (Store && Store->getPointerOperand() == U.get() && Store->getValueOperand() != U.get()) || Starts.contains(I) ||
+             Putting.contains(I);
+    });
+  return OfRequests[Object];
 }
 
 Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
@@ -188,17 +216,10 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
     return Verdict::Stops;
   StringRef Name = Callee->getName();
   if (Callee->isDeclaration()) {
-    // They write where they are told to, in this function, and look at nothing.
-    bool Asks = isQuery(Name) || Name == "MPI_Wtime" || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
-    if (Asks)
-      return all_of(Call.args(), [&](const Use &A) {
-               const Value *Object = A->getType()->isPointerTy() ? getUnderlyingObject(A) : nullptr;
-               return !Object || isa<Constant>(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object));
-             })
-                 ? Verdict::Passes
-                 : Verdict::Stops;
-    bool Frees = Name == "free" || Name.starts_with("_ZdaPv") || Name.starts_with("_ZdlPv");
-    if (Frees)
+    // They write a few bytes where they are told to.
+    if (asks(*Callee))
+      return Now < Pending ? Verdict::Passes : Verdict::Guards;
+    if (frees(Call))
       return isOfRequests(Call.getArgOperand(0)) ? Verdict::Passes : Verdict::Stops;
     // Fresh memory holds no message.
     if (Name == "malloc" || Name == "calloc")
@@ -327,9 +348,9 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   return F;
 }
 
-/// True if `F` may be copied into its caller.
-static bool canBeInlined(Function &F) {
-  return F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
+/// True if `F` may be copied into `Caller`.
+static bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
+  return AttributeFuncs::areInlineCompatible(Caller, F) && FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) && F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
          !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.getName().starts_with("overlap.") &&
          !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
@@ -386,7 +407,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
   // STEP 1: functions that exchange messages become a part of this one.
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
-    if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee) && hasExchange(*Callee))
+    if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))
       Exchanges.push_back(cast<CallBase>(&I));
   for (CallBase *Call : Exchanges)
     inlineCall(*Call, FAM);
@@ -400,7 +421,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     bool Again = false;
     for (CallBase *Call : W.Inlined) {
       Function *Callee = Call->getCalledFunction();
-      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee) && (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
+      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
         Again = inlineCall(*Call, FAM);
     }
     if (Again)
@@ -429,6 +450,12 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
         Guard(Memory->getRawDest(), Bytes, true);
         if (auto *Transfer = dyn_cast<MemTransferInst>(I))
           Guard(Transfer->getRawSource(), Bytes, false);
+        continue;
+      }
+      if (auto *Call = dyn_cast<CallInst>(I)) {
+        for (const Use &Arg : Call->args())
+          if (Arg->getType()->isPointerTy())
+            Guard(Arg, B.getInt64(AskedBytes), true);
         continue;
       }
       Type *T = getLoadStoreType(I);

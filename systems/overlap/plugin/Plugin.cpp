@@ -1,5 +1,5 @@
 /// \file
-/// The pipeline, and where it hangs in LLVM's: `classify`, `split`, `hoist` and `sink`,
+/// The pipeline, and where it hangs in LLVM's: `putOff`, `classify`, `split`, `hoist` and `sink`,
 /// `startAhead`, `frontier`, `splitLoops`, `guardStarts`, `poll`, `undo`, one remark a call.
 #include "Border.h"
 #include "CleanUp.h"

@@ -16,8 +16,8 @@
 extern char ompi_request_null __attribute__((weak));
 /* In a program that handles errors or shares memory, where every call stays as it is. */
 extern char __overlap_off __attribute__((weak));
-int MPI_Wait() __attribute__((weak));
-int MPI_Test() __attribute__((weak));
+int MPI_Wait();
+int MPI_Test();
 
 union handle {
 	void *pointer;

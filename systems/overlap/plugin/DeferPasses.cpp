@@ -79,10 +79,6 @@ void defer(Loop &Around, Value *Later, FunctionAnalysisManager &FAM, const Optio
   Outlined Looks, Runs;
   P.outline(Looks, ".look", LookType, Values.getArrayRef(), Env);
   Looking.finish(Looks);
-  Expander.clear();
-  for (const WeakTrackingVH &V : reverse(Looking.made()))
-    if (auto *I = dyn_cast_or_null<Instruction>(static_cast<Value *>(V)); I && L.contains(I))
-      RecursivelyDeleteTriviallyDeadInstructions(I);
   P.outline(Runs, ".passes", FunctionType::get(Type::getVoidTy(C), {Ptr, Int, Int}, false), Values.getArrayRef(), Env);
   // STEP 3: the loop itself stays for when nothing is pending.
   IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
@@ -101,6 +97,11 @@ void defer(Loop &Around, Value *Later, FunctionAnalysisManager &FAM, const Optio
   D.CreateBr(Exit);
   for (PHINode &Phi : Exit->phis())
     Phi.addIncoming(Phi.getIncomingValueForBlock(P.Latch), Deferred);
+  // Only the copies need what was computed for them, and all of `Values` has a use by now.
+  Expander.clear();
+  for (const WeakTrackingVH &V : reverse(Looking.made()))
+    if (auto *I = dyn_cast_or_null<Instruction>(static_cast<Value *>(V)); I && L.contains(I))
+      RecursivelyDeleteTriviallyDeadInstructions(I);
   FAM.clear(F, F.getName());
   FunctionPassManager Clean;
   Clean.addPass(PromotePass());

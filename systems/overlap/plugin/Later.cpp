@@ -99,6 +99,8 @@ struct Exchange {
 
   explicit Exchange(Function &F);
   bool empty() const { return Starts.empty() || Waits.empty(); }
+  /// Forgets the calls that are not `Good`. True if there were some.
+  bool keep(function_ref<bool(const CallInst &)> Good);
 };
 
 /// Where the messages of a function are pending.
@@ -111,6 +113,11 @@ public:
   SmallSetVector<Loop *, 4> Deferred;
   SmallSetVector<Instruction *, 8> Guarded; ///< Accesses to compare with what is pending.
   SmallSetVector<Instruction *, 8> Ends;    ///< In front of which nothing may be pending any more.
+
+  /// True if what is pending behind `I` may still be so at a loop to be deferred.
+  bool leads(const Instruction &I) const {
+    return Leading.contains(I.getParent()) && none_of(Ends, [&](const Instruction *End) { return End->getParent() == I.getParent() && I.comesBefore(End); });
+  }
 
 private:
   enum Level { Nothing, Noted, Pending };
@@ -129,6 +136,7 @@ private:
   SmallPtrSet<const Value *, 4> Requests, Statuses;      ///< Objects that only the exchange uses.
   DenseMap<const Value *, bool> OfRequests;
   DenseMap<BasicBlock *, Level> Reached;
+  SmallPtrSet<const BasicBlock *, 16> Leading; ///< Blocks behind whose end is a loop to be deferred, and no end of messages before.
   SmallVector<std::pair<BasicBlock *, Level>, 16> Work;
 };
 
@@ -160,6 +168,14 @@ Exchange::Exchange(Function &F) {
   }
 }
 
+bool Exchange::keep(function_ref<bool(const CallInst &)> Good) {
+  size_t Before = Starts.size() + Sends.size() + Waits.size();
+  erase_if(Starts, [&](const Start &S) { return !Good(*S.Call); });
+  erase_if(Sends, [&](const Start &S) { return !Good(*S.Call); });
+  erase_if(Waits, [&](const CallInst *Wait) { return !Good(*Wait); });
+  return Starts.size() + Sends.size() + Waits.size() < Before;
+}
+
 Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)) {
   auto AddObjects = [](const Value *Ptr, SmallPtrSetImpl<const Value *> &To) {
     SmallVector<const Value *, 4> Objects;
@@ -186,6 +202,17 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
   while (!Work.empty()) {
     auto [Block, Now] = Work.pop_back_val();
     walk(Block, Block->begin(), Now);
+  }
+  SmallPtrSet<const BasicBlock *, 8> Closed;
+  for (const Instruction *End : Ends)
+    Closed.insert(End->getParent());
+  SmallVector<const BasicBlock *, 16> Back;
+  for (const Loop *L : Deferred)
+    Back.push_back(L->getLoopPreheader());
+  while (!Back.empty()) {
+    const BasicBlock *Block = Back.pop_back_val();
+    if (Leading.insert(Block).second && !Closed.contains(Block))
+      Back.append(pred_begin(Block), pred_end(Block));
   }
 }
 
@@ -417,16 +444,20 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     Exchange Of(F);
     if (Of.empty())
       return false;
-    Window W(F, FAM, Of);
+    std::optional<Window> Found(std::in_place, F, FAM, Of);
     bool Again = false;
-    for (CallBase *Call : W.Inlined) {
+    for (CallBase *Call : Found->Inlined) {
       Function *Callee = Call->getCalledFunction();
       if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
         Again = inlineCall(*Call, FAM);
     }
     if (Again)
       continue;
-    if (W.Deferred.empty() || W.Guarded.size() > GuardsMax)
+    // What no loop gains from stays as it is.
+    while (Of.keep([&](const CallInst &Call) { return Found->leads(Call); }))
+      Found.emplace(F, FAM, Of);
+    Window &W = *Found;
+    if (Of.empty() || W.Deferred.empty() || W.Guarded.size() > GuardsMax)
       return false;
     // STEP 3: calls, guards and ends go by the list.
     Module &M = *F.getParent();

@@ -82,7 +82,7 @@ fn compile(mpi: Mpi, settings: &Settings, plugin: &Path, folder: &Path, words: &
 }
 
 /// Programs whose windows have several loops that are cut.
-const PROGRAMS: [&str; 3] = ["two-nests-in-a-window.c", "moves-of-a-plane.c", "loops-of-a-copied-function.c"];
+const PROGRAMS: [&str; 4] = ["two-nests-in-a-window.c", "moves-of-a-plane.c", "loops-of-a-copied-function.c", "strides-of-deferred-rows.c"];
 
 #[test]
 fn loops_that_change_do_not_crash_the_compiler() {
@@ -104,10 +104,13 @@ fn loops_that_change_do_not_crash_the_compiler() {
 fn loops_that_change_leave_nothing_behind() {
     let Some(plugin) = support::plugin("memory").filter(|_| long() && valgrind()) else { return };
     let Some(&mpi) = support::libraries("memory").first() else { return };
-    for name in PROGRAMS {
+    let tests = support::root().join("systems/overlap/tests");
+    let hazards = ["hazards", "later"].iter().flat_map(|folder| tests.join(folder).read_dir().expect("the folder is there"));
+    let hazards = hazards.map(|entry| entry.expect("readable").path()).filter(|it| it.extension().is_some_and(|it| it == "c"));
+    for source in PROGRAMS.iter().map(|name| tests.join("memory").join(name)).chain(hazards) {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let source = support::root().join("systems/overlap/tests/memory").join(name);
-        compile(mpi, &Settings::default(), &plugin, folder.path(), &["-O2", "-c", source.to_str().expect("text"), "-o", "p.o"], name);
+        let source = source.to_str().expect("text");
+        compile(mpi, &Settings::default(), &plugin, folder.path(), &["-O2", "-c", source, "-o", "p.o"], source);
     }
 }
 

@@ -18,6 +18,7 @@ setup: ## install what is missing (says what first; root only for Debian package
 
 build: setup ## build in release mode
 	cargo build --release --package meanwhile
+	$(MEANWHILE) overlap plugin
 
 report: build ## run every system on its bundled input; write report/index.html
 	$(MEANWHILE) report --quick

@@ -5,6 +5,8 @@ set -eu
 
 # build-essential comes first: without it nothing is built at all.
 packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind gcc-arm-linux-gnueabi libc6-dev-armel-cross chromium chromium-driver gcc-sparc64-linux-gnu llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev util-linux"
+# Taken where the system's release has them.
+optional="clang-22 llvm-22-dev llvm-22-tools lld-22"
 programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 qemu-system-sparc qemu-aarch64 valgrind arm-linux-gnueabi-gcc qemu-arm chromium chromedriver sparc64-linux-gnu-gcc flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip"
 rust_minor=95
 
@@ -13,12 +15,23 @@ refuse() {
     exit 2
 }
 
+# Those of the optional packages that are missing and that the release has.
+offered() {
+    for package in $optional; do
+        dpkg-query --show --showformat '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed && continue
+        if apt-cache show --no-all-versions "$package" >/dev/null 2>&1; then
+            printf ' %s' "$package"
+        fi
+    done
+}
+
 install_packages() {
     installed=$(dpkg-query --show --showformat '${Package} ${db:Status-Status}\n' $packages 2>/dev/null || true)
     missing=""
     for package in $packages; do
         printf '%s\n' "$installed" | grep -qx "$package installed" || missing="$missing $package"
     done
+    [ -n "$missing" ] || missing=$(offered)
     if [ -z "$missing" ]; then
         return
     fi
@@ -31,6 +44,8 @@ install_packages() {
     fi
     echo "setup: these Debian packages are missing and will be installed${root:+ with sudo}:$missing"
     $root apt-get update
+    # What is offered may only be known now.
+    missing="$missing$(offered)"
     $root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $missing
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 const OTHERS: &[(&str, &str)] = &[
     ("meanwhile cipher speed", "measured"),
     ("meanwhile doctor", "what one machine has"),
-    ("CC='meanwhile overlap cc --'", "the reader's own program"),
+    ("meanwhile overlap install", "the reader's own program; the wrappers have a test of their own"),
 ];
 
 /// Files that a page takes from the first block of another page.

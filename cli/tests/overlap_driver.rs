@@ -25,7 +25,8 @@ fn tools() -> bool {
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
         writeln!(file, "overlap driver: {} is missing", missing.join(", ")).expect("the list of skips can be written");
     }
-    missing.is_empty()
+    // The first command would say that it builds the plugin.
+    missing.is_empty() && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
 }
 
 /// Plugins that break the compiler, each in another way: one that dies when it is asked for its passes, one that is no

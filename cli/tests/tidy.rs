@@ -247,8 +247,11 @@ fn doctor_and_setup_know_the_same_packages() {
     let packages: Vec<&str> = commands.filter_map(|it| it.strip_prefix("sudo apt-get install ")).collect();
     assert!(!packages.is_empty());
     let setup = read("scripts/setup.sh");
-    let line = setup.lines().find_map(|line| line.strip_prefix("packages=\"")).expect("setup.sh lists packages");
-    let known: Vec<&str> = line.trim_end_matches('"').split(' ').collect();
+    let list = |name: &str| {
+        let line = setup.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("=\"")).expect("setup.sh lists packages");
+        line.trim_end_matches('"').split(' ')
+    };
+    let known: Vec<&str> = list("packages").chain(list("optional")).collect();
     let faults: Vec<String> = packages.iter().filter(|it| !known.contains(it)).map(|&it| it.to_owned()).collect();
     assert_none("doctor names a package that scripts/setup.sh does not install", &faults);
 }

@@ -6,7 +6,7 @@ from spack.package import *
 
 
 class MeanwhileOverlap(CMakePackage):
-    """An LLVM 19 plugin that makes blocking MPI calls nonblocking where that is safe, with wide
+    """A plugin for LLVM 19 and 22 that makes blocking MPI calls nonblocking where that is safe, with wide
     windows and progress. For `clang -fpass-plugin=` and `ld.lld --load-pass-plugin=`."""
 
     git = Path(__file__).resolve().parents[2].as_uri()
@@ -20,13 +20,16 @@ class MeanwhileOverlap(CMakePackage):
     depends_on("cmake@3.20:", type="build")
     depends_on("ninja", type="build")
     # The plugin and the compiler that loads it are of one LLVM.
-    depends_on("llvm@19 +clang +lld")
+    variant("llvm", default="19", values=("19", "22"), multi=False, description="The version of LLVM")
+    for number in ("19", "22"):
+        depends_on(f"llvm@{number} +clang +lld", when=f"llvm={number}")
 
     root_cmakelists_dir = "systems/overlap/plugin"
     generator("ninja")
 
     def cmake_args(self):
-        return [self.define("LLVM_DIR", self.spec["llvm"].prefix.lib.cmake.llvm)]
+        number = self.spec.variants["llvm"].value
+        return [self.define("OVERLAP_LLVM", number), self.define("LLVM_DIR", self.spec["llvm"].prefix.lib.cmake.llvm)]
 
     def setup_run_environment(self, env):
         env.set("MEANWHILE_OVERLAP_PLUGIN", self.prefix.lib.join("overlap.so"))

@@ -7,18 +7,19 @@ use overlap::compile::{self, Request};
 use overlap::mpi::{self, Language};
 use serde_json::json;
 
+use super::install;
 use super::options::{self, PluginOptions};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile overlap cc`, `c++` and `fc`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// openmpi or mpich; default: what `mpicc` is.
+    /// openmpi or mpich; default: whose mpi.h is in a folder named with -I, else what `mpicc` is.
     #[arg(long, value_parser = options::mpi)]
     mpi: Option<Mpi>,
     #[command(flatten)]
     plugin_options: PluginOptions,
-    /// The compiler in place of clang-19, clang++-19 or flang-new-19; of LLVM 19.
+    /// The compiler, of LLVM 19 or 22; default: clang-19, clang++-19 or flang-new-19, or those of 22 if these are not here.
     #[arg(long, value_name = "PROGRAM")]
     compiler: Option<String>,
     /// A plugin built elsewhere.
@@ -29,18 +30,14 @@ pub struct Args {
     arguments: Vec<String>,
 }
 
-/// Arguments of `meanwhile overlap plugin`.
-#[derive(Debug, clap::Args)]
-pub struct PluginArgs {}
-
 /// Runs a compiler.
 pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failure> {
-    let library = match args.mpi {
+    let library = match args.mpi.or_else(|| mpi::of_headers(&args.arguments)) {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
     };
     let settings = args.plugin_options.settings();
-    let ended = compile::compile_or_plain(&Request {
+    let request = Request {
         language,
         mpi: library,
         settings: &settings,
@@ -48,8 +45,11 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         plugin: args.plugin.as_deref(),
         arguments: &args.arguments,
         folder: None,
-    })
-    .map_err(Failure::tool)?;
+    };
+    if args.plugin.is_none() {
+        install::built(compile::llvm(&request).map_err(Failure::tool)?, out)?;
+    }
+    let ended = compile::compile_or_plain(&request).map_err(Failure::tool)?;
     out.errors(&ended.said);
     if let Some(reproducer) = &ended.without_plugin {
         let file = reproducer
@@ -69,12 +69,4 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "reproducer": ended.without_plugin.flatten().map(|it| it.display().to_string()),
     }));
     if ended.ok { Ok(()) } else { Err(Failure::Reported) }
-}
-
-/// Builds the plugin and says where it is.
-pub fn plugin(_args: &PluginArgs, out: &mut Output) -> Result<(), Failure> {
-    let path = overlap::plugin::plugin().map_err(Failure::tool)?;
-    out.line(&path.display().to_string());
-    out.object(&json!({"ok": true, "plugin": path.display().to_string()}));
-    Ok(())
 }

@@ -5,6 +5,7 @@ mod compile;
 mod compile_time;
 mod explain;
 mod figures;
+mod install;
 mod options;
 mod trace;
 
@@ -37,7 +38,9 @@ enum Command {
     /// Measure what the plugin costs a compilation.
     CompileTime(compile_time::Args),
     /// Show where the plugin is, for `clang -fpass-plugin=`; builds it if needed.
-    Plugin(compile::PluginArgs),
+    Plugin(install::PluginArgs),
+    /// Write compiler wrappers, the plugin and its CMake package into a folder.
+    Install(install::Args),
 }
 
 /// How committed results of this system are shown; nothing for those of others.
@@ -60,6 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Trace(args) => trace::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
         Command::CompileTime(args) => compile_time::run(&args, out),
-        Command::Plugin(args) => compile::plugin(&args, out),
+        Command::Plugin(args) => install::plugin(&args, out),
+        Command::Install(args) => install::run(&args, out),
     }
 }

@@ -1,5 +1,6 @@
 //! Names on the command line, and what is said about wrong ones.
 
+use overlap::llvm::Llvm;
 use overlap::{Mpi, Settings};
 use report::did_you_mean;
 
@@ -36,6 +37,15 @@ fn wildcards(name: &str) -> Result<String, String> {
 /// An MPI by name.
 pub fn mpi(name: &str) -> Result<Mpi, String> {
     named("MPI", name, &Mpi::ALL.map(Mpi::name)).map(|it| Mpi::named(&it).expect("the name is one of them"))
+}
+
+/// A version of LLVM by number.
+pub fn llvm(number: &str) -> Result<Llvm, String> {
+    let known = Llvm::ALL.map(Llvm::number);
+    Llvm::ALL
+        .into_iter()
+        .find(|it| number == it.number().to_string())
+        .ok_or_else(|| format!("the plugin is for LLVM {} and {}", known[0], known[1]))
 }
 
 /// The settings of the plugin.

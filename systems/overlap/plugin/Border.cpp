@@ -1,5 +1,6 @@
 #include "Border.h"
 #include "Helpers.h"
+#include "Versions.h"
 #include "Widen.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -268,7 +269,7 @@ std::optional<Refusal> Splitter::check() {
     return Refusal::LoopUsesAll;
   if (!findValues())
     return Refusal::LoopExits;
-  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  SCEVExpander Expander = expander(SE, F.getDataLayout());
   if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
     return Refusal::LoopExits;
   for (const Use &U : Uses)
@@ -329,7 +330,7 @@ void Splitter::split() {
   Instruction *At = Waits.front().second;
   IRBuilder<> B(At);
   Type *Int = B.getInt64Ty();
-  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  SCEVExpander Expander = expander(SE, F.getDataLayout());
   Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
   Value *Fine = B.CreateICmpULE(Trips, B.getInt64(NumberMax));
   DenseMap<unsigned, Place> Places;

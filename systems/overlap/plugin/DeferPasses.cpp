@@ -2,6 +2,7 @@
 #include "Look.h"
 #include "PassLoop.h"
 #include "Runtime.h"
+#include "Versions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -35,7 +36,7 @@ void defer(Loop &Around, Value *Later, FunctionAnalysisManager &FAM, const Optio
   const DataLayout &DL = F.getDataLayout();
   Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C);
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
-  SCEVExpander Expander(SE, DL, "overlap");
+  SCEVExpander Expander = expander(SE, DL);
   Instruction *At = Before->getTerminator();
   IRBuilder<> B(At);
   // STEP 1: how many passes, and what they write.

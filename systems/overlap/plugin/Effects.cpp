@@ -1,4 +1,5 @@
 #include "Effects.h"
+#include "Versions.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -62,7 +63,8 @@ static bool intrinsicStops(const IntrinsicInst &I) {
   }
   if (auto *Mem = dyn_cast<MemIntrinsic>(&I))
     return Mem->isVolatile();
-  if (isa<AtomicMemIntrinsic>(I))
+  // The others are atomic.
+  if (isa<AnyMemIntrinsic>(I))
     return true;
   return !I.doesNotThrow() || I.isConvergent() ||
          !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
@@ -115,7 +117,7 @@ bool Effects::stops(const Instruction &I) const {
 namespace {
 /// Sees captures, but for those by MPI calls that give the pointer back when they end, also inside of functions that
 /// are given the pointer, as wrappers are. An address given to MPI_Get_address, a window or a buffer stays known to MPI.
-struct CapturedBesidesMpi : CaptureTracker {
+struct CapturedBesidesMpi : Captures {
   static constexpr unsigned DepthMax = 4;
   unsigned Depth = 0;
   bool Found = false;

@@ -5,6 +5,7 @@
 #include "Effects.h"
 #include "Helpers.h"
 #include "Runtime.h"
+#include "Versions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -236,7 +237,7 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   if (Starts.contains(&Call) || Putting.contains(&Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
-    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(1))) ? Verdict::Passes : Verdict::Stops;
+    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1))) ? Verdict::Passes : Verdict::Stops;
   if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
     return Verdict::Passes;
   if (!Callee || !isa<CallInst>(Call) || Call.isConvergent())
@@ -275,7 +276,7 @@ Window::Verdict Window::verdict(Instruction &I, Level Now) {
     return Verdict::Stops;
   // What only this function knows, and no message lies in.
   const Value *Object = getUnderlyingObject(getLoadStorePointerOperand(&I));
-  if (isOfRequests(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object) && !PointerMayBeCaptured(Object, true, true)))
+  if (isOfRequests(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object) && !mayBeCaptured(Object, /*Returned=*/true)))
     return Verdict::Passes;
   return Verdict::Guards;
 }

@@ -1,5 +1,6 @@
 #include "PassLoop.h"
 #include "Effects.h"
+#include "Versions.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
@@ -37,7 +38,7 @@ bool PassLoop::hasShape() {
   for (Loop *Inner : LI.getLoopsInPreorder())
     if (L.contains(Inner) && !Inner->getLoopPreheader())
       return false;
-  return Size <= SizeMax && SCEVExpander(SE, F.getDataLayout(), "overlap").isSafeToExpandAt(Taken, Before->getTerminator());
+  return Size <= SizeMax && expander(SE, F.getDataLayout()).isSafeToExpandAt(Taken, Before->getTerminator());
 }
 
 bool PassLoop::findCounters() {
@@ -135,7 +136,7 @@ bool PassLoop::findWritten() {
       W.From += std::min<int64_t>(Far, 0);
       W.To += std::max<int64_t>(Far, 0);
     }
-    SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+    SCEVExpander Expander = expander(SE, F.getDataLayout());
     if (!SE.isLoopInvariant(W.Low, &L) || !Expander.isSafeToExpandAt(W.Low, Before->getTerminator()))
       return false;
     Written *Same = find_if(Writes, [&](const Written &Other) {

@@ -1,4 +1,5 @@
 #include "Pipeline.h"
+#include "Versions.h"
 #include "Widen.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -54,7 +55,7 @@ static bool alwaysHolds(const AllocaInst &Slot, const Constant *C, const Effects
 /// not mind if the start comes first.
 std::optional<Refusal> Ahead::findSlice() {
   SmallVector<Instruction *, 16> Prefix;
-  for (Instruction *I = Header->getFirstNonPHIOrDbg(); I != S.Init; I = I->getNextNonDebugInstruction())
+  for (Instruction *I = firstOf(*Header); I != S.Init; I = nextOf(I))
     Prefix.push_back(I);
   SmallPtrSet<const Value *, 16> Wanted(S.Init->arg_begin(), S.Init->arg_end());
   for (Instruction *I : reverse(Prefix)) {

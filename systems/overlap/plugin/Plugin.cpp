@@ -17,6 +17,7 @@
 #include "Remarks.h"
 #include "Split.h"
 #include "Uniform.h"
+#include "Versions.h"
 #include "Widen.h"
 #include "Wildcards.h"
 #include "Wrapper.h"
@@ -25,7 +26,6 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -322,7 +322,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
   return {LLVM_PLUGIN_API_VERSION, "overlap", "1", [](PassBuilder &PB) {
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
-            PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
+            PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level, auto...) {
               if (Level != OptimizationLevel::O0)
                 MPM.addPass(BeforeVectorisation());
               MPM.addPass(DropLines(/*AtLink=*/false));

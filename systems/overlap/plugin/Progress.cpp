@@ -2,6 +2,7 @@
 #include "Helpers.h"
 #include "PollingLoops.h"
 #include "Strip.h"
+#include "Versions.h"
 #include "Wrapper.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/DomTreeUpdater.h"
@@ -206,7 +207,7 @@ void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
     Function &Callee = *Call->getCalledFunction();
     Function *Copy = Weights.weight(*Call) >= Whole / PartMin ? copyOf(Callee, S.Bind, S.Polls) : nullptr;
     if (!Copy) {
-      if (!hasLongLoop(Callee) || is_contained(S.Waits, Call->getNextNonDebugInstruction()))
+      if (!hasLongLoop(Callee) || is_contained(S.Waits, nextOf(Call)))
         continue;
       if (!Rate.first)
         Rate = rate(F, S.Init);

@@ -1,4 +1,5 @@
 #include "Remarks.h"
+#include "Versions.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 
@@ -7,10 +8,10 @@ using namespace llvm;
 namespace overlap {
 
 std::string stoppedBy(const Site &S, Effects &Fx) {
-  const Instruction *I = S.Waits.back()->getNextNonDebugInstruction();
+  const Instruction *I = nextOf(S.Waits.back());
   // Several waits at one place: what stopped the first also stops the others.
   while (I && Fx.own(*I) == Own::Wait && !Fx.touches(*I, S))
-    I = I->getNextNonDebugInstruction();
+    I = nextOf(I);
   if (!I)
     return "";
   std::string At;

@@ -1,4 +1,5 @@
 #include "Strip.h"
+#include "Versions.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
@@ -54,7 +55,7 @@ Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuild
   if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
       isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
     return {};
-  SCEVExpander Expander(SE, F.getDataLayout(), "overlap");
+  SCEVExpander Expander = expander(SE, F.getDataLayout());
   if (!Expander.isSafeToExpandAt(Taken, Before->getTerminator()))
     return {};
   LLVMContext &C = F.getContext();

@@ -1,5 +1,6 @@
 #include "Uniform.h"
 #include "System.h"
+#include "Versions.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -276,7 +277,7 @@ bool Uniform::loadDiffers(const Value *Ptr) const {
     if (!isTrackable(Object) || Untracked.contains(Object) || differs(Object))
       return true;
     // Contents of a global whose address is taken by something other than loads and stores.
-    if (auto *G = dyn_cast<GlobalVariable>(Object); G && PointerMayBeCaptured(G, false, true))
+    if (auto *G = dyn_cast<GlobalVariable>(Object); G && mayBeCaptured(G, /*Returned=*/false))
       return true;
   }
   return false;

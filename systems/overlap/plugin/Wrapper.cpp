@@ -1,5 +1,6 @@
 #include "Wrapper.h"
 #include "Helpers.h"
+#include "Versions.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/AttributeMask.h"
@@ -104,8 +105,7 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
     Old->replaceAllUsesWith(State);
     Old->eraseFromParent();
     for (unsigned At = 0; At < F.arg_size(); ++At)
-      Twin->removeParamAttrs(At, AttributeMask().addAttribute(Attribute::NoCapture).addAttribute(Attribute::ReadOnly)
-                                     .addAttribute(Attribute::WriteOnly).addAttribute(Attribute::ReadNone).addAttribute(Attribute::NoFree));
+      Twin->removeParamAttrs(At, ofPointers());
     Site Outside;
     Outside.Info = S.Info;
     Outside.Bind = S.Bind;
@@ -157,9 +157,7 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
     Open.Call = B.CreateCall(T.Open, Args);
     AttributeList Old = Call->getAttributes();
     SmallVector<AttributeSet, 8> OfArgs;
-    AttributeMask Denied;
-    for (auto Kind : {Attribute::NoCapture, Attribute::ReadOnly, Attribute::WriteOnly, Attribute::ReadNone, Attribute::NoFree})
-      Denied.addAttribute(Kind);
+    AttributeMask Denied = ofPointers();
     for (unsigned At = 0; At < Call->arg_size(); ++At)
       OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(F.getContext(), Denied));
     Open.Call->setAttributes(AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));

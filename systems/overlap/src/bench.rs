@@ -12,8 +12,8 @@ use measure::stats::{median, median_interval};
 use measure::tool::{self, ToolError};
 
 use crate::compile::{self, Request};
+use crate::llvm::Llvm;
 use crate::mpi::{Language, Mpi};
-use crate::plugin::CLANG;
 use crate::settings::Settings;
 
 const SAMPLE_LIMIT: Duration = Duration::from_secs(30);
@@ -228,7 +228,7 @@ pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
     };
     for (variant, define) in [(Variant::Blocking, "-DBLOCKING"), (Variant::ByHand, "-DBY_HAND")] {
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), CLANG).arg(define).args(words(variant));
+        command.env(mpi.compiler_variable(Language::C), Llvm::present(Language::C)?.compiler(Language::C)).arg(define).args(words(variant));
         tool::run(&mut command, b"", SAMPLE_LIMIT)?.ok()?;
     }
     let settings = Settings::default();

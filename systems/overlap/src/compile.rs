@@ -4,12 +4,14 @@ use std::ffi::OsStr;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use measure::tool::{self, ToolError};
 use object::{Object, ObjectSymbol};
 
 use crate::driver::{self, Step};
-use crate::mpi::{Language, Mpi};
+use crate::llvm::Llvm;
+use crate::mpi::{self, Language, Mpi, WITHIN};
 use crate::plugin;
 use crate::settings::Settings;
 
@@ -21,6 +23,8 @@ const HAZARDS: &[(&str, &str)] = &[
     ("mpi_comm_create_errhandler", "an error handler"),
 ];
 
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
 /// One compiler call.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -30,7 +34,7 @@ pub struct Request<'a> {
     pub mpi: Mpi,
     /// The settings.
     pub settings: &'a Settings,
-    /// The compiler in place of clang-19 or flang-new-19.
+    /// The compiler in place of Debian's clang or flang of a version the plugin is built for.
     pub compiler: Option<&'a str>,
     /// A plugin built elsewhere.
     pub plugin: Option<&'a Path>,
@@ -70,7 +74,7 @@ pub const OFF: &str = ".overlap-off";
 /// Runs the compiler; what it writes to standard output goes where ours goes.
 ///
 /// # Errors
-/// If the compiler is missing or not of LLVM 19, or the plugin is missing or cannot be built. An
+/// If the compiler is missing or of an LLVM that the plugin is not built for, or the plugin is missing or cannot be built. An
 /// error of the user's program is no error here.
 pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     let (mut command, step) = prepare(request)?;
@@ -83,6 +87,9 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 /// # Errors
 /// As [`compile`].
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
+    if step(request).asks {
+        return run(&mut wrapper(request, &compiler(request)?.0, &[])?, None);
+    }
     let (mut command, step) = prepare(request)?;
     let input = if step.reads_stdin { Some(standard_input()?) } else { None };
     let crash = beside(request, &step, CRASH);
@@ -172,14 +179,14 @@ fn reproducer(command: &Command, path: &Path, ended: &Ended, input: Option<&[u8]
 /// # Errors
 /// As [`compile`].
 pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
-    let compiler = compiler(request)?;
+    let (compiler, llvm) = compiler(request)?;
     let plugin = match request.plugin {
         // Without a slash it would be looked for where libraries are.
         Some(path) if path.is_file() => {
             std::path::absolute(path).map_err(|error| ToolError { ran: format!("load {}", path.display()), said: error.to_string() })?
         }
         Some(path) => return Err(ToolError { ran: format!("load {}", path.display()), said: "there is no such plugin".to_owned() }),
-        None => plugin::plugin()?,
+        None => plugin::plugin(llvm)?,
     };
     let step = step(request);
     let mut ours = driver::arguments(&step, request.language, &plugin);
@@ -201,7 +208,7 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 /// If the compiler or MPI's wrapper is missing.
 pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
     let ours: Vec<String> = colours().collect();
-    command(request, &compiler(request)?, &step(request), &ours)
+    command(request, &compiler(request)?.0, &step(request), &ours)
 }
 
 /// The compiler writes into a pipe, and who reads it in the end is at a terminal.
@@ -213,40 +220,64 @@ fn step(request: &Request) -> Step {
     driver::step(request.arguments, &mut |name| std::fs::read_to_string(name).ok())
 }
 
-/// The compiler, checked: a plugin of LLVM 19 cannot be loaded by another LLVM.
-fn compiler(request: &Request) -> Result<String, ToolError> {
-    let default = match request.language {
-        Language::C => "clang-19",
-        Language::Cxx => "clang++-19",
-        Language::Fortran => "flang-new-19",
+/// The version of LLVM that the compiler of a request belongs to.
+///
+/// # Errors
+/// If the compiler is missing, or of an LLVM that the plugin is not built for.
+pub fn llvm(request: &Request) -> Result<Llvm, ToolError> {
+    Ok(compiler(request)?.1)
+}
+
+/// The compiler, checked: a plugin of one LLVM cannot be loaded by another.
+fn compiler(request: &Request) -> Result<(String, Llvm), ToolError> {
+    mpi::refuse_within()?;
+    let Some(name) = request.compiler else {
+        let llvm = Llvm::present(request.language)?;
+        return Ok((llvm.compiler(request.language).to_owned(), llvm));
     };
-    let name = request.compiler.unwrap_or(default);
-    let version = measure::machine::version(name, &["--version"])?;
-    let is_llvm_19 = (version.contains("clang") || version.contains("flang")) && version.contains("version 19.");
-    if !is_llvm_19 {
-        return Err(ToolError {
-            ran: format!("{name} --version"),
-            said: format!("{version}\nthe plugin is for LLVM 19 and cannot be loaded by this compiler; `{default}` is the one to use"),
-        });
-    }
-    Ok(name.to_owned())
+    let version = version_of(name)?;
+    let llvm = Llvm::of(&version).ok_or_else(|| ToolError {
+        ran: format!("{name} --version"),
+        said: format!(
+            "{version}\nthe plugin is for LLVM 19 and 22 and cannot be loaded by this compiler; `{}` or `{}` are those to use",
+            Llvm::V19.compiler(request.language),
+            Llvm::V22.compiler(request.language)
+        ),
+    })?;
+    Ok((name.to_owned(), llvm))
+}
+
+/// What a compiler prints with `--version`.
+fn version_of(compiler: &str) -> Result<String, ToolError> {
+    let mut command = Command::new(compiler);
+    command.arg("--version").env(WITHIN, "1");
+    Ok(tool::run(&mut command, b"", VERSION_LIMIT)?.ok()?.text().trim().to_owned())
 }
 
 /// The user's compiler call with `ours` before the user's arguments.
 fn command(request: &Request, compiler: &str, step: &Step, ours: &[String]) -> Result<Command, ToolError> {
     let mut command;
-    if request.language == Language::Fortran {
+    if request.mpi.runs_us() {
+        command = Command::new(compiler);
+        command.args(ours).args(request.arguments.iter().filter(|it| request.language != Language::Fortran || driver::flang_knows(it)));
+    } else if request.language == Language::Fortran {
         // The wrappers are made for gfortran, so only what they would add is taken from them.
         let flags = request.mpi.flags(request.language)?;
         command = Command::new(compiler);
         command.args(ours).args(request.arguments).args(driver::fortran_flags(&flags, step.links));
     } else {
-        command = Command::new(request.mpi.wrapper(request.language)?);
-        command.env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
+        command = wrapper(request, compiler, ours)?;
     }
     if let Some(folder) = request.folder {
         command.current_dir(folder);
     }
+    Ok(command)
+}
+
+/// MPI's own wrapper, for `compiler`, with `ours` before the user's arguments.
+fn wrapper(request: &Request, compiler: &str, ours: &[String]) -> Result<Command, ToolError> {
+    let mut command = Command::new(request.mpi.wrapper(request.language)?);
+    command.env(WITHIN, "1").env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
     Ok(command)
 }
 

@@ -27,11 +27,14 @@ const GFORTRAN_ONLY: &[&str] = &[
 const TAKES_ARGUMENT: &[&str] =
     &["-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang", "-Xlinker", "-mllvm"];
 
+/// How options start that a wrapper of MPI answers itself: `-showme:compile`, `-compile_info`.
+const ASKS: &[&str] = &["-show", "--showme", "-compile-info", "-compile_info", "-link-info", "-link_info"];
+
 /// How options start that ask for line numbers in the program or in remarks, or name a file that may.
 const WANTS_LINES: &[&str] = &["-g", "-R", "-fsave-opt", "-foptimization-record", "-fdebug", "-debug", "-fprofile", "--config"];
 
 /// What a command line does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
     /// It ends with a program or a shared object.
     pub links: bool,
@@ -47,19 +50,21 @@ pub struct Step {
     pub input: Option<String>,
     /// One of the files is standard input.
     pub reads_stdin: bool,
+    /// It asks the wrapper what it would run.
+    pub asks: bool,
 }
 
 /// Reads a command line; `response` gives the text of a response file.
 pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>) -> Step {
     let mut words = Vec::new();
     expand(arguments, response, 0, &mut words);
-    let mut step =
-        Step { links: false, whole_program: false, other_linker: false, wants_lines: false, output: None, input: None, reads_stdin: false };
+    let mut step = Step::default();
     let mut stops_early = false;
     let mut n_inputs = 0;
     let mut idx = 0;
     while idx < words.len() {
         let word = words[idx].as_str();
+        step.asks |= ASKS.iter().any(|it| word.starts_with(it));
         step.wants_lines |= WANTS_LINES.iter().any(|it| word.starts_with(it)) && word != "-g0";
         match word {
             "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
@@ -148,10 +153,15 @@ pub fn arguments(step: &Step, language: Language, plugin: &Path) -> Vec<String> 
     ours
 }
 
+/// False for options that only gfortran knows.
+pub fn flang_knows(option: &str) -> bool {
+    !GFORTRAN_ONLY.iter().any(|it| option.starts_with(it))
+}
+
 /// What a Fortran wrapper adds, without what only gfortran knows, and without libraries and their
 /// folders where nothing is linked.
 pub fn fortran_flags(flags: &[String], links: bool) -> Vec<String> {
-    let known = |flag: &&String| !GFORTRAN_ONLY.iter().any(|it| flag.starts_with(it)) && !flag.starts_with("-O");
+    let known = |flag: &&String| flang_knows(flag) && !flag.starts_with("-O");
     let wanted = |flag: &&String| links || !(flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,"));
     flags.iter().filter(known).filter(wanted).cloned().collect()
 }
@@ -185,6 +195,14 @@ mod tests {
     fn standard_input_is_seen_behind_other_files() {
         assert!(of("-c -x c -").reads_stdin && of("a.o -x c - -o a").reads_stdin);
         assert!(!of("a.o -o -").reads_stdin && !of("-c a.c").reads_stdin);
+    }
+
+    #[test]
+    fn questions_to_the_wrapper() {
+        for line in ["-show", "-showme:incdirs", "--showme", "-compile_info", "-link-info", "-O2 a.c -show"] {
+            assert!(of(line).asks, "{line}");
+        }
+        assert!(!of("-c show.c -o -c").asks && !of("-shared a.c").asks);
     }
 
     #[test]

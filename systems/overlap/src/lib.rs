@@ -6,6 +6,8 @@ pub mod compile_time;
 pub mod driver;
 pub mod examples;
 pub mod generate;
+pub mod install;
+pub mod llvm;
 pub mod made;
 pub mod mpi;
 pub mod plugin;

@@ -1,11 +1,31 @@
 //! Door: the two MPI libraries: their compiler wrappers and launchers.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use measure::tool::{self, ToolError};
 
 const ASK_LIMIT: Duration = Duration::from_secs(20);
+
+/// Is set where a wrapper of MPI runs for us: it must not run us again.
+pub const WITHIN: &str = "MEANWHILE_OVERLAP_WITHIN";
+
+/// Refuses to run where a wrapper runs for us.
+///
+/// # Errors
+/// If that is so.
+pub fn refuse_within() -> Result<(), ToolError> {
+    if std::env::var_os(WITHIN).is_none() {
+        return Ok(());
+    }
+    Err(ToolError {
+        ran: "meanwhile overlap".to_owned(),
+        said: "MPI's compiler wrapper, or the compiler that it calls, is a script that runs meanwhile again; \
+               put MPI's own wrapper first in PATH, and name a clang or flang with --compiler"
+            .to_owned(),
+    })
+}
 
 /// A library that implements MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,10 +103,16 @@ impl Mpi {
         }
     }
 
+    /// True if the wrapper of this library runs us, because `MPICH_CC` says so, and has added what is its own: MPICH's refuses to
+    /// run below itself.
+    pub fn runs_us(self) -> bool {
+        self == Mpi::Mpich && std::env::var_os("MPICH_RECURSION_CHECK").is_some()
+    }
+
     /// What the wrapper adds to a command that compiles and links.
     pub fn flags(self, language: Language) -> Result<Vec<String>, ToolError> {
         let mut command = Command::new(self.wrapper(language)?);
-        command.arg("-show");
+        command.arg("-show").env(WITHIN, "1");
         let ran = tool::run(&mut command, b"", ASK_LIMIT)?.ok()?;
         Ok(ran.text().split_whitespace().skip(1).map(str::to_owned).collect())
     }
@@ -103,10 +129,26 @@ impl Mpi {
     }
 }
 
+/// Whose `mpi.h` a command line finds in its folders of headers: where a wrapper of MPI has added them, as it does for the
+/// compiler that `OMPI_CC` or `MPICH_CC` names.
+pub fn of_headers(arguments: &[String]) -> Option<Mpi> {
+    let behind = |idx: usize, word: &str| match word {
+        "-I" | "-isystem" => arguments.get(idx + 1).cloned(),
+        _ => word.strip_prefix("-I").map(str::to_owned),
+    };
+    let folders = arguments.iter().enumerate().filter_map(|(idx, word)| behind(idx, word));
+    let header = folders.map(|it| Path::new(&it).join("mpi.h")).find_map(|it| std::fs::read_to_string(it).ok())?;
+    [("OMPI_MAJOR_VERSION", Mpi::OpenMpi), ("MPICH_VERSION", Mpi::Mpich)].into_iter().find(|it| header.contains(it.0)).map(|it| it.1)
+}
+
 /// Whose compiler wrapper `mpicc` is.
+///
+/// # Errors
+/// If it is missing, of another MPI, or runs us again.
 pub fn which(wrapper: &str) -> Result<Mpi, ToolError> {
+    refuse_within()?;
     let mut command = Command::new(wrapper);
-    command.arg("-show");
+    command.arg("-show").env(WITHIN, "1");
     let ran = tool::run(&mut command, b"", ASK_LIMIT)?.ok()?;
     let line = ran.text();
     if line.contains("mpich") {
@@ -115,5 +157,25 @@ pub fn which(wrapper: &str) -> Result<Mpi, ToolError> {
         Ok(Mpi::OpenMpi)
     } else {
         Err(ToolError { ran: ran.command, said: format!("this is neither OpenMPI nor MPICH: {}", line.trim()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_tell_the_library() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        for (name, text) in [("a", "#define OMPI_MAJOR_VERSION 4\n"), ("b", "#define MPICH_VERSION \"4.0\"\n"), ("openmpi", "int x;\n")] {
+            std::fs::create_dir(path(name)).expect("a scratch folder");
+            std::fs::write(folder.path().join(name).join("mpi.h"), text).expect("a scratch file");
+        }
+        let of = |words: &[String]| of_headers(words);
+        assert_eq!(of(&[format!("-I{}", path("a")), "-c".to_owned()]), Some(Mpi::OpenMpi));
+        assert_eq!(of(&["-isystem".to_owned(), path("b")]), Some(Mpi::Mpich));
+        assert_eq!(of(&["-I".to_owned(), path("none"), format!("-I{}", path("b")), format!("-I{}", path("a"))]), Some(Mpi::Mpich));
+        assert_eq!(of(&[format!("-I{}", path("openmpi")), "-lmpi".to_owned(), "-I".to_owned()]), None);
     }
 }

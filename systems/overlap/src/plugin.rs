@@ -7,6 +7,7 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use sha2::{Digest, Sha256};
 
+use crate::llvm::Llvm;
 use crate::mpi::{Language, Mpi};
 
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
@@ -18,7 +19,7 @@ macro_rules! sources {
 /// The plugin's sources.
 const SOURCES: &[(&str, &str)] = sources![
     "CMakeLists.txt",
-    "meanwhile-overlap-config.cmake",
+    "meanwhile-overlap-config.cmake.in",
     "MpiCalls.def",
     "Refusals.def",
     "Border.cpp",
@@ -80,6 +81,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "System.h",
     "Uniform.cpp",
     "Uniform.h",
+    "Versions.h",
     "Widen.cpp",
     "Widen.h",
     "Wildcards.cpp",
@@ -91,20 +93,33 @@ const SOURCES: &[(&str, &str)] = sources![
     "runtime/pending.c"
 ];
 
-/// The compiler that the plugin is for and is built with.
-pub const CLANG: &str = "clang-19";
+/// The CMake package, for the version in place of `@OVERLAP_LLVM@`.
+pub(crate) const PACKAGE: &str = include_str!("../plugin/meanwhile-overlap-config.cmake.in");
+
+/// The sources of the plugin, and the compiler that makes it.
+fn hash(llvm: Llvm) -> Result<Sha256, ToolError> {
+    let mut hash = Sha256::new();
+    hash.update(measure::machine::version(llvm.compiler(Language::C), &["--version"])?);
+    for (name, text) in SOURCES {
+        hash.update(format!("{name}\0{text}\0"));
+    }
+    Ok(hash)
+}
+
+/// True if [`plugin`] has it already.
+///
+/// # Errors
+/// If the compiler is missing.
+pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
+    Ok(place(hash(llvm)?, "so").exists())
+}
 
 /// The plugin as a shared object, built if it is not in the cache.
 ///
 /// # Errors
-/// If cmake, ninja, clang++-19 or LLVM's headers are missing, or the build fails.
-pub fn plugin() -> Result<PathBuf, ToolError> {
-    let mut hash = Sha256::new();
-    hash.update(measure::machine::version(CLANG, &["--version"])?);
-    for (name, text) in SOURCES {
-        hash.update(format!("{name}\0{text}\0"));
-    }
-    cached(hash, "so", |scratch, made| {
+/// If cmake, ninja, clang++ or LLVM's headers of this version are missing, or the build fails.
+pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
+    cached(hash(llvm)?, "so", |scratch, made| {
         let (source, build) = (scratch.join("source"), scratch.join("build"));
         let runtime = source.join("runtime");
         std::fs::create_dir_all(&runtime).map_err(|error| failed("create", &runtime, &error))?;
@@ -113,10 +128,16 @@ pub fn plugin() -> Result<PathBuf, ToolError> {
             std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
         }
         let mut configure = Command::new("cmake");
-        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19"]);
+        let number = llvm.number();
+        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]).arg(format!("-DOVERLAP_LLVM={number}"));
+        configure.arg(format!("-DCMAKE_C_COMPILER={}", llvm.compiler(Language::C)));
+        configure.arg(format!("-DCMAKE_CXX_COMPILER={}", llvm.compiler(Language::Cxx)));
         configure.arg("-S").arg(&source).arg("-B").arg(&build);
         tool::run(&mut configure, b"", BUILD_LIMIT)?.ok().map_err(|error| ToolError {
-            said: format!("the plugin needs cmake, ninja, clang-19 and LLVM 19's headers (llvm-19-dev)\n{}", last_lines(&error.said)),
+            said: format!(
+                "the plugin needs cmake, ninja, clang-{number} and LLVM {number}'s headers (llvm-{number}-dev)\n{}",
+                last_lines(&error.said)
+            ),
             ran: error.ran,
         })?;
         let mut compile = Command::new("ninja");
@@ -135,7 +156,7 @@ pub fn switch_off() -> Result<PathBuf, ToolError> {
     cached(hash, "o", |scratch, made| {
         let path = scratch.join("off.c");
         std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
-        let mut command = Command::new(CLANG);
+        let mut command = Command::new(any_clang()?);
         command.args(["-fPIC", "-c"]).arg(&path).arg("-o").arg(made);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
@@ -145,7 +166,7 @@ pub fn switch_off() -> Result<PathBuf, ToolError> {
 /// The tracing library for one MPI.
 ///
 /// # Errors
-/// If the wrapper or clang-19 is missing.
+/// If the wrapper or a clang is missing.
 pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
     library(mpi, "trace.c", include_str!("../pmpi/trace.c"))
 }
@@ -153,7 +174,7 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
 /// The uniform shim as an object for one MPI.
 ///
 /// # Errors
-/// If the wrapper or clang-19 is missing.
+/// If the wrapper or a clang is missing.
 pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
     const TEXT: &str = include_str!("../pmpi/uniform.c");
     let mut hash = Sha256::new();
@@ -162,7 +183,7 @@ pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
         let path = scratch.join("uniform.c");
         std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), CLANG).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
+        command.env(mpi.compiler_variable(Language::C), any_clang()?).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
         command.arg(&path).arg("-o").arg(made);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
@@ -177,11 +198,16 @@ fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
         let path = scratch.join(name);
         std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), CLANG).current_dir(scratch);
+        command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
         command.args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"]).arg(made).arg("-ldl");
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
     })
+}
+
+/// What compiles C that is the same for all versions.
+fn any_clang() -> Result<&'static str, ToolError> {
+    Ok(Llvm::present(Language::C)?.compiler(Language::C))
 }
 
 fn last_lines(text: &str) -> String {
@@ -195,15 +221,14 @@ fn failed(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
 
 /// The file of this hash in the cache; made by `make(scratch folder, file)` if it is not there.
 fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
-    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
-    let folder = cache_dir();
-    let path = folder.join(format!("{name}.{ending}"));
+    let path = place(hash, ending);
     if path.exists() {
         return Ok(path);
     }
+    let folder = cache_dir();
     std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
     // Whoever asks while it is being made waits for it.
-    let lock = folder.join(format!("{name}.lock"));
+    let lock = path.with_extension("lock");
     let held = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(|error| failed("lock", &lock, &error))?;
     if path.exists() {
         return Ok(path);
@@ -214,6 +239,12 @@ fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<
     std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
     drop(held);
     Ok(path)
+}
+
+/// Where the file of this hash is kept.
+fn place(hash: Sha256, ending: &str) -> PathBuf {
+    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
+    cache_dir().join(format!("{name}.{ending}"))
 }
 
 /// Where the plugin is kept: `$MEANWHILE_CACHE`, else the user's cache folder.

@@ -51,6 +51,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// As options of `meanwhile overlap cc`.
+    pub fn options(&self) -> Vec<String> {
+        self.environment().split(',').map(|it| format!("--{it}")).collect()
+    }
+
     /// The value of MEANWHILE_OVERLAP.
     pub fn environment(&self) -> String {
         let mut text = format!(

@@ -4,8 +4,13 @@ mod support;
 
 #[test]
 fn every_behaviour_of_the_plugin() {
-    let Some(plugin) = support::plugin("lit") else { return };
-    support::lit(&plugin, None, support::LIMIT);
+    if support::plugin("lit").is_none() {
+        return;
+    }
+    for llvm in support::versions("lit") {
+        let plugin = overlap::plugin::plugin(llvm).unwrap_or_else(|error| panic!("{error}"));
+        support::lit(llvm, &plugin, None, support::LIMIT);
+    }
 }
 
 #[test]

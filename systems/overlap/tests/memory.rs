@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use measure::tool;
+use overlap::llvm::Llvm;
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings, generate};
 
@@ -131,7 +132,12 @@ fn logs_are_read() {
 fn every_command_of_the_plugins_tests() {
     let Some(plugin) = support::plugin("memory").filter(|_| long() && valgrind()) else { return };
     let logs = tempfile::tempdir().expect("a scratch folder");
-    support::lit(&plugin, Some(&format!("valgrind --num-callers=40 --log-file={}", logs.path().join("%p.log").display())), LIMIT * 4);
+    support::lit(
+        Llvm::V19,
+        &plugin,
+        Some(&format!("valgrind --num-callers=40 --log-file={}", logs.path().join("%p.log").display())),
+        LIMIT * 4,
+    );
     let n_logs = check_logs(logs.path(), "tests/lit");
     assert!(n_logs > 90, "only {n_logs} commands ran");
 }
@@ -147,7 +153,7 @@ fn random_programs() {
     for seed in first..first + support::number("MEANWHILE_OVERLAP_PROGRAMS", 200) {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("p.c"), generate::program(seed)).expect("a scratch file");
-        let case = support::Case::of(seed, &libraries);
+        let case = support::Case::of(seed, &[Llvm::V19], &libraries);
         let ends: &[&str] = if case.whole == "-flto" { &["-o", "p"] } else { &["-c", "-o", "p.o"] };
         let words = [&["-w", case.level, case.whole, case.inline, "p.c"], ends].concat();
         compile(case.mpi, &case.settings, &plugin, folder.path(), &words, &format!("seed {seed}, {words:?}, {case:?}"));

@@ -53,18 +53,16 @@ fn cmake_finds_the_package() {
     for mpi in support::libraries("the CMake package") {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
-        let package = at.join("prefix/lib/cmake/meanwhile-overlap");
-        std::fs::create_dir_all(&package).expect("a scratch folder");
-        let config = support::root().join("systems/overlap/plugin/meanwhile-overlap-config.cmake");
-        std::fs::copy(config, package.join("meanwhile-overlap-config.cmake")).expect("the package is copied");
-        std::fs::copy(overlap::plugin::plugin().expect("it was built"), at.join("prefix/lib/overlap.so")).expect("the plugin is copied");
+        let llvm = *support::versions("the CMake package").last().expect("libraries are here if one is");
+        overlap::install::install(&at.join("prefix"), Path::new("meanwhile"), &[], llvm).expect("it was installed");
         write(at, "CMakeLists.txt", PROJECT);
         write(at, "user.c", PROGRAM);
         write(at, "answer.c", &ANSWER.replace("WHAT", "42"));
         let wrapper = mpi.wrapper(Language::C).expect("the wrapper is here");
         let flags = "-O2 -Rpass=overlap";
         let mut configure = Command::new("cmake");
-        configure.args(["-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19", "-S", ".", "-B", "build"]).current_dir(at);
+        configure.args(["-G", "Ninja", "-S", ".", "-B", "build"]).current_dir(at);
+        configure.arg(format!("-DCMAKE_C_COMPILER={}", llvm.compiler(Language::C)));
         configure.arg(format!("-DCMAKE_C_FLAGS={flags}")).arg(format!("-DMPI_C_COMPILER={wrapper}")).arg("-DCMAKE_PREFIX_PATH=prefix");
         run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", at.join("prefix").display())));
         let built = run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at));

@@ -9,6 +9,7 @@ config.excludes = ["inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.environ["OVERLAP_SCRATCH"]
 plugin = os.environ["OVERLAP_PLUGIN"]
+llvm = os.environ["OVERLAP_LLVM"]
 # A command that the compilers run under, such as valgrind.
 under = os.environ.get("OVERLAP_UNDER", "").replace("%", "%%")
 inputs = os.path.join(config.test_source_root, "inputs")
@@ -17,8 +18,8 @@ config.environment["MEANWHILE_OVERLAP"] = "min-bytes=0,min-weight=1,progress=off
 flags = "-I%s -fpass-plugin=%s -Rpass=overlap -Rpass-missed=overlap -S -emit-llvm -o - 2>&1" % (inputs, plugin)
 # `-fno-inline` keeps functions of a test apart where it says so.
 for name, define in (("openmpi", "-DOPENMPI"), ("mpich", "-DMPICH")):
-    config.substitutions.append(("%%%s\\+\\+" % name, "%s clang++-19 -O1 %s %s" % (under, define, flags)))
-    config.substitutions.append(("%%%s" % name, "%s clang-19 -O1 %s %s" % (under, define, flags)))
-config.substitutions.append(("%opt", "%s opt-19 -load-pass-plugin=%s -S" % (under, plugin)))
-config.substitutions.append(("FileCheck", "FileCheck-19"))
+    config.substitutions.append(("%%%s\\+\\+" % name, "%s clang++-%s -O1 %s %s" % (under, llvm, define, flags)))
+    config.substitutions.append(("%%%s" % name, "%s clang-%s -O1 %s %s" % (under, llvm, define, flags)))
+config.substitutions.append(("%opt", "%s opt-%s -load-pass-plugin=%s -S" % (under, llvm, plugin)))
+config.substitutions.append(("FileCheck", "FileCheck-%s" % llvm))
 config.substitutions.append(("%set", "env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off"))

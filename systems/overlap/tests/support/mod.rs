@@ -10,6 +10,7 @@ use measure::tool;
 use overlap::Mpi;
 use overlap::Settings;
 use overlap::compile::{self, Request};
+use overlap::llvm::Llvm;
 use overlap::mpi::Language;
 
 /// A run that takes longer hangs.
@@ -23,7 +24,7 @@ pub fn plugin(what: &str) -> Option<PathBuf> {
         skip(&format!("overlap {what}: {tool} is missing"));
         return None;
     }
-    Some(overlap::plugin::plugin().unwrap_or_else(|error| panic!("{error}")))
+    Some(overlap::plugin::plugin(Llvm::V19).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The libraries that are here; the others are named at the end of `make test`.
@@ -70,13 +71,29 @@ pub fn compile_plain(mpi: Mpi, language: Language, arguments: &[&str]) {
     tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// The versions of LLVM that the plugin can be built for here; the others are named at the end of `make test`.
+pub fn versions(what: &str) -> Vec<Llvm> {
+    let (there, missing): (Vec<Llvm>, Vec<Llvm>) = Llvm::ALL.into_iter().partition(|it| it.builds());
+    for llvm in missing {
+        let number = llvm.number();
+        skip(&format!("overlap {what}: clang-{number} or llvm-{number}-dev is missing"));
+    }
+    there
+}
+
 /// Compiles with the plugin.
 pub fn compile_with(mpi: Mpi, language: Language, settings: &Settings, arguments: &[&str]) {
+    compile_by(Llvm::V19, mpi, language, settings, arguments);
+}
+
+/// The same with a compiler of this version.
+pub fn compile_by(llvm: Llvm, mpi: Mpi, language: Language, settings: &Settings, arguments: &[&str]) {
     let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
     // Remark files of programs that are linked at once lie where the compiler runs.
     let output = arguments.iter().position(|it| it == "-o").and_then(|at| arguments.get(at + 1)).expect("the result is named");
     let folder = Path::new(output).parent();
-    let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder };
+    let compiler = Some(llvm.compiler(language));
+    let request = Request { language, mpi, settings, compiler, plugin: None, arguments: &arguments, folder };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
     assert!(ended.ok, "{}", ended.failed());
 }
@@ -96,6 +113,7 @@ pub fn number(name: &str, default: u64) -> u64 {
 /// How a random program is compiled and run.
 #[derive(Debug)]
 pub struct Case {
+    pub llvm: Llvm,
     pub mpi: Mpi,
     pub level: &'static str,
     pub ranks: u32,
@@ -108,7 +126,7 @@ pub struct Case {
 
 impl Case {
     /// That of `seed`.
-    pub fn of(seed: u64, libraries: &[Mpi]) -> Case {
+    pub fn of(seed: u64, versions: &[Llvm], libraries: &[Mpi]) -> Case {
         let settings = Settings {
             strength: ["frontier", "extended", "frontier", "basic"][(seed / 3 % 4) as usize].to_owned(),
             convert: ["auto", "none", "auto"][(seed / 13 % 3) as usize].to_owned(),
@@ -119,6 +137,7 @@ impl Case {
             ..Settings::default()
         };
         Case {
+            llvm: versions[(seed / 17 % 2) as usize % versions.len()],
             mpi: libraries[(seed % 2) as usize % libraries.len()],
             level: ["-O1", "-O2", "-O3"][(seed / 2 % 3) as usize],
             ranks: 2 + (seed % 3) as u32,
@@ -131,15 +150,19 @@ impl Case {
 
 const LIT: [&str; 2] = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "/usr/lib/llvm-19/bin/lit"];
 
-/// Runs the plugin's own tests, each compiler under the command `under` if there is one.
-pub fn lit(plugin: &Path, under: Option<&str>, limit: Duration) {
+/// Runs the plugin's own tests with the compilers of `llvm`, each under the command `under` if there is one.
+pub fn lit(llvm: Llvm, plugin: &Path, under: Option<&str>, limit: Duration) {
     let Some(lit) = LIT.into_iter().find(|it| Path::new(it).is_file()) else {
         return skip("overlap lit: lit is missing (llvm-19-tools)");
     };
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let mut command = Command::new("python3");
     command.args([lit, "-j2", "--verbose", "--order=lexical"]).arg(root().join("systems/overlap/tests/lit"));
-    command.env("OVERLAP_PLUGIN", plugin).env("OVERLAP_SCRATCH", scratch.path()).env("OVERLAP_UNDER", under.unwrap_or_default());
+    command
+        .env("OVERLAP_LLVM", llvm.number().to_string())
+        .env("OVERLAP_PLUGIN", plugin)
+        .env("OVERLAP_SCRATCH", scratch.path())
+        .env("OVERLAP_UNDER", under.unwrap_or_default());
     let ran = tool::run(&mut command, b"", limit).expect("lit runs");
     assert!(ran.status.success(), "{}", ran.text());
     assert!(!ran.text().contains("UNSUPPORTED"), "{}", ran.text());

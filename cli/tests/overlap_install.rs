@@ -1,0 +1,136 @@
+//! `meanwhile overlap install`: wrappers that other build systems call, under their own names and through those of MPI.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use measure::tool;
+use overlap::llvm::Llvm;
+use overlap::mpi::{Language, Mpi};
+
+const PROGRAM: &str = include_str!("support/exchange.c");
+
+/// The versions of LLVM that are here, if MPI programs can be compiled; else the test is named as skipped.
+fn versions() -> Vec<Llvm> {
+    let missing: Vec<&str> = ["clang-19", "llvm-config-19", "clang-22", "llvm-config-22", "cmake", "ninja", "mpicc.openmpi", "mpicc.mpich"]
+        .into_iter()
+        .filter(|it| tool::find(it).is_none())
+        .collect();
+    if !missing.is_empty()
+        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
+    {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        let line = format!("overlap install: {} is missing\n", missing.join(", "));
+        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
+    }
+    let others = missing.iter().any(|it| !it.contains("22") && !it.contains("19"));
+    Llvm::ALL.into_iter().filter(|it| it.builds() && !others).collect()
+}
+
+fn meanwhile(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+}
+
+fn said(ran: &Output) -> String {
+    String::from_utf8_lossy(&ran.stderr).into_owned()
+}
+
+/// Runs `words` with the wrappers first in PATH.
+fn with_wrappers(folder: &Path, variable: Option<(&str, &str)>, words: &[&str]) -> Output {
+    let path = std::env::var("PATH").expect("there is one");
+    let mut command = Command::new("timeout");
+    command.arg("100").args(words).current_dir(folder).env("PATH", format!("{}:{path}", folder.join("p/bin").display()));
+    command.envs(variable).output().expect("timeout runs")
+}
+
+/// The library that a program needs, and whether something in it was converted.
+fn look(folder: &Path, program: &str) -> (Mpi, bool) {
+    let listed = Command::new("ldd").arg(folder.join(program)).output().expect("ldd runs");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let (openmpi, mpich) = (listed.contains("libmpi.so"), listed.contains("libmpich.so"));
+    assert!(openmpi != mpich, "{program} needs one library: {listed}");
+    let bytes = std::fs::read(folder.join(program)).expect("it was linked");
+    (if mpich { Mpi::Mpich } else { Mpi::OpenMpi }, String::from_utf8_lossy(&bytes).contains("overlap_sites"))
+}
+
+#[test]
+fn builds_call_the_wrappers() {
+    for llvm in versions() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
+        let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string(), "--min-bytes", "4096"]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 5);
+        // Under its own name, for what mpicc is; and below MPI's wrappers, for the library of each.
+        let default = overlap::mpi::which("mpicc").expect("it is one of the two");
+        let cases = [
+            (None, "meanwhile-mpicc", default),
+            (Some(("OMPI_CC", "meanwhile-mpicc")), "mpicc.openmpi", Mpi::OpenMpi),
+            (Some(("MPICH_CC", "meanwhile-mpicc")), "mpicc.mpich", Mpi::Mpich),
+        ];
+        for (variable, wrapper, mpi) in cases {
+            for steps in [
+                [[wrapper, "-O2", "-c", "p.c", "-o", "p.o"], [wrapper, "p.o", "-O2", "-lm", "-o", "a"]].as_slice(),
+                &[[wrapper, "-O2", "p.c", "-lm", "-o", "a"]],
+            ] {
+                for words in steps {
+                    let ran = with_wrappers(at, variable, words);
+                    assert!(ran.status.success() && said(&ran).is_empty(), "{words:?}: {}", said(&ran));
+                }
+                assert_eq!(look(at, "a"), (mpi, true), "{llvm:?}, {wrapper}");
+                std::fs::remove_file(at.join("a")).expect("ours");
+            }
+        }
+        // What is asked of MPI's wrapper is answered by it.
+        let shown = with_wrappers(at, None, &["meanwhile-mpicc", "-show"]);
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(shown.starts_with(llvm.compiler(Language::C)) && !shown.contains("pass-plugin"), "{shown}");
+    }
+}
+
+#[test]
+fn a_wrapper_that_calls_itself_is_refused() {
+    let Some(llvm) = versions().pop() else { return };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
+    let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string()]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    // The one as the MPI wrapper, the other as the compiler.
+    std::os::unix::fs::symlink("meanwhile-mpicc", at.join("p/bin/mpicc")).expect("a scratch link");
+    let own = env!("CARGO_BIN_EXE_meanwhile");
+    let compiler = at.join("p/bin/meanwhile-mpicc").display().to_string();
+    for words in [
+        ["meanwhile-mpicc", "-c", "p.c"].as_slice(),
+        &[own, "overlap", "cc", "--compiler", &compiler, "--mpi", "openmpi", "--", "-c", "p.c"],
+    ] {
+        let ran = with_wrappers(at, None, words);
+        assert_eq!(ran.status.code(), Some(2), "{words:?}: {}", said(&ran));
+        assert!(said(&ran).contains("runs meanwhile again"), "{words:?}: {}", said(&ran));
+    }
+}
+
+#[test]
+fn files_of_others_stay() {
+    let Some(llvm) = versions().pop() else { return };
+    let number = llvm.number().to_string();
+    for name in ["bin/meanwhile-mpifort", "lib/overlap.so", "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        let theirs = at.join("p").join(name);
+        std::fs::create_dir_all(theirs.parent().expect("a folder")).expect("a scratch folder");
+        std::fs::write(&theirs, "somebody else's\n").expect("a scratch file");
+        let ran = meanwhile(at, &["install", "p", "--llvm", &number]);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert!(said(&ran).contains(name) && said(&ran).contains("was not written by"), "{}", said(&ran));
+        assert_eq!(std::fs::read_to_string(&theirs).expect("it is still there"), "somebody else's\n");
+        assert!(name.starts_with("bin") || !at.join("p/bin").exists(), "nothing else was written");
+        // Ours are written again.
+        std::fs::remove_file(&theirs).expect("ours");
+        for _ in 0..2 {
+            assert!(meanwhile(at, &["install", "p", "--llvm", &number]).status.success());
+        }
+    }
+    let ran = meanwhile(Path::new("."), &["install", "nowhere", "--llvm", "21"]);
+    assert!(ran.status.code() == Some(1) && said(&ran).contains("LLVM 19 and 22"), "{}", said(&ran));
+}

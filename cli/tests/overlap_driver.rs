@@ -251,3 +251,49 @@ fn every_call_that_takes_time_is_seen_and_booked_on_itself() {
         assert_eq!(windows > 0, has_windows, "{answer}");
     }
 }
+
+#[test]
+fn what_a_call_costs_is_joined_with_what_became_of_it() {
+    if !tools() {
+        return;
+    }
+    // The line is known with debug information, the function without.
+    for debug in ["-g", "-g0"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        std::fs::write(at.join("p.c"), CALLS).expect("a scratch file");
+        let ran = meanwhile(at, &["cc", "--min-bytes", "1000000000", "--", "-O2", debug, "p.c", "-o", "p"]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let answer = trace(at);
+        std::fs::write(at.join("trace.json"), format!("what the program prints\n{answer}\n")).expect("a scratch file");
+        let (wall, compute) = (answer["bound"]["wall_s"].as_f64(), answer["bound"]["compute_s"].as_f64());
+        assert!(wall > compute && compute > Some(0.0), "{answer}");
+        assert!(answer["bound"]["speedup"].as_f64() > Some(1.0), "{answer}");
+        let ran = meanwhile(at, &["explain", ".", "--trace", "trace.json", "--json"]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let explained: Value = serde_json::from_slice(&ran.stdout).expect("an object");
+        let lost = explained["lost"].as_array().expect("sites");
+        let exchange = lost.iter().find(|it| it["call"] == "MPI_Sendrecv").unwrap_or_else(|| panic!("{explained}"));
+        let line = CALLS.lines().position(|it| it.contains("MPI_Sendrecv(")).expect("it is there") + 1;
+        assert_eq!(exchange["function"], "main", "{explained}");
+        assert_eq!(exchange["bytes"], 400_000, "{explained}");
+        if debug == "-g" {
+            assert!(exchange["file"].as_str().is_some_and(|it| it.ends_with("p.c")), "{explained}");
+            assert_eq!((&exchange["line"], &exchange["converted"]), (&line.into(), &false.into()), "{explained}");
+            assert!(exchange["reason"].is_string() && exchange["sentence"].is_string(), "{explained}");
+        } else {
+            assert_eq!((&exchange["line"], &exchange["converted"]), (&0.into(), &Value::Null), "{explained}");
+        }
+        let text = meanwhile(at, &["explain", ".", "--trace", "trace.json"]);
+        let text = String::from_utf8_lossy(&text.stdout).into_owned();
+        assert!(text.contains(if debug == "-g" { "- MPI_Sendrecv stays blocking" } else { "in main" }), "{text}");
+        // A trace that was cut off, and a file that is none.
+        let whole = answer.to_string();
+        for wrong in [&whole[..whole.len() / 2], "hello\n", "{}"] {
+            std::fs::write(at.join("wrong.json"), wrong).expect("a scratch file");
+            let ran = meanwhile(at, &["explain", ".", "--trace", "wrong.json"]);
+            assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+            assert!(said(&ran).contains("cannot use `wrong.json`") && said(&ran).contains("trace --json"), "{}", said(&ran));
+        }
+    }
+}

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use overlap::remarks::{self, Notes, Row};
+use overlap::trace::Lost;
 use report::{Cell, Kind, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::output::{Failure, Output};
 
@@ -19,6 +20,9 @@ pub struct Args {
     /// Only the counts.
     #[arg(long)]
     summary: bool,
+    /// What `trace --json` printed for the same program: what each call cost, and what became of it.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// The folder that source files are relative to.
     #[arg(long, value_name = "DIR", default_value = ".")]
     source: PathBuf,
@@ -29,10 +33,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::user(format!("cannot read `{}`: {error}", args.path.display()), None);
     let notes = remarks::notes(&args.path).map_err(cannot)?;
     let rows = if notes.crashes.is_empty() { read(&args.path)? } else { read_any(&args.path)? };
-    if !args.summary {
+    let lost = args.trace.as_deref().map(|it| lost(it)).transpose()?;
+    if !args.summary && lost.is_none() {
         for (file, rows) in by_file(&rows) {
             out.text(&listing(&args.source, file, &rows));
         }
+    }
+    if let Some(lost) = &lost {
+        out.text(&costs(lost, &rows));
     }
     out.line(&table(&rows, &notes).terminal(None));
     for (program, why) in &notes.switched_off {
@@ -44,8 +52,68 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut object = remarks::to_json(&rows);
     object["without_plugin"] = notes.crashes.iter().map(|it| it.display().to_string()).collect();
     object["switched_off"] = notes.switched_off.iter().map(|(it, why)| json!({"program": it.display().to_string(), "why": why})).collect();
+    if let Some(lost) = &lost {
+        object["lost"] = lost.iter().map(|site| cost(site, &rows)).collect();
+    }
     out.object(&object);
     Ok(())
+}
+
+/// What each site cost, from what `trace --json` printed.
+fn lost(path: &Path) -> Result<Vec<Lost>, Failure> {
+    let wrong = |said: String| {
+        let help = "it is what `meanwhile overlap trace --json` prints";
+        Failure::user(format!("cannot use `{}`: {said}", path.display()), Some(help))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    // The program's own output may stand before.
+    let object = text.lines().rfind(|it| it.starts_with('{')).ok_or_else(|| wrong("there is no object in it".to_owned()))?;
+    let value: Value = serde_json::from_str(object).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_value(value["lost"].clone()).map_err(|error| wrong(error.to_string()))
+}
+
+/// The remark about a site. Compilers name a file as they were given it, debug information by a longer path.
+fn remark_of<'a>(site: &Lost, rows: &'a [Row]) -> Option<&'a Row> {
+    let is_same = |a: &str, b: &str| !a.is_empty() && !b.is_empty() && (Path::new(a).ends_with(b) || Path::new(b).ends_with(a));
+    let mut found = rows.iter().filter(|it| it.call == site.call && it.line == site.line && is_same(&it.file, &site.file));
+    let first = found.clone().next();
+    // A function that was copied has several; where one was converted, the trace books what it costs there.
+    found.find(|it| it.converted).or(first)
+}
+
+fn cost(site: &Lost, rows: &[Row]) -> Value {
+    let remark = remark_of(site, rows);
+    let mut object = serde_json::to_value(site).expect("sites are plain");
+    object["converted"] = remark.map(|it| it.converted).into();
+    object["reason"] = remark.and_then(|it| it.reason.clone()).into();
+    object["sentence"] = remark.map(|it| it.sentence.clone()).into();
+    object
+}
+
+/// Sites of less time are left out of the text, as a part of the run.
+const SHARE_MIN: f64 = 0.001;
+
+/// The sites that took most time inside MPI first, each with its remark.
+fn costs(lost: &[Lost], rows: &[Row]) -> String {
+    let mut text = String::from("    time  of the run  site\n");
+    for site in lost.iter().filter(|it| it.share >= SHARE_MIN) {
+        let place = match (site.file.as_str(), site.function.as_str()) {
+            ("", "") => "somewhere".to_owned(),
+            ("", function) => format!("in {function}"),
+            (file, _) => format!("{file}:{}", site.line),
+        };
+        text += &format!("{:>6.3} s {:>10.1} %  {} {place}\n", site.seconds, site.share * 100.0, site.call);
+        let said = match remark_of(site, rows) {
+            Some(row) => format!("{} {}", if row.converted { "+" } else { "-" }, row.sentence),
+            None if site.function.starts_with("__overlap") || site.function.starts_with("overlap.") => {
+                "+ of the plugin: it asks for messages, and ends those that were put off".to_owned()
+            }
+            None if site.file.is_empty() => "? its line is not known: compile with -g".to_owned(),
+            None => "? no remark names this line".to_owned(),
+        };
+        text += &format!("{:24}{said}\n", "");
+    }
+    text + "\n"
 }
 
 /// All remarks at `path`.

@@ -35,6 +35,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     ));
     out.line(&windows(&sites, basic.as_deref()).terminal(None));
     out.line(&inside(&trace).terminal(None));
+    out.line(&gain(&trace).terminal(None));
+    if let Some(bound) = trace.bound() {
+        out.line(&format!(
+            "{:.3} s on the slowest rank, of which {:.3} s inside MPI (mean); {:.3} s outside on the rank that computes longest: at most {:.2} times as fast",
+            bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup
+        ));
+    }
     out.object(&object(&trace, &sites, significant));
     Ok(())
 }
@@ -49,6 +56,9 @@ fn object(trace: &Trace, sites: &[Site], significant: usize) -> Value {
         "executed": sites.len(),
         "significant": significant,
         "rows": rows,
+        "wall_us": trace.wall_us,
+        "lost": trace.lost(),
+        "bound": trace.bound(),
     })
 }
 
@@ -61,7 +71,7 @@ fn read(path: &Path) -> Result<Vec<Site>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     let rows = serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
-    Ok(Trace { mpi: overlap::Mpi::OpenMpi, ranks: 0, transformed: 0, rows }.sites())
+    Ok(Trace { mpi: overlap::Mpi::OpenMpi, ranks: 0, transformed: 0, rows, wall_us: Vec::new() }.sites())
 }
 
 /// The paper's tables 1 to 3.
@@ -89,6 +99,28 @@ fn windows(sites: &[Site], basic: Option<&[Site]>) -> Table {
     }
     total.push(Cell::number(format!("{:.2}", totals.1)));
     table.push(total);
+    table
+}
+
+/// Sites that take less of the run than this are left out of the table, as a part.
+const SHARE_MIN: f64 = 0.001;
+
+/// Time inside MPI by site.
+fn gain(trace: &Trace) -> Table {
+    let columns = &["call", "file", "line", "function", "count", "bytes each", "time [s]", "of the run [%]"];
+    let mut table = Table::new("what could be gained", columns).kind(Kind::Measured).note("time inside MPI, means over ranks");
+    for site in trace.lost().iter().filter(|it| it.share >= SHARE_MIN) {
+        table.push(vec![
+            Cell::words(&site.call),
+            Cell::words(&site.file),
+            Cell::number(site.line),
+            Cell::words(&site.function),
+            Cell::number(site.count),
+            Cell::number(site.bytes),
+            Cell::number(format!("{:.3}", site.seconds)),
+            Cell::number(format!("{:.1}", site.share * 100.0)),
+        ]);
+    }
     table
 }
 

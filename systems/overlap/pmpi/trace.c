@@ -3,7 +3,9 @@
    DIR is $MEANWHILE_TRACE_DIR.
 
    Programs compiled with the plugin say which site starts and ends (`__overlap_trace`); the calls
-   themselves come through the profiling interface. */
+   themselves come through the profiling interface, each with the address that it returns to. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@ enum { SITES_MAX = 4096 };
 
 struct site {
   const char *name; /* MPI_Send|file.c|28, or only MPI_Send for a call that was not converted */
+  const char *from; /* for such a call, the address it returns to */
   uint64_t count, bytes, window_ns, mpi_ns, started_ns;
   uint64_t started; /* of those, how often not blocking */
   int open;
@@ -24,6 +27,7 @@ static struct site sites[SITES_MAX];
 static int n_sites;
 static struct site *current; /* whose start or wait is running */
 static int depth;            /* inside a call of MPI, which may call others */
+static uint64_t began_ns;    /* when MPI was ready, else the first call */
 
 static uint64_t now(void) {
   struct timespec t;
@@ -31,12 +35,13 @@ static uint64_t now(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static struct site *find(const char *name) {
+static struct site *find(const char *name, const char *from) {
   for (int i = 0; i < n_sites; i++)
-    if (sites[i].name == name || strcmp(sites[i].name, name) == 0)
+    if (sites[i].from == from && (sites[i].name == name || strcmp(sites[i].name, name) == 0))
       return &sites[i];
   if (n_sites == SITES_MAX)
     return NULL;
+  sites[n_sites].from = from;
   sites[n_sites].name = name;
   return &sites[n_sites++];
 }
@@ -47,7 +52,7 @@ void __overlap_trace(int event, const char *name, int64_t bytes) {
     current = NULL;
     return;
   }
-  struct site *s = find(name);
+  struct site *s = find(name, NULL);
   current = s;
   if (!s)
     return;
@@ -67,16 +72,18 @@ void __overlap_trace(int event, const char *name, int64_t bytes) {
 }
 
 /* Starts the clock for a call; the site it belongs to, or NULL inside another call. */
-static struct site *enter(const char *name, uint64_t bytes, uint64_t *since) {
+static struct site *enter(const char *name, const char *from, uint64_t bytes, uint64_t *since) {
   struct site *s = NULL;
   if (depth++ == 0) {
-    s = current ? current : find(name);
+    s = current ? current : find(name, from);
     if (s && s != current) {
       s->count++;
       s->bytes += bytes;
     }
   }
   *since = now();
+  if (!began_ns)
+    began_ns = *since;
   return s;
 }
 
@@ -108,7 +115,7 @@ static uint64_t payloads(const int n[], MPI_Datatype d, MPI_Comm c) {
 #define WRAP(name, bytes, parameters, arguments)                                                   \
   int MPI_##name parameters {                                                                      \
     uint64_t since;                                                                                \
-    struct site *s = enter("MPI_" #name, bytes, &since);                                           \
+    struct site *s = enter("MPI_" #name, __builtin_return_address(0), bytes, &since);              \
     int code = PMPI_##name arguments;                                                              \
     leave(s, since);                                                                               \
     return code;                                                                                   \
@@ -217,6 +224,16 @@ static void put_string(FILE *out, const char *text, size_t length) {
   fputc('"', out);
 }
 
+/* The file that holds an address, and where in it. */
+static void put_place(FILE *out, const char *from) {
+  Dl_info in;
+  if (!from || !dladdr(from, &in) || !in.dli_fname)
+    return;
+  fprintf(out, ", \"object\": ");
+  put_string(out, in.dli_fname, strlen(in.dli_fname));
+  fprintf(out, ", \"address\": %llu", (unsigned long long)(from - (const char *)in.dli_fbase));
+}
+
 static void store(int rank, int ranks) {
   const char *folder = getenv("MEANWHILE_TRACE_DIR");
   char path[4096];
@@ -225,7 +242,8 @@ static void store(int rank, int ranks) {
   FILE *out = fopen(path, "w");
   if (!out)
     return;
-  fprintf(out, "{\"rank\": %d, \"ranks\": %d, \"rows\": [", rank, ranks);
+  fprintf(out, "{\"rank\": %d, \"ranks\": %d, \"wall_us\": %.3f, \"rows\": [", rank, ranks,
+          began_ns ? (double)(now() - began_ns) / 1e3 : 0.0);
   for (int i = 0; i < n_sites; i++) {
     const struct site *s = &sites[i];
     const char *file = strchr(s->name, '|');
@@ -240,10 +258,24 @@ static void store(int rank, int ranks) {
       fprintf(out, "%.3f", (double)s->window_ns / (double)s->started / 1e3);
     else
       fprintf(out, "null");
-    fprintf(out, ", \"mpi_us\": %.3f}", (double)s->mpi_ns / 1e3);
+    fprintf(out, ", \"mpi_us\": %.3f", (double)s->mpi_ns / 1e3);
+    put_place(out, s->from);
+    fputc('}', out);
   }
   fprintf(out, "\n]}\n");
   fclose(out);
+}
+
+int MPI_Init(int *argc, char ***argv) {
+  int code = PMPI_Init(argc, argv);
+  began_ns = now();
+  return code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  int code = PMPI_Init_thread(argc, argv, required, provided);
+  began_ns = now();
+  return code;
 }
 
 int MPI_Finalize(void) {

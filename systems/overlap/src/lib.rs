@@ -10,6 +10,7 @@ pub mod install;
 pub mod llvm;
 pub mod made;
 pub mod mpi;
+pub mod places;
 pub mod plugin;
 pub mod remarks;
 pub mod settings;

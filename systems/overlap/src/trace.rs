@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::mpi::Mpi;
+use crate::places::Places;
 use crate::plugin;
 
 /// One call site on one rank.
@@ -16,10 +17,13 @@ use crate::plugin;
 pub struct Row {
     /// Such as `MPI_Send`.
     pub call: String,
-    /// Source file; empty for a call that was not converted.
+    /// Source file; empty if it is not known.
     pub file: String,
-    /// Line; 0 for a call that was not converted.
+    /// Line; 0 if it is not known.
     pub line: u64,
+    /// The function, for a call that was not converted; empty if it is not known.
+    #[serde(default)]
+    pub function: String,
     /// The rank.
     pub rank: u32,
     /// How often it was executed.
@@ -43,6 +47,42 @@ pub struct Trace {
     pub transformed: usize,
     /// All sites of all ranks.
     pub rows: Vec<Row>,
+    /// From the end of MPI_Init to MPI_Finalize in microseconds, of each rank.
+    pub wall_us: Vec<f64>,
+}
+
+/// One call site, over all ranks: what it may cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Such as `MPI_Send`.
+    pub call: String,
+    /// Source file; empty if it is not known.
+    pub file: String,
+    /// Line; 0 if it is not known.
+    pub line: u64,
+    /// The function, if only that is known.
+    pub function: String,
+    /// Executions on the rank that came there most often.
+    pub count: u64,
+    /// Payload of one execution.
+    pub bytes: u64,
+    /// Time inside MPI, mean over all ranks, in seconds.
+    pub seconds: f64,
+    /// The same as a part of the whole run.
+    pub share: f64,
+}
+
+/// What could be gained if no rank waited inside MPI while it has work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bound {
+    /// From MPI_Init to MPI_Finalize, on the slowest rank, in seconds.
+    pub wall_s: f64,
+    /// Inside MPI, mean over ranks, in seconds.
+    pub mpi_s: f64,
+    /// Outside of MPI, on the rank that computes longest, in seconds.
+    pub compute_s: f64,
+    /// How many times as fast the run could be at most.
+    pub speedup: f64,
 }
 
 /// One site, over all ranks.
@@ -62,6 +102,49 @@ pub struct Site {
 pub const SIGNIFICANT_US: f64 = 5.0;
 
 impl Trace {
+    /// All sites that took time, those that took most first.
+    pub fn lost(&self) -> Vec<Lost> {
+        let mut found: Vec<Lost> = Vec::new();
+        let wall: f64 = self.wall_us.iter().sum();
+        for row in &self.rows {
+            let known =
+                found.iter_mut().find(|it| (&it.call, &it.file, it.line, &it.function) == (&row.call, &row.file, row.line, &row.function));
+            let site = match known {
+                Some(site) => site,
+                None => {
+                    let Row { call, file, function, .. } = row.clone();
+                    found.push(Lost { call, file, line: row.line, function, count: 0, bytes: 0, seconds: 0.0, share: 0.0 });
+                    found.last_mut().expect("it was just added")
+                }
+            };
+            site.count = site.count.max(row.count);
+            site.bytes = site.bytes.max(row.bytes.checked_div(row.count).unwrap_or(0));
+            site.seconds += row.mpi_us / 1e6 / f64::from(self.ranks.max(1));
+            site.share += if wall > 0.0 { row.mpi_us / wall } else { 0.0 };
+        }
+        found.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line))));
+        found
+    }
+
+    /// How fast the run could be: the rank that computes longest has to compute, and the rank that spends least time inside MPI
+    /// waits for no other, so that its messages take that long.
+    pub fn bound(&self) -> Option<Bound> {
+        let mut inside = vec![0.0; self.wall_us.len()];
+        for row in &self.rows {
+            *inside.get_mut(row.rank as usize)? += row.mpi_us;
+        }
+        let wall = self.wall_us.iter().copied().reduce(f64::max)?;
+        let compute = self.wall_us.iter().zip(&inside).map(|(wall, mpi)| wall - mpi).reduce(f64::max)?;
+        let messages = inside.iter().copied().reduce(f64::min)?;
+        let least = compute.max(messages);
+        (least > 0.0).then(|| Bound {
+            wall_s: wall / 1e6,
+            mpi_s: inside.iter().sum::<f64>() / inside.len() as f64 / 1e6,
+            compute_s: compute / 1e6,
+            speedup: (wall / least).max(1.0),
+        })
+    }
+
     /// Converted sites that were executed, each with its mean window over the ranks that came there.
     pub fn sites(&self) -> Vec<Site> {
         let mut found: Vec<(Site, usize)> = Vec::new();
@@ -102,18 +185,26 @@ pub fn run(words: &[String], quiet: bool) -> Result<Trace, ToolError> {
     if !status.success() {
         return Err(failed(status.to_string()));
     }
-    let mut rows: Vec<Row> = Vec::new();
+    let (mut rows, mut wall_us): (Vec<Row>, Vec<f64>) = Default::default();
+    let mut places = Places::default();
     let mut ranks = 0;
     while let Ok(text) = std::fs::read_to_string(folder.path().join(format!("rank-{ranks}.json"))) {
         let value: Value = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
-        let more: Vec<Row> = serde_json::from_value(value["rows"].clone()).map_err(|error| failed(error.to_string()))?;
-        rows.extend(more);
+        for row in value["rows"].as_array().into_iter().flatten() {
+            let mut new: Row = serde_json::from_value(row.clone()).map_err(|error| failed(error.to_string()))?;
+            if let (Some(file), Some(address)) = (row["object"].as_str(), row["address"].as_u64()) {
+                let place = places.of(file, address);
+                (new.file, new.line, new.function) = (place.file, place.line, place.function);
+            }
+            rows.push(new);
+        }
+        wall_us.push(value["wall_us"].as_f64().unwrap_or(0.0));
         ranks += 1;
     }
     if ranks == 0 {
         return Err(failed("no rank wrote a trace: did the program call MPI_Finalize?".to_owned()));
     }
-    Ok(Trace { mpi, ranks, transformed: transformed(&program), rows })
+    Ok(Trace { mpi, ranks, transformed: transformed(&program), rows, wall_us })
 }
 
 /// The program that a launcher's command line starts, and whose MPI it is linked with.
@@ -163,13 +254,31 @@ mod tests {
     use super::*;
 
     fn row(rank: u32, line: u64, window_us: Option<f64>) -> Row {
-        Row { call: "MPI_Send".to_owned(), file: "a.c".to_owned(), line, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
+        let (call, file, function) = ("MPI_Send".to_owned(), "a.c".to_owned(), String::new());
+        Row { call, file, line, function, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
+    }
+
+    #[test]
+    fn what_could_be_gained() {
+        let of = |line, rank, mpi_us| Row { mpi_us, bytes: 300, ..row(rank, line, None) };
+        let rows = vec![of(9, 0, 2e6), of(9, 1, 4e6), of(4, 0, 7e6), of(4, 1, 1e6)];
+        let trace = Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 0, rows, wall_us: vec![12e6, 10e6] };
+        let lost: Vec<(u64, u64, f64)> = trace.lost().iter().map(|it| (it.line, it.bytes, it.seconds)).collect();
+        assert_eq!(lost, [(4, 100, 4.0), (9, 100, 3.0)]);
+        assert!((trace.lost()[0].share - 8.0 / 22.0).abs() < 1e-12);
+        // One rank computes 3 s, the other 5 s; neither has its messages in less than 5 s.
+        let bound = trace.bound().expect("there was time");
+        assert_eq!((bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup), (12.0, 7.0, 5.0, 2.4));
+        // Nothing to be hidden, and nothing known.
+        let idle = Trace { rows: vec![of(9, 0, 0.0)], wall_us: vec![5e6], ranks: 1, ..trace.clone() };
+        assert_eq!(idle.bound().expect("there was time").speedup, 1.0);
+        assert_eq!(Trace { rows: Vec::new(), wall_us: Vec::new(), ..trace }.bound(), None);
     }
 
     #[test]
     fn windows_are_means_over_ranks() {
         let rows = vec![row(0, 9, Some(10.0)), row(1, 9, Some(30.0)), row(1, 4, Some(7.0)), row(0, 2, None)];
-        let trace = Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 2, rows };
+        let trace = Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 2, rows, wall_us: vec![1.0, 1.0] };
         let sites: Vec<(u64, f64)> = trace.sites().into_iter().map(|it| (it.line, it.window_us)).collect();
         assert_eq!(sites, [(4, 7.0), (9, 20.0)]);
     }

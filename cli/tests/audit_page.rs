@@ -1,16 +1,12 @@
 //! The page of an audit in a real browser: a click on a stall shows its explanation, without a network.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+#[path = "support/browser.rs"]
+mod browser;
 
-use serde_json::{Value, json};
+use std::process::Command;
 
-/// The browser gets this long for one step.
-const LIMIT: Duration = Duration::from_secs(60);
-/// How the protocol names an element in its answers (W3C WebDriver, section 12).
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+use browser::Browser;
+use serde_json::json;
 
 /// Slide 14 of Blackham and Heiser as C: the second load waits behind the first test.
 const SOURCE: &str = "\
@@ -26,98 +22,6 @@ int fast(struct tcb *ep, struct tcb *caller)
     return ep->cap;
 }
 ";
-
-struct Browser {
-    driver: Child,
-    port: u16,
-    session: String,
-}
-
-impl Browser {
-    fn open() -> Browser {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is installed: see `meanwhile doctor`");
-        let lines = BufReader::new(driver.stdout.take().expect("its output is a pipe")).lines().map_while(Result::ok);
-        let mut said = Vec::new();
-        let mut port = None;
-        for line in lines {
-            port = line.split("successfully on port ").nth(1).and_then(|it| it.trim_end_matches('.').parse().ok());
-            said.push(line);
-            if port.is_some() {
-                break;
-            }
-        }
-        let mut browser = Browser { driver, port: port.unwrap_or_else(|| panic!("no port in {said:?}")), session: String::new() };
-        // Nothing outside can be reached, whatever the page asks for.
-        let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"];
-        let wanted =
-            json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}, "goog:loggingPrefs": {"browser": "ALL"}}}});
-        let answer = browser.ask("POST", "/session", &wanted);
-        browser.session = format!("/session/{}", answer["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {answer}")));
-        browser
-    }
-
-    /// One request of the protocol; the value of its answer.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
-        stream.set_read_timeout(Some(LIMIT)).expect("a limit can be set");
-        let body = if method == "GET" || method == "DELETE" { String::new() } else { body.to_string() };
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n");
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("chromedriver reads");
-        let mut reader = BufReader::new(stream);
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).expect("chromedriver answers");
-            let line = line.trim_end().to_ascii_lowercase();
-            if let Some(n) = line.strip_prefix("content-length:") {
-                length = n.trim().parse().expect("a length is a number");
-            }
-            if line.is_empty() {
-                break;
-            }
-        }
-        let mut bytes = vec![0; length];
-        reader.read_exact(&mut bytes).expect("chromedriver answers to the end");
-        let answer: Value = serde_json::from_slice(&bytes).expect("the answer is JSON");
-        assert!(answer["value"].get("error").is_none(), "{method} {path}: {answer}");
-        answer["value"].clone()
-    }
-
-    fn post(&self, path: &str, body: Value) -> Value {
-        self.ask("POST", &format!("{}{path}", self.session), &body)
-    }
-
-    fn elements(&self, selector: &str) -> Vec<String> {
-        let found = self.post("/elements", json!({"using": "css selector", "value": selector}));
-        let list = found.as_array().unwrap_or_else(|| panic!("no list: {found}")).clone();
-        list.iter().map(|it| it[ELEMENT].as_str().expect("an element has a name").to_owned()).collect()
-    }
-
-    fn text(&self, selector: &str) -> String {
-        let element = &self.elements(selector)[0];
-        self.ask("GET", &format!("{}/element/{element}/text", self.session), &Value::Null).as_str().unwrap_or_default().to_owned()
-    }
-
-    fn script(&self, text: &str) -> Value {
-        self.post("/execute/sync", json!({"script": text, "args": []}))
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.ask("DELETE", &self.session, &Value::Null);
-        }
-        // It may have ended with its session.
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
-    }
-}
 
 #[test]
 fn a_click_on_a_stall_shows_why_it_waits() {
@@ -148,20 +52,9 @@ fn a_click_on_a_stall_shows_why_it_waits() {
 
     // The keyboard does the same.
     browser.script("document.querySelectorAll('.asm button')[document.querySelectorAll('.asm button').length - 1].focus()");
-    let enter = json!({"actions": [{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "\u{e007}"}, {"type": "keyUp", "value": "\u{e007}"}]}]});
-    browser.post("/actions", enter);
+    browser.press("\u{e007}");
     assert_ne!(browser.text("#explanation"), shown);
 
-    // Light and dark.
-    let colour = |mode: &str| {
-        let features = json!([{"name": "prefers-color-scheme", "value": mode}]);
-        browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}));
-        browser.script("return getComputedStyle(document.body).backgroundColor").as_str().unwrap_or_default().to_owned()
-    };
-    assert_eq!((colour("light").as_str(), colour("dark").as_str()), ("rgb(255, 255, 255)", "rgb(20, 23, 26)"));
-
-    // Nothing was asked of a network, and nothing went wrong.
-    let loaded = browser.script("return performance.getEntriesByType('resource').map(it => it.name)");
-    assert_eq!(loaded, json!([]));
-    assert_eq!(browser.post("/se/log", json!({"type": "browser"})), json!([]));
+    assert_eq!((browser.colour("light").as_str(), browser.colour("dark").as_str()), ("rgb(255, 255, 255)", "rgb(20, 23, 26)"));
+    browser.assert_quiet();
 }

@@ -33,7 +33,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::user(format!("cannot read `{}`: {error}", args.path.display()), None);
     let notes = remarks::notes(&args.path).map_err(cannot)?;
     let rows = if notes.crashes.is_empty() { read(&args.path)? } else { read_any(&args.path)? };
-    let lost = args.trace.as_deref().map(|it| lost(it)).transpose()?;
+    let lost = args.trace.as_deref().map(lost).transpose()?;
     if !args.summary && lost.is_none() {
         for (file, rows) in by_file(&rows) {
             out.text(&listing(&args.source, file, &rows));

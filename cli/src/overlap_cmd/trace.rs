@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use overlap::trace::{self, SIGNIFICANT_US, Site, Trace};
+use overlap::timeline;
+use overlap::trace::{self, Row, SIGNIFICANT_US, Site, Trace, Wanted};
 use report::number::count;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use crate::output::{Failure, Output};
+use crate::output::{self, Failure, Output};
 
 /// Arguments of `meanwhile overlap trace`.
 #[derive(Debug, clap::Args)]
@@ -15,6 +16,9 @@ pub struct Args {
     /// What `trace --json` printed for the same program compiled with `--strength basic`.
     #[arg(long, value_name = "FILE")]
     basic: Option<PathBuf>,
+    /// A page with the time line of all ranks.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// The launcher with its arguments, after `--`, such as `mpirun -n 2 ./a`.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -23,7 +27,10 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let basic = args.basic.as_deref().map(read).transpose()?;
-    let trace = trace::run(&args.command, false).map_err(Failure::tool)?;
+    if let Some(path) = &args.html {
+        output::check_writable(path)?;
+    }
+    let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() }).map_err(Failure::tool)?;
     let sites = trace.sites();
     let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
     out.line(&format!(
@@ -41,6 +48,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             "{:.3} s on the slowest rank, of which {:.3} s inside MPI (mean); {:.3} s outside on the rank that computes longest: at most {:.2} times as fast",
             bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup
         ));
+    }
+    if let Some(path) = &args.html {
+        output::write_file(path, timeline::html(&trace, &args.command.join(" ")))?;
     }
     out.object(&object(&trace, &sites, significant));
     Ok(())
@@ -70,8 +80,8 @@ fn read(path: &Path) -> Result<Vec<Site>, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let rows = serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
-    Ok(Trace { mpi: overlap::Mpi::OpenMpi, ranks: 0, transformed: 0, rows, wall_us: Vec::new() }.sites())
+    let rows: Vec<Row> = serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
+    Ok(trace::sites(&rows))
 }
 
 /// The paper's tables 1 to 3.

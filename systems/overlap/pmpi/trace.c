@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SITES_MAX = 4096 };
+enum { SITES_MAX = 4096, EVENTS_MAX = 1 << 18, MERGED_NS = 2000 };
 
 struct site {
   const char *name; /* MPI_Send|file.c|28, or only MPI_Send for a call that was not converted */
@@ -23,6 +23,15 @@ struct site {
   int open;
 };
 
+/* A call, or a window from its start to its wait. */
+struct event {
+  uint64_t begin_ns, end_ns;
+  int site, is_window;
+};
+
+static struct event *events; /* none unless $MEANWHILE_TRACE_EVENTS is set */
+static int n_events;
+static uint64_t n_left_out;
 static struct site sites[SITES_MAX];
 static int n_sites;
 static struct site *current; /* whose start or wait is running */
@@ -33,6 +42,29 @@ static uint64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Polls that follow each other are one event. */
+static void note(const struct site *s, int is_window, uint64_t begin, uint64_t end) {
+  struct event *last = n_events ? &events[n_events - 1] : NULL;
+  int site = (int)(s - sites);
+  if (last && !is_window && !last->is_window && last->site == site && begin - last->end_ns < MERGED_NS) {
+    last->end_ns = end;
+  } else if (n_events == EVENTS_MAX) {
+    n_left_out++;
+  } else if (events) {
+    events[n_events++] = (struct event){begin, end, site, is_window};
+  }
+}
+
+/* MPI is ready: time begins, for all ranks at once if they all come here. */
+static void begin(int all) {
+  if (getenv("MEANWHILE_TRACE_EVENTS")) {
+    events = calloc(EVENTS_MAX, sizeof *events);
+    if (all)
+      PMPI_Barrier(MPI_COMM_WORLD);
+  }
+  began_ns = now();
 }
 
 static struct site *find(const char *name, const char *from) {
@@ -67,7 +99,9 @@ void __overlap_trace(int event, const char *name, int64_t bytes) {
     s->open = 0;
   } else if (s->open) {
     s->open = 0;
-    s->window_ns += now() - s->started_ns;
+    uint64_t end = now();
+    s->window_ns += end - s->started_ns;
+    note(s, 1, s->started_ns, end);
   }
 }
 
@@ -81,16 +115,19 @@ static struct site *enter(const char *name, const char *from, uint64_t bytes, ui
       s->bytes += bytes;
     }
   }
-  *since = now();
   if (!began_ns)
-    began_ns = *since;
+    begin(0);
+  *since = now();
   return s;
 }
 
 static void leave(struct site *s, uint64_t since) {
   depth--;
-  if (s)
-    s->mpi_ns += now() - since;
+  if (!s)
+    return;
+  uint64_t end = now();
+  s->mpi_ns += end - since;
+  note(s, 0, since, end);
 }
 
 /* What a call sends, or receives if it only receives, in bytes. */
@@ -262,19 +299,23 @@ static void store(int rank, int ranks) {
     put_place(out, s->from);
     fputc('}', out);
   }
-  fprintf(out, "\n]}\n");
+  fprintf(out, "\n], \"left_out\": %llu, \"events\": [", (unsigned long long)n_left_out);
+  for (int i = 0; i < n_events; i++)
+    fprintf(out, "%s[%d,%d,%.3f,%.3f]", i ? "," : "", events[i].site, events[i].is_window,
+            ((double)events[i].begin_ns - (double)began_ns) / 1e3, (double)(events[i].end_ns - events[i].begin_ns) / 1e3);
+  fprintf(out, "]}\n");
   fclose(out);
 }
 
 int MPI_Init(int *argc, char ***argv) {
   int code = PMPI_Init(argc, argv);
-  began_ns = now();
+  begin(1);
   return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   int code = PMPI_Init_thread(argc, argv, required, provided);
-  began_ns = now();
+  begin(1);
   return code;
 }
 

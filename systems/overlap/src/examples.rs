@@ -92,6 +92,6 @@ impl Listing {
         words.extend(launcher.get_args().map(|it| it.to_string_lossy().into_owned()));
         words.push(self.folder.path().join("program").display().to_string());
         words.extend(["1048576".to_owned(), "2500".to_owned(), rounds.to_string()]);
-        Ok(trace::run(&words, true)?.sites())
+        Ok(trace::run(&words, trace::Wanted { quiet: true, events: false })?.sites())
     }
 }

@@ -14,6 +14,7 @@ pub mod places;
 pub mod plugin;
 pub mod remarks;
 pub mod settings;
+pub mod timeline;
 pub mod trace;
 
 pub use mpi::Mpi;

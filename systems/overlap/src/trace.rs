@@ -49,6 +49,34 @@ pub struct Trace {
     pub rows: Vec<Row>,
     /// From the end of MPI_Init to MPI_Finalize in microseconds, of each rank.
     pub wall_us: Vec<f64>,
+    /// What happened when; empty unless asked for.
+    pub events: Vec<Event>,
+    /// Events that were not kept, because there were too many.
+    pub left_out: u64,
+}
+
+/// A call on one rank, or a window from its start to its wait.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// The rank.
+    pub rank: u32,
+    /// Index into [`Trace::rows`].
+    pub row: usize,
+    /// True for a window.
+    pub is_window: bool,
+    /// Since MPI_Init, in microseconds.
+    pub begin_us: f64,
+    /// How long, in microseconds.
+    pub us: f64,
+}
+
+/// What of a run is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted {
+    /// What the program prints is not shown.
+    pub quiet: bool,
+    /// When each call began and ended.
+    pub events: bool,
 }
 
 /// One call site, over all ranks: what it may cost.
@@ -145,31 +173,62 @@ impl Trace {
         })
     }
 
-    /// Converted sites that were executed, each with its mean window over the ranks that came there.
-    pub fn sites(&self) -> Vec<Site> {
-        let mut found: Vec<(Site, usize)> = Vec::new();
-        for row in &self.rows {
-            let Some(window_us) = row.window_us.filter(|_| row.count > 0) else { continue };
-            match found.iter_mut().find(|(it, _)| (&it.call, &it.file, it.line) == (&row.call, &row.file, row.line)) {
-                Some((site, ranks)) => {
-                    site.window_us += window_us;
-                    *ranks += 1;
-                }
-                None => found.push((Site { call: row.call.clone(), file: row.file.clone(), line: row.line, window_us }, 1)),
+    /// Adds what the next rank wrote. Calls of one line, as an unrolled loop has several, are one row.
+    fn add_rank(&mut self, value: &Value, places: &mut Places) -> Result<(), serde_json::Error> {
+        let first = self.rows.len();
+        let mut row_of = Vec::new();
+        for row in value["rows"].as_array().into_iter().flatten() {
+            let mut new: Row = serde_json::from_value(row.clone())?;
+            if let (Some(file), Some(address)) = (row["object"].as_str(), row["address"].as_u64()) {
+                let place = places.of(file, address);
+                (new.file, new.line, new.function) = (place.file, place.line, place.function);
+            }
+            let is_same = |it: &Row| (&it.call, &it.file, it.line, &it.function) == (&new.call, &new.file, new.line, &new.function);
+            let known = self.rows[first..].iter().position(|it| it.window_us.is_none() && new.window_us.is_none() && is_same(it));
+            row_of.push(known.map_or(self.rows.len(), |it| first + it));
+            match known.map(|it| &mut self.rows[first + it]) {
+                Some(row) => (row.count, row.bytes, row.mpi_us) = (row.count + new.count, row.bytes + new.bytes, row.mpi_us + new.mpi_us),
+                None => self.rows.push(new),
             }
         }
-        let mut sites: Vec<Site> =
-            found.into_iter().map(|(site, ranks)| Site { window_us: site.window_us / ranks as f64, ..site }).collect();
-        sites.sort_by(|a, b| (&a.file, a.line, &a.call).cmp(&(&b.file, b.line, &b.call)));
-        sites
+        let events: Vec<(usize, u8, f64, f64)> = serde_json::from_value(value["events"].clone())?;
+        let events = events.into_iter().map(|(site, kind, begin_us, us)| (row_of[site], kind == 1, begin_us, us));
+        self.events.extend(events.map(|(row, is_window, begin_us, us)| Event { rank: self.ranks, row, is_window, begin_us, us }));
+        self.wall_us.push(value["wall_us"].as_f64().unwrap_or(0.0));
+        self.left_out += value["left_out"].as_u64().unwrap_or(0);
+        self.ranks += 1;
+        Ok(())
     }
+
+    /// Converted sites that were executed, each with its mean window over the ranks that came there.
+    pub fn sites(&self) -> Vec<Site> {
+        sites(&self.rows)
+    }
+}
+
+/// The same of some rows.
+pub fn sites(rows: &[Row]) -> Vec<Site> {
+    let mut found: Vec<(Site, usize)> = Vec::new();
+    for row in rows {
+        let Some(window_us) = row.window_us.filter(|_| row.count > 0) else { continue };
+        match found.iter_mut().find(|(it, _)| (&it.call, &it.file, it.line) == (&row.call, &row.file, row.line)) {
+            Some((site, ranks)) => {
+                site.window_us += window_us;
+                *ranks += 1;
+            }
+            None => found.push((Site { call: row.call.clone(), file: row.file.clone(), line: row.line, window_us }, 1)),
+        }
+    }
+    let mut sites: Vec<Site> = found.into_iter().map(|(site, ranks)| Site { window_us: site.window_us / ranks as f64, ..site }).collect();
+    sites.sort_by(|a, b| (&a.file, a.line, &a.call).cmp(&(&b.file, b.line, &b.call)));
+    sites
 }
 
 /// Runs `words`, such as `mpirun -n 2 ./a`, under the library; its output goes where ours goes.
 ///
 /// # Errors
 /// If the program is none of MPI's, cannot be run, fails, or ends before MPI_Finalize.
-pub fn run(words: &[String], quiet: bool) -> Result<Trace, ToolError> {
+pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
     let (program, mpi) = program(words)?;
     let library = plugin::trace_library(mpi)?;
     let folder =
@@ -178,33 +237,27 @@ pub fn run(words: &[String], quiet: bool) -> Result<Trace, ToolError> {
     command.args(&words[1..]).env("LD_PRELOAD", &library).env("MEANWHILE_TRACE_DIR", folder.path());
     let ran = tool::command_line(&command);
     let failed = |said: String| ToolError { ran: ran.clone(), said };
-    if quiet {
+    if wanted.events {
+        command.env("MEANWHILE_TRACE_EVENTS", "1");
+    }
+    if wanted.quiet {
         command.stdout(Stdio::null()).stderr(Stdio::null());
     }
     let status = command.status().map_err(|error| failed(error.to_string()))?;
     if !status.success() {
         return Err(failed(status.to_string()));
     }
-    let (mut rows, mut wall_us): (Vec<Row>, Vec<f64>) = Default::default();
+    let mut trace =
+        Trace { mpi, ranks: 0, transformed: transformed(&program), rows: Vec::new(), wall_us: Vec::new(), events: Vec::new(), left_out: 0 };
     let mut places = Places::default();
-    let mut ranks = 0;
-    while let Ok(text) = std::fs::read_to_string(folder.path().join(format!("rank-{ranks}.json"))) {
+    while let Ok(text) = std::fs::read_to_string(folder.path().join(format!("rank-{}.json", trace.ranks))) {
         let value: Value = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
-        for row in value["rows"].as_array().into_iter().flatten() {
-            let mut new: Row = serde_json::from_value(row.clone()).map_err(|error| failed(error.to_string()))?;
-            if let (Some(file), Some(address)) = (row["object"].as_str(), row["address"].as_u64()) {
-                let place = places.of(file, address);
-                (new.file, new.line, new.function) = (place.file, place.line, place.function);
-            }
-            rows.push(new);
-        }
-        wall_us.push(value["wall_us"].as_f64().unwrap_or(0.0));
-        ranks += 1;
+        trace.add_rank(&value, &mut places).map_err(|error| failed(error.to_string()))?;
     }
-    if ranks == 0 {
+    if trace.ranks == 0 {
         return Err(failed("no rank wrote a trace: did the program call MPI_Finalize?".to_owned()));
     }
-    Ok(Trace { mpi, ranks, transformed: transformed(&program), rows, wall_us })
+    Ok(trace)
 }
 
 /// The program that a launcher's command line starts, and whose MPI it is linked with.
@@ -258,11 +311,15 @@ mod tests {
         Row { call, file, line, function, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
     }
 
+    fn empty() -> Trace {
+        Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 0, rows: Vec::new(), wall_us: Vec::new(), events: Vec::new(), left_out: 0 }
+    }
+
     #[test]
     fn what_could_be_gained() {
         let of = |line, rank, mpi_us| Row { mpi_us, bytes: 300, ..row(rank, line, None) };
         let rows = vec![of(9, 0, 2e6), of(9, 1, 4e6), of(4, 0, 7e6), of(4, 1, 1e6)];
-        let trace = Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 0, rows, wall_us: vec![12e6, 10e6] };
+        let trace = Trace { rows, wall_us: vec![12e6, 10e6], ..empty() };
         let lost: Vec<(u64, u64, f64)> = trace.lost().iter().map(|it| (it.line, it.bytes, it.seconds)).collect();
         assert_eq!(lost, [(4, 100, 4.0), (9, 100, 3.0)]);
         assert!((trace.lost()[0].share - 8.0 / 22.0).abs() < 1e-12);
@@ -272,13 +329,13 @@ mod tests {
         // Nothing to be hidden, and nothing known.
         let idle = Trace { rows: vec![of(9, 0, 0.0)], wall_us: vec![5e6], ranks: 1, ..trace.clone() };
         assert_eq!(idle.bound().expect("there was time").speedup, 1.0);
-        assert_eq!(Trace { rows: Vec::new(), wall_us: Vec::new(), ..trace }.bound(), None);
+        assert_eq!(empty().bound(), None);
     }
 
     #[test]
     fn windows_are_means_over_ranks() {
         let rows = vec![row(0, 9, Some(10.0)), row(1, 9, Some(30.0)), row(1, 4, Some(7.0)), row(0, 2, None)];
-        let trace = Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 2, rows, wall_us: vec![1.0, 1.0] };
+        let trace = Trace { rows, wall_us: vec![1.0, 1.0], ..empty() };
         let sites: Vec<(u64, f64)> = trace.sites().into_iter().map(|it| (it.line, it.window_us)).collect();
         assert_eq!(sites, [(4, 7.0), (9, 20.0)]);
     }

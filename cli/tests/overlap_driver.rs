@@ -297,3 +297,55 @@ fn what_a_call_costs_is_joined_with_what_became_of_it() {
         }
     }
 }
+
+#[test]
+fn a_profile_decides_what_is_converted() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    let never = "  if (argc > 5)\n    MPI_Sendrecv(b, 50000, MPI_DOUBLE, other, 4, a, 50000, MPI_DOUBLE, other, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n";
+    let begin = "  for (int i = 1; i < 5000; i++)\n";
+    assert!(CALLS.contains(begin));
+    std::fs::write(at.join("p.c"), CALLS.replace(begin, &format!("{never}{begin}"))).expect("a scratch file");
+    let build = |more: &[&str]| {
+        let ran = meanwhile(at, &[&["cc", "--min-bytes", "1000000000"], more, &["--", "-O2", "-g", "p.c", "-o", "p"]].concat());
+        assert!(ran.status.success() && said(&ran).is_empty(), "{}", said(&ran));
+        let explained = meanwhile(at, &["explain", ".", "--json"]);
+        let explained: Value = serde_json::from_slice(&explained.stdout).expect("an object");
+        let rows = explained["rows"].as_array().expect("rows").clone();
+        let of = |line: usize| {
+            let row = rows.iter().find(|it| it["call"] == "MPI_Sendrecv" && it["line"] == line);
+            row.unwrap_or_else(|| panic!("line {line}: {explained}")).clone()
+        };
+        let text = std::fs::read_to_string(at.join("p.c")).expect("it is there");
+        let lines: Vec<usize> = (1..).zip(text.lines()).filter(|(_, it)| it.contains("MPI_Sendrecv(")).map(|it| it.0).collect();
+        assert_eq!(lines.len(), 2);
+        (of(lines[0]), of(lines[1]))
+    };
+    let (often, _) = build(&[]);
+    assert_eq!(often["reason"], "SmallMessage");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["overlap", "trace", "--profile", "run.json", "--", "mpirun", "-n", "2", "./p"])
+        .current_dir(at)
+        .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_rmaps_base_oversubscribe", "1")])
+        .output()
+        .expect("the binary runs");
+    assert!(ran.status.success(), "{}", said(&ran));
+    // 400,000 bytes take longer than a start and a wait on any machine.
+    let (often, never) = build(&["--profile", "run.json"]);
+    assert_eq!((&often["converted"], &never["reason"]), (&true.into(), &"NeverRan".into()), "{often} {never}");
+    // Built with it, and measured again, it stays so.
+    let answer = trace(at);
+    assert!(
+        answer["rows"].as_array().expect("rows").iter().any(|it| it["call"] == "MPI_Sendrecv" && it["window_us"].is_number()),
+        "{answer}"
+    );
+    for wrong in ["{\"overlap_pro", "{}", "hello"] {
+        std::fs::write(at.join("wrong.json"), wrong).expect("a scratch file");
+        let ran = meanwhile(at, &["cc", "--profile", "wrong.json", "--", "-c", "p.c"]);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert!(said(&ran).contains("trace --profile"), "{}", said(&ran));
+    }
+}

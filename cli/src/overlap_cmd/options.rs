@@ -1,5 +1,7 @@
 //! Names on the command line, and what is said about wrong ones.
 
+use std::path::PathBuf;
+
 use overlap::llvm::Llvm;
 use overlap::{Mpi, Settings};
 use report::did_you_mean;
@@ -39,6 +41,13 @@ pub fn mpi(name: &str) -> Result<Mpi, String> {
     named("MPI", name, &Mpi::ALL.map(Mpi::name)).map(|it| Mpi::named(&it).expect("the name is one of them"))
 }
 
+/// A profile, by its absolute path.
+fn profile(path: &str) -> Result<PathBuf, String> {
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    overlap::profile::check(&path).map_err(|said| format!("{said}; it is what `meanwhile overlap trace --profile` writes"))?;
+    Ok(path)
+}
+
 /// A version of LLVM by number.
 pub fn llvm(number: &str) -> Result<Llvm, String> {
     let known = Llvm::ALL.map(Llvm::number);
@@ -76,6 +85,9 @@ pub struct PluginOptions {
     /// At most one poll in this time, in microseconds.
     #[arg(long, value_name = "US")]
     poll_us: Option<u32>,
+    /// What `trace --profile` wrote: calls that waited are converted, however short their messages, others stay blocking.
+    #[arg(long, value_name = "FILE", value_parser = profile)]
+    profile: Option<PathBuf>,
 }
 
 impl PluginOptions {
@@ -90,6 +102,7 @@ impl PluginOptions {
             min_bytes: self.min_bytes,
             min_weight: self.min_weight,
             poll_us: self.poll_us,
+            profile: self.profile.clone(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use overlap::timeline;
 use overlap::trace::{self, Row, SIGNIFICANT_US, Site, Trace, Wanted};
+use overlap::{profile, timeline};
 use report::number::count;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ pub struct Args {
     /// What `trace --json` printed for the same program compiled with `--strength basic`.
     #[arg(long, value_name = "FILE")]
     basic: Option<PathBuf>,
+    /// What the compiler can decide by: `cc --profile FILE`.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// A page with the time line of all ranks.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -27,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let basic = args.basic.as_deref().map(read).transpose()?;
-    if let Some(path) = &args.html {
+    for path in [&args.html, &args.profile].into_iter().flatten() {
         output::check_writable(path)?;
     }
     let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() }).map_err(Failure::tool)?;
@@ -48,6 +51,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             "{:.3} s on the slowest rank, of which {:.3} s inside MPI (mean); {:.3} s outside on the rank that computes longest: at most {:.2} times as fast",
             bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup
         ));
+    }
+    if let Some(path) = &args.profile {
+        output::write_file(path, format!("{:#}\n", profile::of(&trace, &args.command.join(" "))))?;
     }
     if let Some(path) = &args.html {
         output::write_file(path, timeline::html(&trace, &args.command.join(" ")))?;

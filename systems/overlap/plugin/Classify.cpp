@@ -1,6 +1,7 @@
 #include "Classify.h"
 #include "Derived.h"
 #include "ErrorHandler.h"
+#include "Profile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -547,11 +548,14 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::ReplacesBuffer;
   if (S.Info->Kind == CallKind::Collective && O.Convert == Collectives::Off)
     return Refusal::CollectivesOff;
+  if (const Profile *Ran = O.Profile.empty() ? nullptr : Profile::read(O.Profile))
+    if (auto Why = Ran->decide(S))
+      return Why;
   if (S.Info->SizeCount >= 0) {
     Value *Count = byReference(S.Bind, S.Call->getArgOperand(S.Info->SizeCount));
     auto Size = datatypeSize(S.Bind, S.Call->getArgOperand(S.Info->SizeType));
     auto *Known = dyn_cast_or_null<ConstantInt>(Count);
-    if (Known && Size && Known->getZExtValue() * *Size < O.MinBytes)
+    if (!S.Pays && Known && Size && Known->getZExtValue() * *Size < O.MinBytes)
       return Refusal::SmallMessage;
   }
   return std::nullopt;

@@ -113,6 +113,7 @@ struct Site {
   std::string Through;   ///< The function that starts it, if `InCallee`.
   bool InCallee = false; ///< `Init` calls a function that leaves the message pending.
   bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
+  bool Pays = false;      ///< A run has shown that it waits, whatever the length of its message.
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
   uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.

@@ -130,7 +130,7 @@ static Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value 
 Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
   const Binding &Bind = S.Bind;
   const CallInfo &Info = *S.Info;
-  std::string Name = "overlap.start." + S.mpiName() + (S.AsksType ? ".asked" : S.Derived ? ".derived" : "") + suffix(Bind);
+  std::string Name = "overlap.start." + S.mpiName() + (S.AsksType ? ".asked" : S.Derived ? ".derived" : "") + (S.Pays ? ".pays" : "") + suffix(Bind);
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();
@@ -199,7 +199,7 @@ Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, co
   emitTrace(B, M, StartBegins, Site, Told);
 
   auto *Start = BasicBlock::Create(C, "start", F), *Block = BasicBlock::Create(C, "block", F);
-  if (Info.SizeCount >= 0)
+  if (Info.SizeCount >= 0 && !S.Pays)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
   if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)
     Go = B.CreateAnd(Go, B.CreateIsNotNull(weakMark(M, "__overlap_uniform")));

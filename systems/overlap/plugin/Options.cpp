@@ -63,6 +63,10 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                 O.Sources);
   if (Key == "lines")
     return take(StringSwitch<std::optional<bool>>(Value).Case("keep", false).Case("drop", true).Default(std::nullopt), O.DropLines);
+  if (Key == "profile") {
+    O.Profile = Value.str();
+    return !Value.empty();
+  }
   if (Key == "min-bytes")
     return !Value.getAsInteger(10, O.MinBytes);
   if (Key == "min-weight")

@@ -12,6 +12,7 @@ pub mod made;
 pub mod mpi;
 pub mod places;
 pub mod plugin;
+pub mod profile;
 pub mod remarks;
 pub mod settings;
 pub mod timeline;

@@ -65,6 +65,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "PollEverywhere.h",
     "PollingLoops.cpp",
     "PollingLoops.h",
+    "Profile.cpp",
+    "Profile.h",
     "Progress.cpp",
     "Progress.h",
     "Remarks.cpp",

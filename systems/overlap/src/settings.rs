@@ -1,5 +1,7 @@
 //! What the user chose: the same names on the command line, in MEANWHILE_OVERLAP and in the plugin.
 
+use std::path::PathBuf;
+
 /// Values of one setting, as they are named everywhere.
 pub const STRENGTHS: [&str; 3] = ["basic", "extended", "frontier"];
 /// Which calls are changed: those that pay, or none, so that polls are all that is inserted.
@@ -33,6 +35,8 @@ pub struct Settings {
     pub min_weight: Option<u64>,
     /// At most one poll in this many microseconds; none for the plugin's default.
     pub poll_us: Option<u32>,
+    /// What a run measured, see [`crate::profile`]; an absolute path.
+    pub profile: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -46,6 +50,7 @@ impl Default for Settings {
             min_bytes: None,
             min_weight: None,
             poll_us: None,
+            profile: None,
         }
     }
 }
@@ -67,6 +72,9 @@ impl Settings {
                 text += &format!(",{key}={value}");
             }
         }
+        if let Some(path) = &self.profile {
+            text += &format!(",profile={}", path.display());
+        }
         text
     }
 }
@@ -77,8 +85,8 @@ mod tests {
 
     #[test]
     fn the_plugin_reads_these_names() {
-        let settings = Settings { min_bytes: Some(0), poll_us: Some(50), ..Settings::default() };
-        let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50";
+        let settings = Settings { min_bytes: Some(0), poll_us: Some(50), profile: Some("/a/run".into()), ..Settings::default() };
+        let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50,profile=/a/run";
         assert_eq!(settings.environment(), expected);
     }
 }

@@ -349,3 +349,70 @@ fn a_profile_decides_what_is_converted() {
         assert!(said(&ran).contains("trace --profile"), "{}", said(&ran));
     }
 }
+
+/// As `CALLS`, shorter; the lines of its calls are looked up in it.
+const FORTRAN: &str = "program p
+  implicit none
+  include 'mpif.h'
+  integer :: e, me, i, request
+  double precision :: a(50000), b(50000), x(5000)
+  call MPI_Init(e)
+  call MPI_Comm_rank(MPI_COMM_WORLD, me, e)
+  a = me
+  call MPI_Irecv(a, 3, MPI_INTEGER, 1 - me, 1, MPI_COMM_WORLD, request, e)
+  call MPI_Send(b, 3, MPI_INTEGER, 1 - me, 1, MPI_COMM_WORLD, e)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, e)
+  call MPI_Sendrecv(a, 50000, MPI_DOUBLE_PRECISION, 1 - me, 0, b, 50000, MPI_DOUBLE_PRECISION, 1 - me, 0, &
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE, e)
+  do i = 2, 5000
+    x(i) = 0.5 * x(i - 1) + i
+  end do
+  call MPI_Allreduce(x, b, 7, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, e)
+  print *, b(3), a(5)
+  call MPI_Finalize(e)
+end program
+";
+
+#[test]
+fn calls_of_fortran_are_booked_on_their_lines() {
+    let all = ["flang-new-19", "mpirun.openmpi", "mpirun.mpich"];
+    if !tools() || all.iter().any(|it| measure::tool::find(it).is_none()) {
+        return;
+    }
+    for mpi in overlap::Mpi::ALL {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        std::fs::write(at.join("p.f90"), FORTRAN).expect("a scratch file");
+        let launcher = format!("mpirun.{}", mpi.name());
+        for (compiler, is_converted) in [(["--min-bytes", "1000000000"], false), (["--profile", "run.json"], true)] {
+            let ran = meanwhile(at, &[&["fc", "--mpi", mpi.name()], &compiler[..], &["--", "-O2", "-g", "p.f90", "-o", "p"]].concat());
+            assert!(ran.status.success(), "{}", said(&ran));
+            let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+                .args(["overlap", "trace", "--profile", "run.json", "--json", "--", &launcher, "-n", "2", "./p"])
+                .current_dir(at)
+                .envs([
+                    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+                    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+                ])
+                .env("UCX_TLS", "posix,self")
+                .output()
+                .expect("the binary runs");
+            assert!(ran.status.success(), "{}", said(&ran));
+            let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+            let object = printed.lines().rfind(|it| it.starts_with('{')).expect("an object");
+            let answer: Value = serde_json::from_str(object).expect("an object");
+            let lost = answer["lost"].as_array().expect("sites");
+            for (call, bytes) in [("MPI_Sendrecv", 400_000), ("MPI_Irecv", 12), ("MPI_Send", 12), ("MPI_Wait", 0), ("MPI_Allreduce", 56)] {
+                let sites: Vec<&Value> = lost.iter().filter(|it| it["call"] == call).collect();
+                assert_eq!(sites.len(), 1, "{call}, {}: {answer}", mpi.name());
+                let line = FORTRAN.lines().position(|it| it.contains(&format!("{call}("))).expect("it is there") + 1;
+                assert_eq!((&sites[0]["line"], &sites[0]["count"]), (&line.into(), &1.into()), "{call}, {}: {answer}", mpi.name());
+                // What was converted, and asks for its bytes when it starts, says them there.
+                assert_eq!(sites[0]["bytes"], bytes, "{call}, {}: {answer}", mpi.name());
+            }
+            let windows = answer["rows"].as_array().expect("rows").iter().filter(|it| it["window_us"].is_number()).count();
+            assert_eq!(windows > 0, is_converted, "{}: {answer}", mpi.name());
+        }
+    }
+}

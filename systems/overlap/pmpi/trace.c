@@ -271,7 +271,13 @@ static void put_place(FILE *out, const char *from) {
   fprintf(out, ", \"address\": %llu", (unsigned long long)(from - (const char *)in.dli_fbase));
 }
 
-static void store(int rank, int ranks) {
+static void store(void) {
+  static int done;
+  int rank = 0, ranks = 1;
+  if (done++)
+    return;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const char *folder = getenv("MEANWHILE_TRACE_DIR");
   char path[4096];
   if (!folder || snprintf(path, sizeof path, "%s/rank-%d.json", folder, rank) >= (int)sizeof path)
@@ -320,9 +326,139 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
 }
 
 int MPI_Finalize(void) {
-  int rank = 0, ranks = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  store(rank, ranks);
+  store();
   return PMPI_Finalize();
+}
+
+/* Fortran's calls reach MPI through bindings, which may pass the profiling interface by, and return into the library: these
+   stand in front of them. All arguments are addresses; those that a call does not have are passed on as they were found. */
+#define PARAMETERS                                                                                 \
+  void *a0, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7, void *a8, void *a9, void *a10, void *a11,   \
+      void *a12, void *a13
+#define ARGUMENTS a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13
+typedef void binding(PARAMETERS);
+
+static binding *behind(const char *name) {
+  binding *found = (binding *)dlsym(RTLD_NEXT, name);
+  if (!found) {
+    fprintf(stderr, "meanwhile overlap trace: there is no %s in the MPI library\n", name);
+    abort();
+  }
+  return found;
+}
+
+/* As `payload`, with the places of the count and of the datatype among the arguments. */
+static uint64_t payload_of(void *const a[], int count, int type) {
+  return count < 0 ? 0 : payload((int)*(MPI_Fint *)a[count], MPI_Type_f2c(*(MPI_Fint *)a[type]));
+}
+
+#define FORTRAN(name, in_c, count, type)                                                           \
+  void mpi_##name##_(PARAMETERS) {                                                                 \
+    static binding *real;                                                                          \
+    void *const all[] = {ARGUMENTS};                                                               \
+    uint64_t since;                                                                                \
+    if (!real)                                                                                     \
+      real = behind("mpi_" #name "_");                                                             \
+    struct site *s = enter("MPI_" #in_c, __builtin_return_address(0), payload_of(all, count, type), &since);                  \
+    real(ARGUMENTS);                                                                               \
+    leave(s, since);                                                                               \
+  }
+
+FORTRAN(send, Send, 1, 2)
+FORTRAN(ssend, Ssend, 1, 2)
+FORTRAN(bsend, Bsend, 1, 2)
+FORTRAN(rsend, Rsend, 1, 2)
+FORTRAN(recv, Recv, 1, 2)
+FORTRAN(sendrecv, Sendrecv, 1, 2)
+FORTRAN(sendrecv_replace, Sendrecv_replace, 1, 2)
+FORTRAN(isend, Isend, 1, 2)
+FORTRAN(issend, Issend, 1, 2)
+FORTRAN(ibsend, Ibsend, 1, 2)
+FORTRAN(irsend, Irsend, 1, 2)
+FORTRAN(irecv, Irecv, 1, 2)
+FORTRAN(mrecv, Mrecv, 1, 2)
+FORTRAN(bcast, Bcast, 1, 2)
+FORTRAN(ibcast, Ibcast, 1, 2)
+FORTRAN(gather, Gather, 1, 2)
+FORTRAN(igather, Igather, 1, 2)
+FORTRAN(gatherv, Gatherv, 1, 2)
+FORTRAN(igatherv, Igatherv, 1, 2)
+FORTRAN(allgather, Allgather, 1, 2)
+FORTRAN(iallgather, Iallgather, 1, 2)
+FORTRAN(allgatherv, Allgatherv, 1, 2)
+FORTRAN(iallgatherv, Iallgatherv, 1, 2)
+FORTRAN(alltoall, Alltoall, 1, 2)
+FORTRAN(ialltoall, Ialltoall, 1, 2)
+FORTRAN(reduce, Reduce, 2, 3)
+FORTRAN(ireduce, Ireduce, 2, 3)
+FORTRAN(allreduce, Allreduce, 2, 3)
+FORTRAN(iallreduce, Iallreduce, 2, 3)
+FORTRAN(scan, Scan, 2, 3)
+FORTRAN(iscan, Iscan, 2, 3)
+FORTRAN(exscan, Exscan, 2, 3)
+FORTRAN(iexscan, Iexscan, 2, 3)
+FORTRAN(reduce_scatter_block, Reduce_scatter_block, 2, 3)
+FORTRAN(ireduce_scatter_block, Ireduce_scatter_block, 2, 3)
+FORTRAN(scatter, Scatter, 4, 5)
+FORTRAN(iscatter, Iscatter, 4, 5)
+FORTRAN(scatterv, Scatterv, 5, 6)
+FORTRAN(iscatterv, Iscatterv, 5, 6)
+FORTRAN(probe, Probe, -1, -1)
+FORTRAN(iprobe, Iprobe, -1, -1)
+FORTRAN(mprobe, Mprobe, -1, -1)
+FORTRAN(start, Start, -1, -1)
+FORTRAN(startall, Startall, -1, -1)
+FORTRAN(wait, Wait, -1, -1)
+FORTRAN(waitall, Waitall, -1, -1)
+FORTRAN(waitany, Waitany, -1, -1)
+FORTRAN(waitsome, Waitsome, -1, -1)
+FORTRAN(test, Test, -1, -1)
+FORTRAN(testall, Testall, -1, -1)
+FORTRAN(testany, Testany, -1, -1)
+FORTRAN(testsome, Testsome, -1, -1)
+FORTRAN(barrier, Barrier, -1, -1)
+FORTRAN(ibarrier, Ibarrier, -1, -1)
+FORTRAN(reduce_scatter, Reduce_scatter, -1, -1)
+FORTRAN(ireduce_scatter, Ireduce_scatter, -1, -1)
+FORTRAN(alltoallv, Alltoallv, -1, -1)
+FORTRAN(ialltoallv, Ialltoallv, -1, -1)
+FORTRAN(alltoallw, Alltoallw, -1, -1)
+FORTRAN(ialltoallw, Ialltoallw, -1, -1)
+FORTRAN(neighbor_allgather, Neighbor_allgather, 1, 2)
+FORTRAN(ineighbor_allgather, Ineighbor_allgather, 1, 2)
+FORTRAN(neighbor_alltoall, Neighbor_alltoall, 1, 2)
+FORTRAN(ineighbor_alltoall, Ineighbor_alltoall, 1, 2)
+FORTRAN(neighbor_allgatherv, Neighbor_allgatherv, -1, -1)
+FORTRAN(ineighbor_allgatherv, Ineighbor_allgatherv, -1, -1)
+FORTRAN(neighbor_alltoallv, Neighbor_alltoallv, -1, -1)
+FORTRAN(ineighbor_alltoallv, Ineighbor_alltoallv, -1, -1)
+FORTRAN(neighbor_alltoallw, Neighbor_alltoallw, -1, -1)
+FORTRAN(ineighbor_alltoallw, Ineighbor_alltoallw, -1, -1)
+FORTRAN(win_fence, Win_fence, -1, -1)
+FORTRAN(win_start, Win_start, -1, -1)
+FORTRAN(win_complete, Win_complete, -1, -1)
+FORTRAN(win_post, Win_post, -1, -1)
+FORTRAN(win_wait, Win_wait, -1, -1)
+FORTRAN(win_lock, Win_lock, -1, -1)
+FORTRAN(win_unlock, Win_unlock, -1, -1)
+FORTRAN(win_lock_all, Win_lock_all, -1, -1)
+FORTRAN(win_unlock_all, Win_unlock_all, -1, -1)
+FORTRAN(win_flush, Win_flush, -1, -1)
+FORTRAN(win_flush_all, Win_flush_all, -1, -1)
+
+void mpi_init_(PARAMETERS) {
+  behind("mpi_init_")(ARGUMENTS);
+  if (!began_ns)
+    begin(1);
+}
+
+void mpi_init_thread_(PARAMETERS) {
+  behind("mpi_init_thread_")(ARGUMENTS);
+  if (!began_ns)
+    begin(1);
+}
+
+void mpi_finalize_(PARAMETERS) {
+  store();
+  behind("mpi_finalize_")(ARGUMENTS);
 }

@@ -23,7 +23,7 @@ static constexpr int64_t NumberMax = int64_t(1) << 31;
 
 bool canDefer(Loop &L, FunctionAnalysisManager &FAM) { return PassLoop(L, FAM).check(); }
 
-void defer(Loop &Around, Value *Later, FunctionAnalysisManager &FAM, const Options &O) {
+void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM, const Options &O) {
   PassLoop P(Around, FAM);
   [[maybe_unused]] bool Can = P.check();
   assert(Can && "a loop that could not be deferred");
@@ -94,7 +94,8 @@ void defer(Loop &Around, Value *Later, FunctionAnalysisManager &FAM, const Optio
   IRBuilder<> D(Deferred);
   for (unsigned Idx = 0; Idx < Values.size(); ++Idx)
     D.CreateStore(Values[Idx], D.CreateStructGEP(Env, Place, Idx));
-  D.CreateCall(runtime(M, "__overlap_later_passes"), {Later, Trips, Looks.F, Runs.F, Place, D.getInt64(uint64_t(O.PollUs) * 1000)});
+  int64_t EveryNs = O.Poll == Progress::Off ? INT64_MAX : int64_t(O.PollUs) * 1000;
+  D.CreateCall(runtime(M, "__overlap_later_passes"), {Later, Trips, Looks.F, Runs.F, Place, D.getInt64(EveryNs), Site});
   D.CreateBr(Exit);
   for (PHINode &Phi : Exit->phis())
     Phi.addIncoming(Phi.getIncomingValueForBlock(P.Latch), Deferred);

@@ -31,9 +31,9 @@ namespace overlap {
 /// True if the passes of `L` can be deferred.
 bool canDefer(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM);
 
-/// Defers the passes of `L` that meet what is pending in `Later`, the list of its function. All analyses of the function
-/// are stale behind it.
-void defer(llvm::Loop &L, llvm::Value *Later, llvm::FunctionAnalysisManager &FAM, const Options &O);
+/// Defers the passes of `L` that meet what is pending in `Later`, the list of its function; a trace calls this window `Site`.
+/// All analyses of the function are stale behind it.
+void defer(llvm::Loop &L, llvm::Value *Later, llvm::Constant *Site, llvm::FunctionAnalysisManager &FAM, const Options &O);
 
 } // namespace overlap
 #endif

@@ -83,9 +83,11 @@ static Value *request(IRBuilder<> &B, StructType *T, Value *State, unsigned Idx)
   return B.CreateInBoundsGEP(T, State, {B.getInt32(0), B.getInt32(Requests), B.getInt32(Idx)});
 }
 
-Constant *siteName(Module &M, const Site &S) {
-  std::string Text = S.mpiName() + "|";
-  if (DILocation *Loc = S.Loc.get())
+Constant *siteName(Module &M, const Site &S) { return siteName(M, S.mpiName(), S.Loc); }
+
+Constant *siteName(Module &M, StringRef Call, const DebugLoc &At) {
+  std::string Text = Call.str() + "|";
+  if (DILocation *Loc = At.get())
     Text += Loc->getFilename().str() + "|" + std::to_string(Loc->getLine());
   else
     Text += M.getSourceFileName() + "|0";

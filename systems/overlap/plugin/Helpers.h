@@ -37,6 +37,7 @@ llvm::Function *pendingHelper(llvm::Module &M, const Binding &B);
 
 /// `MPI_Send|file.c|28` as a constant of the module.
 llvm::Constant *siteName(llvm::Module &M, const Site &S);
+llvm::Constant *siteName(llvm::Module &M, llvm::StringRef Call, const llvm::DebugLoc &At);
 
 } // namespace overlap
 #endif

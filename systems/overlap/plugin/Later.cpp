@@ -511,6 +511,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     }
     for (const Exchange::Start &S : Of.Sends)
       Replace(S.Call, S.ElementBytes);
+    CallInst *Waited = Of.Waits.front();
+    Constant *Site = siteName(M, Waited->getCalledFunction()->getName(), Waited->getDebugLoc());
     for (CallInst *Wait : Of.Waits)
       Replace(Wait, 0);
     // STEP 4: the loops. Each is found again by its header when the one before it has changed the function.
@@ -528,7 +530,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       Loop &L = *FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
       // The one before may have taken what this one needs.
       if (canDefer(L, FAM))
-        defer(L, List, FAM, O);
+        defer(L, List, Site, FAM, O);
       else
         IRBuilder<>(L.getLoopPreheader()->getTerminator()).CreateCall(runtime(M, "__overlap_later_end"), {List});
     }

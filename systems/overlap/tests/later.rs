@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use measure::tool;
 use object::{Object as _, ObjectSymbol as _};
 use overlap::mpi::Language;
+use overlap::trace::{self, Wanted};
 use overlap::{Mpi, Settings};
 
 /// The program `name` of `tests/later`, with the plugin or without it.
@@ -73,5 +74,29 @@ fn a_loop_goes_on_without_its_halo() {
         assert_eq!(alone[2], "stood still", "alone with {}", mpi.name());
         assert_eq!(with[2], "went on", "with {}", mpi.name());
         assert_eq!(alone[..2], with[..2]);
+    }
+}
+
+#[test]
+fn a_trace_sees_the_window_of_a_deferring_loop() {
+    let source = std::fs::read_to_string(support::root().join("systems/overlap/tests/later/goes-on.c")).expect("the program is there");
+    let line = source.lines().position(|it| it.contains("MPI_Wait(")).expect("it waits") as u64 + 1;
+    for mpi in support::libraries("deferred passes") {
+        for progress in ["on", "off"] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let settings = Settings { progress: progress.to_owned(), ..Settings::default() };
+            let program = build(mpi, "goes-on.c", &["-O2", "-g"], Some(&settings), folder.path());
+            let launcher = mpi.launcher(2).expect("the launcher is here");
+            let words = std::iter::once(launcher.get_program()).chain(launcher.get_args()).map(|it| it.to_string_lossy().into_owned());
+            let own = [program, folder.path().join("shared")].map(|it| it.display().to_string());
+            let words: Vec<String> = words.chain(own).collect();
+            let trace = trace::run(&words, Wanted { quiet: true, events: false }).unwrap_or_else(|error| panic!("{error}"));
+            let sites = trace.sites();
+            assert_eq!(sites.len(), 1, "{}: {sites:?}", mpi.name());
+            assert_eq!((sites[0].call.as_str(), sites[0].line), ("MPI_Wait", line), "{}: {sites:?}", mpi.name());
+            assert!(sites[0].window_us > trace::SIGNIFICANT_US, "{}: {sites:?}", mpi.name());
+            let asks = trace.rows.iter().any(|it| it.call == "MPI_Test" && it.function == "__overlap_later_passes");
+            assert_eq!(asks, progress == "on", "{}, {progress}: {:?}", mpi.name(), trace.rows);
+        }
     }
 }

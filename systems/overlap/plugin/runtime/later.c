@@ -16,6 +16,8 @@
 extern char ompi_request_null __attribute__((weak));
 /* In a program that handles errors or shares memory, where every call stays as it is. */
 extern char __overlap_off __attribute__((weak));
+/* In a program that is traced: a start, a wait, what has begun is done. */
+extern void __overlap_trace(int event, const char *site, int64_t bytes) __attribute__((weak));
 int MPI_Wait();
 int MPI_Test();
 
@@ -276,8 +278,21 @@ static int64_t advance(struct loop *loop, int64_t from, int64_t to, int depth)
 }
 
 /* Runs the passes [0, n) of a loop. None of them writes what another one uses, unless `look` says that the order counts. */
-SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, run *run, void *values, int64_t every_ns)
+static void trace(int event, const char *site, int64_t bytes)
 {
+	if (__overlap_trace)
+		__overlap_trace(event, site, bytes);
+}
+
+SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, run *run, void *values, int64_t every_ns,
+				   const char *site)
+{
+	int64_t bytes = 0;
+	for (int32_t i = 0; i < later->n; i++)
+		if (later->messages[i].end != ENDED)
+			bytes += (int64_t)(later->messages[i].to - later->messages[i].from);
+	trace(0, site, bytes);
+	trace(2, site, 0);
 	struct loop loop = {.later = later, .look = look, .run = run, .values = values};
 	/* Passes between two looks at the clock, which are to take half of the time between two polls. */
 	int64_t at = 0, stride = 8, looked_ns = 0, asked_ns = 0;
@@ -297,7 +312,9 @@ SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, r
 		}
 		at = advance(&loop, at, n - at < stride ? n : at + stride, 0);
 	}
+	trace(1, site, 0);
 	__overlap_later_end(later);
+	trace(2, site, 0);
 	for (int64_t i = 0; i < loop.n_kept; i++)
 		run(values, loop.kept[i].from, loop.kept[i].to);
 	free(loop.kept);

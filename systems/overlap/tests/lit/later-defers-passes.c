@@ -63,7 +63,7 @@ double f(const double *v, const int *c, double *x, double *y, double *out, int n
 // CHECK: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 8, i32 1)
 // CHECK-NEXT: store double
 // CHECK: call i32 @__overlap_later_is_worth(ptr {{.*}}[[LIST]],
-// CHECK: call void @__overlap_later_passes(ptr {{.*}}[[LIST]], i64 {{.*}}, ptr {{.*}}look, ptr {{.*}}passes, ptr
+// CHECK: call void @__overlap_later_passes(ptr {{.*}}[[LIST]], i64 {{.*}}, ptr {{.*}}look, ptr {{.*}}passes, ptr {{[^,]*}}, i64 9223372036854775807, ptr {{.*}}@overlap.site
 // CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
 // CHECK: fmul
 // CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])

@@ -34,6 +34,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         output::check_writable(path)?;
     }
     let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() }).map_err(Failure::tool)?;
+    if let Some(path) = &args.profile {
+        output::write_file(path, format!("{:#}\n", profile::of(&trace, &args.command.join(" "))))?;
+    }
+    if let Some(path) = &args.html {
+        output::write_file(path, timeline::html(&trace, &args.command.join(" ")))?;
+    }
     let sites = trace.sites();
     let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
     out.line(&format!(
@@ -51,12 +57,6 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             "{:.3} s on the slowest rank, of which {:.3} s inside MPI (mean); {:.3} s outside on the rank that computes longest: at most {:.2} times as fast",
             bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup
         ));
-    }
-    if let Some(path) = &args.profile {
-        output::write_file(path, format!("{:#}\n", profile::of(&trace, &args.command.join(" "))))?;
-    }
-    if let Some(path) = &args.html {
-        output::write_file(path, timeline::html(&trace, &args.command.join(" ")))?;
     }
     out.object(&object(&trace, &sites, significant));
     Ok(())

@@ -71,7 +71,9 @@ bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
       "__libc_start_main", "localtime_r", "longjmp", "lrand48", "mkstemp", "nanosleep", "pthread_self", "_QQEnvironmentDefaults",
       "random", "sched_getaffinity", "sched_getcpu", "sched_yield", "_setjmp", "sleep", "srand48", "srandom", "__stack_chk_fail",
       "sysconf", "usleep"};
-  return Names.contains(Name);
+  // Functions of other Fortran compilers that flang's library has under their own names. Source: LLVM 19, flang/runtime/extensions.cpp.
+  static const StringSet<> OfFlang = {"access_", "fdate_", "flush_", "getarg_", "getlog_", "iargc_"};
+  return Names.contains(Name) || OfFlang.contains(Name);
 }
 
 bool isSystem(const GlobalVariable &G) {

@@ -56,11 +56,8 @@ fn same_output(mpi: Mpi, name: &str, language: Language, arguments: &[&str]) {
 
 #[test]
 fn examples_print_the_same() {
-    for mpi in support::libraries("examples") {
-        for (name, language, arguments) in PROGRAMS {
-            same_output(mpi, name, language, arguments);
-        }
-    }
+    let cases = support::libraries("examples").into_iter().flat_map(|mpi| PROGRAMS.map(|it| (mpi, it)));
+    support::each(cases, |(mpi, (name, language, arguments))| same_output(mpi, name, language, arguments));
 }
 
 /// The window of the one exchange of Listing 1.1, in weighted instructions.

@@ -105,15 +105,14 @@ fn every_program_of_the_folder_is_run() {
 
 #[test]
 fn hazards_print_the_same() {
-    for mpi in support::libraries("hazards") {
-        for (name, ranks, seen) in PROGRAMS {
-            let folder = tempfile::tempdir().expect("a scratch folder");
-            let expected = printed(mpi, ranks, &build(mpi, name, seen, None, folder.path()));
-            assert!(!expected.is_empty(), "{name} prints something");
-            for convert in overlap::settings::CONVERSIONS {
-                let program = build(mpi, name, seen, Some(convert), folder.path());
-                assert_eq!(printed(mpi, ranks, &program), expected, "{name} with {}, {convert}", mpi.name());
-            }
+    let cases = support::libraries("hazards").into_iter().flat_map(|mpi| PROGRAMS.map(|it| (mpi, it)));
+    support::each(cases, |(mpi, (name, ranks, seen))| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let expected = printed(mpi, ranks, &build(mpi, name, seen, None, folder.path()));
+        assert!(!expected.is_empty(), "{name} prints something");
+        for convert in overlap::settings::CONVERSIONS {
+            let program = build(mpi, name, seen, Some(convert), folder.path());
+            assert_eq!(printed(mpi, ranks, &program), expected, "{name} with {}, {convert}", mpi.name());
         }
-    }
+    });
 }

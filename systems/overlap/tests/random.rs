@@ -16,7 +16,7 @@ fn random_programs_print_the_same() {
     let versions = support::versions("random programs");
     let folder = tempfile::tempdir().expect("a scratch folder");
     let first = number("MEANWHILE_OVERLAP_SEED", 1);
-    for seed in first..first + number("MEANWHILE_OVERLAP_PROGRAMS", 100) {
+    support::each(first..first + number("MEANWHILE_OVERLAP_PROGRAMS", 100), |seed| {
         let place = |what: &str| folder.path().join(format!("{seed}{what}"));
         let text = generate::program(seed);
         std::fs::write(place(".c"), &text).expect("a scratch file");
@@ -35,5 +35,5 @@ fn random_programs_print_the_same() {
             "seed {seed}, {llvm:?}, {level} {whole} {inline}, {ranks} ranks of {}, {settings:?}\n{text}",
             mpi.name()
         );
-    }
+    });
 }

@@ -105,6 +105,17 @@ pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Strin
     tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
 }
 
+/// Calls `work` with each item, two at a time: compilers use one core, and programs of MPI wait for each other.
+pub fn each<T: Send>(items: impl IntoIterator<Item = T, IntoIter: Send>, work: impl Fn(T) + Sync) {
+    let left = std::sync::Mutex::new(items.into_iter());
+    let next = || left.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| std::iter::from_fn(next).for_each(&work));
+        }
+    });
+}
+
 /// A number of the environment, or the default.
 pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)

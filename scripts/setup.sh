@@ -25,28 +25,31 @@ offered() {
     done
 }
 
+apt_install() {
+    echo "setup: these Debian packages are missing and will be installed${root:+ with sudo}:$*"
+    $root apt-get update &&
+        $root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+}
+
 install_packages() {
     installed=$(dpkg-query --show --showformat '${Package} ${db:Status-Status}\n' $packages 2>/dev/null || true)
     missing=""
     for package in $packages; do
         printf '%s\n' "$installed" | grep -qx "$package installed" || missing="$missing $package"
     done
-    [ -n "$missing" ] || missing=$(offered)
-    if [ -z "$missing" ]; then
-        return
-    fi
     root=""
     if [ "$(id -u)" != 0 ]; then
         root="sudo"
-        command -v sudo >/dev/null ||
-            refuse "these Debian packages are missing:$missing" \
-                "you are not root and there is no sudo; run as root: apt-get install --no-install-recommends$missing"
+        if ! command -v sudo >/dev/null; then
+            [ -z "$missing" ] ||
+                refuse "these Debian packages are missing:$missing" \
+                    "you are not root and there is no sudo; run as root: apt-get install --no-install-recommends$missing"
+            return
+        fi
     fi
-    echo "setup: these Debian packages are missing and will be installed${root:+ with sudo}:$missing"
-    $root apt-get update
-    # What is offered may only be known now.
-    missing="$missing$(offered)"
-    $root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $missing
+    [ -z "$missing" ] || apt_install $missing
+    missing=$(offered)
+    [ -z "$missing" ] || apt_install $missing || echo "setup: goes on without$missing"
 }
 
 check_programs() {
@@ -93,4 +96,4 @@ else
 fi
 check_rust
 fetch_crates
-echo "setup: nothing is missing"
+echo "setup: nothing that is needed is missing"

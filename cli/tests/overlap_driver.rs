@@ -64,17 +64,17 @@ fn a_compiler_that_dies_with_the_plugin_is_asked_again_without() {
         assert_eq!(told.lines().count(), 1, "{told}");
         assert!(told.contains("passed without it") && told.contains("p.o.overlap-crash.sh reproduces it"), "{told}");
         // The file does what it says.
-        let again = Command::new("sh").current_dir("/").arg(at.join("p.o.overlap-crash.sh")).output().expect("sh runs");
+        let again = Command::new("sh").current_dir("/").arg(at.join(".overlap/p.o.overlap-crash.sh")).output().expect("sh runs");
         assert!(!again.status.success(), "the failure is not reproduced");
         // `explain` counts it, and the object is a whole one.
         let explained = meanwhile(at, &["explain", ".", "--json"]);
         let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
-        assert_eq!(answer["without_plugin"], serde_json::json!(["./p.o.overlap-crash.sh"]), "{}", said(&explained));
+        assert_eq!(answer["without_plugin"], serde_json::json!(["./.overlap/p.o.overlap-crash.sh"]), "{}", said(&explained));
         let linked = Command::new("mpicc").current_dir(at).args(["p.o", "-o", "p"]).status().expect("mpicc runs");
         assert!(linked.success());
         // Once the compiler passes with the plugin, the note goes.
         assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"]).status.success());
-        assert!(!at.join("p.o.overlap-crash.sh").exists());
+        assert!(!at.join(".overlap/p.o.overlap-crash.sh").exists());
     }
 }
 
@@ -120,7 +120,7 @@ fn a_link_without_the_plugin_looks_for_what_switches_calls_off() {
         let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "third.c", "p.o", "other.o", "-o", "p"]);
         assert!(ran.status.success() && said(&ran).contains("passed without it"), "{}", said(&ran));
         assert_eq!(said(&ran).contains("stay blocking"), is_off, "{handler}: {}", said(&ran));
-        assert_eq!(at.join("p.overlap-off").exists(), is_off, "{handler}");
+        assert_eq!(at.join(".overlap/p.overlap-off").exists(), is_off, "{handler}");
         assert_eq!(trace(at)["executed"].as_u64().is_some_and(|it| it > 0), !is_off, "{handler}");
     }
 }
@@ -139,8 +139,72 @@ fn an_error_of_the_program_stays_one() {
         assert_eq!(said(&ran).matches("undeclared identifier 'missing'").count(), 1, "{}", said(&ran));
         assert!(!said(&ran).contains("plugin"), "{}", said(&ran));
     }
-    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("there").map(|it| it.expect("an entry").file_name()).collect();
-    assert!(!left.iter().any(|it| it.to_string_lossy().contains("overlap-crash")), "{left:?}");
+    let left = files(&folder.path().join(".overlap"));
+    assert!(!left.iter().any(|it| it.contains("overlap-crash")), "{left:?}");
+}
+
+/// The names of what lies in a folder, in order.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> = entries.map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Build folders hold what a build makes, and one folder of ours.
+#[test]
+fn remarks_lie_in_a_folder_of_their_own() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    for words in ["-O2 -c p.c", "-O2 p.c -o one", "-O2 -flto -c p.c -o whole.o", "-O2 -flto whole.o -o whole"] {
+        let words: Vec<&str> = ["cc", "--"].into_iter().chain(words.split(' ')).collect();
+        let ran = meanwhile(at, &words);
+        assert!(ran.status.success(), "{words:?}: {}", said(&ran));
+    }
+    assert_eq!(files(at), [".overlap", "one", "p.c", "p.o", "whole", "whole.o"]);
+    assert_eq!(files(&at.join(".overlap")), ["one.opt.yaml", "p.o.opt.yaml", "whole.o.opt.yaml", "whole.opt.ld.yaml"]);
+    let explained = meanwhile(at, &["explain", ".", "--json"]);
+    let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
+    // Whole programs are looked at when they are linked.
+    assert_eq!(answer["sites"].as_u64().map(|it| it % 3), Some(0), "{}", said(&explained));
+}
+
+/// What a build system compiles to find out about the compiler is none of the program.
+#[test]
+fn questions_of_a_build_system_leave_nothing() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    std::fs::rename(at.join("p.c"), at.join("conftest.c")).expect("it is there");
+    let ran = meanwhile(at, &["cc", "--", "-O2", "conftest.c", "-o", "conftest"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let ran = meanwhile(at, &["cc", "--", "--version"]);
+    assert!(ran.status.success() && files(at) == ["conftest", "conftest.c"], "{:?}", files(at));
+    let text = "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES C)\nadd_executable(p conftest.c)\n";
+    std::fs::write(at.join("CMakeLists.txt"), text).expect("a scratch file");
+    let wrapper = "#!/bin/sh\nexec '{}' overlap cc -- \"$@\"\n".replace("{}", env!("CARGO_BIN_EXE_meanwhile"));
+    std::fs::write(at.join("cc"), wrapper).expect("a scratch file");
+    std::fs::set_permissions(at.join("cc"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let compiler = format!("-DCMAKE_C_COMPILER={}", at.join("cc").display());
+    let cmake = Command::new("cmake").current_dir(at).args(["-S", ".", "-B", "b", &compiler]).output().expect("cmake runs");
+    assert!(cmake.status.success(), "{}", String::from_utf8_lossy(&cmake.stderr));
+    let found = overlap_files(&at.join("b"));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// Folders of ours below.
+fn overlap_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there").map(|it| it.expect("an entry").path());
+    let folders: Vec<std::path::PathBuf> = entries.filter(|it| it.is_dir()).collect();
+    let ours = folders.iter().filter(|it| it.ends_with(".overlap")).cloned();
+    ours.chain(folders.iter().flat_map(|it| overlap_files(it))).collect()
 }
 
 /// What a program of two processes did, by its trace.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::output::{Failure, Output};
 
-const HELP: &str = "compile with `meanwhile overlap cc`, which writes FILE.opt.yaml beside each object";
+const HELP: &str = "compile with `meanwhile overlap cc`, which writes .overlap/FILE.opt.yaml beside each object";
 
 /// Arguments of `meanwhile overlap explain`.
 #[derive(Debug, clap::Args)]

@@ -23,6 +23,8 @@ const HAZARDS: &[(&str, &str)] = &[
     ("mpi_comm_create_errhandler", "an error handler"),
 ];
 
+const RECORD: &str = ".opt.yaml";
+
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 /// One compiler call.
@@ -66,9 +68,11 @@ impl Ended {
     }
 }
 
-/// Beside a result that was made without the plugin: a script that reproduces why.
+/// The folder beside results that holds what is known of them.
+pub const NOTES: &str = ".overlap";
+/// Of a result that was made without the plugin: a script that reproduces why.
 pub const CRASH: &str = ".overlap-crash.sh";
-/// Beside a program whose calls all stay blocking: why, one reason a line.
+/// Of a program whose calls all stay blocking: why, one reason a line.
 pub const OFF: &str = ".overlap-off";
 
 /// Runs the compiler; what it writes to standard output goes where ours goes.
@@ -82,13 +86,17 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 }
 
 /// The same for a build that must not notice the plugin: if the compiler fails with it and passes without it, the result
-/// is that of the compiler alone.
+/// is that of the compiler alone. So are those of the questions that configure and CMake ask, which nobody runs for long.
 ///
 /// # Errors
 /// As [`compile`].
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
-    if step(request).asks {
+    let asked = step(request);
+    if asked.asks {
         return run(&mut wrapper(request, &compiler(request)?.0, &[])?, None);
+    }
+    if asked.is_probe(&request.folder.map_or_else(|| std::env::current_dir().unwrap_or_default(), Path::to_owned)) {
+        return run(&mut plain(request)?, None);
     }
     let (mut command, step) = prepare(request)?;
     let input = if step.reads_stdin { Some(standard_input()?) } else { None };
@@ -124,7 +132,7 @@ fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<
                 ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(command, input)? };
             }
             // For `explain` only: a program is as good without it.
-            let _ = measure::file::write(&note, (ended.switched_off.join("\n") + "\n").as_bytes());
+            let _ = write(&note, (ended.switched_off.join("\n") + "\n").as_bytes());
         }
     }
     Ok(ended)
@@ -137,12 +145,19 @@ fn standard_input() -> Result<Vec<u8>, ToolError> {
     Ok(bytes)
 }
 
-/// A file of ours beside the result, or here if the result is none that lies in a folder.
+/// A file of ours for the result, in [`NOTES`] beside it, or here if the result is none that lies in a folder.
 fn beside(request: &Request, step: &Step, ending: &str) -> PathBuf {
-    let named = step.output.as_deref().filter(|it| *it != "-" && !it.starts_with("/dev/"));
-    let input = || step.input.as_deref().and_then(|it| Path::new(it).file_name()?.to_str());
-    let name = named.or_else(input).filter(|it| *it != "-").unwrap_or("a.out");
-    request.folder.unwrap_or(Path::new("")).join(format!("{name}{ending}"))
+    let named = step.output.as_deref().filter(|it| *it != "-" && !it.starts_with("/dev/")).map(PathBuf::from);
+    let object = || Some(PathBuf::from(Path::new(step.input.as_deref()?).with_extension("o").file_name()?));
+    let result = named.or_else(|| if step.links { None } else { object() }).unwrap_or_else(|| PathBuf::from("a.out"));
+    let file = result.file_name().and_then(OsStr::to_str).unwrap_or("a.out");
+    request.folder.unwrap_or(Path::new("")).join(result.with_file_name(NOTES)).join(format!("{file}{ending}"))
+}
+
+/// Writes a file of ours, in a folder that may not be there.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    measure::file::write(path, bytes)
 }
 
 fn remove(path: &Path) {
@@ -167,11 +182,11 @@ fn reproducer(command: &Command, path: &Path, ended: &Ended, input: Option<&[u8]
     script += &format!("{} -o \"$scratch/made\"", tool::command_line(command));
     if let Some(input) = input {
         let saved = path.with_extension("stdin");
-        measure::file::write(&saved, input)?;
+        write(&saved, input)?;
         script += &format!(" < {}", quoted(std::path::absolute(saved)?.as_os_str()));
     }
     script.push('\n');
-    measure::file::write(path, script.as_bytes())
+    write(path, script.as_bytes())
 }
 
 /// The compiler call with the plugin, and what it does.
@@ -189,7 +204,11 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
         None => plugin::plugin(llvm)?,
     };
     let step = step(request);
-    let mut ours = driver::arguments(&step, request.language, &plugin);
+    // The linker gives the file an ending of its own. A folder that cannot be made is no reason to fail.
+    let record = beside(request, &step, if step.links && step.sources == 0 { "" } else { RECORD });
+    let made = step.has_one_record() && record.parent().is_some_and(|it| std::fs::create_dir_all(it).is_ok());
+    let record = made.then(|| std::path::absolute(&record).unwrap_or(record));
+    let mut ours = driver::arguments(&step, request.language, &plugin, record.as_deref());
     ours.extend(colours());
     let mut command = command(request, &compiler, &step, &ours)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };

@@ -1,7 +1,7 @@
 //! What a compiler command line is made into: the user's arguments as they are, and ours around them.
 //!
 //! ```text
-//! cc -O2 -c a.c   --->   -fpass-plugin=PLUGIN -fsave-optimization-record -O2 -c a.c
+//! cc -O2 -c a.c   --->   -fpass-plugin=PLUGIN -foptimization-record-file=.overlap/a.o.opt.yaml -O2 -c a.c
 //! cc a.o -o a     --->   the same; flags that a step does not use are not complained about
 //! cc -flto a.o    --->   and -fuse-ld=lld -Wl,--load-pass-plugin=PLUGIN
 //! ```
@@ -33,6 +33,14 @@ const ASKS: &[&str] = &["-show", "--showme", "-compile-info", "-compile_info", "
 /// How options start that ask for line numbers in the program or in remarks, or name a file that may.
 const WANTS_LINES: &[&str] = &["-g", "-R", "-fsave-opt", "-foptimization-record", "-fdebug", "-debug", "-fprofile", "--config"];
 
+/// How files end that the linker reads; `.so` may have a version.
+const LINKED: &[&str] = &["o", "lo", "a", "so", "obj", "bc"];
+
+/// What the sources of a build system's questions to the compiler are called, and where they lie: those of configure, CMake, Meson.
+const PROBES: &[&str] =
+    &["conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "CMakeFortranCompilerId", "testCCompiler", "testCXXCompiler"];
+const PROBE_FOLDERS: &[&str] = &["CMakeTmp", "CMakeScratch", "CompilerIdC", "CompilerIdCXX", "CompilerIdFortran", "meson-private"];
+
 /// What a command line does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
@@ -52,6 +60,33 @@ pub struct Step {
     pub reads_stdin: bool,
     /// It asks the wrapper what it would run.
     pub asks: bool,
+    /// It makes nothing: it preprocesses, checks or tells a version.
+    pub only_looks: bool,
+    /// Files that are read, and those among them that are compiled.
+    pub inputs: usize,
+    /// See [`Step::inputs`].
+    pub sources: usize,
+}
+
+impl Step {
+    /// True if it leaves one file of remarks: another one would take its place under the same name.
+    pub fn has_one_record(&self) -> bool {
+        let one = self.sources == 0 || (self.inputs == 1 && !(self.links && self.whole_program));
+        one && self.inputs > 0 && !self.only_looks
+    }
+
+    /// True if a build system asks by it what the compiler can do. `folder` is where it runs.
+    pub fn is_probe(&self, folder: &Path) -> bool {
+        let input = self.input.as_deref().map(Path::new);
+        let named = |it: &Path| it.file_stem().and_then(|it| it.to_str()).is_some_and(|it| PROBES.contains(&it));
+        let lies = |it: &Path| it.iter().any(|part| PROBE_FOLDERS.iter().any(|folder| part == *folder));
+        input.is_some_and(|it| named(it) || lies(it)) || lies(folder)
+    }
+}
+
+fn is_linked(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.contains(".so.") || name.rsplit_once('.').is_some_and(|it| LINKED.contains(&it.1))
 }
 
 /// Reads a command line; `response` gives the text of a response file.
@@ -60,18 +95,22 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
     expand(arguments, response, 0, &mut words);
     let mut step = Step::default();
     let mut stops_early = false;
-    let mut n_inputs = 0;
     let mut idx = 0;
     while idx < words.len() {
         let word = words[idx].as_str();
         step.asks |= ASKS.iter().any(|it| word.starts_with(it));
         step.wants_lines |= WANTS_LINES.iter().any(|it| word.starts_with(it)) && word != "-g0";
         match word {
-            "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => stops_early = true,
+            "-c" | "-S" => stops_early = true,
+            "-E" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => {
+                stops_early = true;
+                step.only_looks = true;
+            }
             "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
             "-" => {
-                n_inputs += 1;
+                step.inputs += 1;
+                step.sources += 1;
                 step.reads_stdin = true;
                 step.input.get_or_insert_with(|| "-".to_owned());
             }
@@ -81,7 +120,8 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
             _ if !word.starts_with('-') => {
-                n_inputs += 1;
+                step.inputs += 1;
+                step.sources += usize::from(!is_linked(word));
                 step.input.get_or_insert_with(|| word.to_owned());
             }
             _ => {}
@@ -94,7 +134,7 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
         }
         idx += 1;
     }
-    step.links = !stops_early && n_inputs > 0;
+    step.links = !stops_early && step.inputs > 0;
     step
 }
 
@@ -130,8 +170,8 @@ fn split_response(text: &str) -> Vec<String> {
     words
 }
 
-/// Our arguments, to stand before the user's. `shim` is linked in `uniform`.
-pub fn arguments(step: &Step, language: Language, plugin: &Path) -> Vec<String> {
+/// Our arguments, to stand before the user's. `record` is where remarks go; none for where the compiler puts them.
+pub fn arguments(step: &Step, language: Language, plugin: &Path, record: Option<&Path>) -> Vec<String> {
     let plugin = plugin.display();
     let mut ours = Vec::new();
     let quiet = language != Language::Fortran;
@@ -140,6 +180,7 @@ pub fn arguments(step: &Step, language: Language, plugin: &Path) -> Vec<String> 
     }
     ours.push(format!("-fpass-plugin={plugin}"));
     ours.push("-fsave-optimization-record".to_owned());
+    ours.extend(record.map(|it| format!("-foptimization-record-file={}", it.display())));
     if quiet {
         ours.push("-foptimization-record-passes=overlap".to_owned());
     }
@@ -213,7 +254,7 @@ mod tests {
 
     #[test]
     fn whole_programs_load_the_plugin_in_lld() {
-        let has = |line: &str, what: &str| arguments(&of(line), Language::C, Path::new("p.so")).iter().any(|it| it == what);
+        let has = |line: &str, what: &str| arguments(&of(line), Language::C, Path::new("p.so"), None).iter().any(|it| it == what);
         assert!(has("-flto a.o -o a", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -c a.c", "-Wl,--load-pass-plugin=p.so"));
         assert!(has("-flto=auto a.o -o a", "-Wl,--load-pass-plugin=p.so"), "clang knows GCC's names");
@@ -222,6 +263,32 @@ mod tests {
         assert!(!has("-flto --ld-path=/opt/bin/mold a.o", "-fuse-ld=lld"));
         assert!(has("-flto --ld-path=/opt/bin/ld.lld a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(has("-c a.c", "-fpass-plugin=p.so"));
+    }
+
+    #[test]
+    fn one_file_of_remarks() {
+        for line in
+            ["-c a.c", "-c a.c -o b.o", "a.c -o a", "a.o b.o -o a -flto", "a.o libx.so.1.2 -o a", "-shared a.lo -o a.so", "-x c - -o a"]
+        {
+            assert!(of(line).has_one_record(), "{line}");
+        }
+        for line in ["-c a.c b.c", "a.c b.o -o a", "-flto a.c -o a", "-E a.c", "--version", "-v"] {
+            assert!(!of(line).has_one_record(), "{line}");
+        }
+    }
+
+    #[test]
+    fn questions_of_build_systems() {
+        let here = Path::new("/src/app");
+        for line in
+            ["-c conftest.c", "-o conftest -O2 conftest.cpp", "-c /b/CMakeFiles/CMakeScratch/TryCompile-x/src.c", "CMakeCCompilerId.c"]
+        {
+            assert!(of(line).is_probe(here), "{line}");
+        }
+        assert!(of("-c testfile.c").is_probe(Path::new("/b/meson-private/tmp1")));
+        for line in ["-c my-conftest.c", "-c a.c -o conftest.o", "-c CMakeTmp.c"] {
+            assert!(!of(line).is_probe(here), "{line}");
+        }
     }
 
     #[test]

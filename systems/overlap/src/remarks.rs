@@ -138,7 +138,7 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     below(path, is_remark_file)
 }
 
-/// What the driver has left beside results, at `path` or below.
+/// What the driver has left for results, at `path` or below.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Notes {
     /// Scripts that reproduce why something was compiled without the plugin.
@@ -158,7 +158,9 @@ pub fn notes(path: &Path) -> std::io::Result<Notes> {
     let mut notes = Notes { crashes: below(path, |it| it.ends_with(compile::CRASH))?, switched_off: Vec::new() };
     for file in below(path, |it| it.ends_with(compile::OFF))? {
         let why = std::fs::read_to_string(&file)?.lines().map(str::to_owned).collect();
-        notes.switched_off.push((file.with_extension(""), why));
+        let program = file.with_extension("");
+        let beside = file.parent().and_then(Path::parent).zip(program.file_name());
+        notes.switched_off.push((beside.map_or(program.clone(), |(folder, name)| folder.join(name)), why));
     }
     Ok(notes)
 }

@@ -68,7 +68,7 @@ fn window(mpi: Mpi, strength: &str, level: &str, define: &str) -> u64 {
     let source = support::root().join("examples/mpi/listing.c");
     let words = [level, define, "-c", source.to_str().expect("text"), "-o", object.to_str().expect("text")];
     support::compile_with(mpi, Language::C, &settings, &words);
-    let text = std::fs::read_to_string(folder.path().join("listing.opt.yaml")).expect("a remark file");
+    let text = std::fs::read_to_string(folder.path().join(".overlap/listing.o.opt.yaml")).expect("a remark file");
     let rows = overlap::remarks::parse(&text).expect("these are remarks");
     let row = rows.iter().find(|it| it.call == "MPI_Alltoall").expect("the exchange has its remark");
     assert!(row.converted, "{strength} {level} {define}: {}", row.sentence);
@@ -167,10 +167,9 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
         support::compile_plain(mpi, Language::C, &words.collect::<Vec<&str>>());
         let settings = Settings { min_bytes: Some(0), ..Settings::default() };
         let converted = |folder: &Path| -> Vec<String> {
-            let mut calls: Vec<String> = std::fs::read_dir(folder)
+            let mut calls: Vec<String> = overlap::remarks::files(folder)
                 .expect("the scratch folder")
-                .map(|it| it.expect("an entry").path())
-                .filter(|it| it.extension().is_some_and(|end| end == "yaml"))
+                .into_iter()
                 .flat_map(|it| overlap::remarks::parse(&std::fs::read_to_string(it).expect("text")).expect("these are remarks"))
                 .filter(|row| row.converted)
                 .map(|row| row.call)
@@ -183,8 +182,8 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
             support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", source, "-o", object]);
         }
         assert!(converted(folder.path()).is_empty(), "{}: {:?}", mpi.name(), converted(folder.path()));
+        std::fs::remove_dir_all(place(".overlap")).expect("the remarks");
         for (source, object) in sources.iter().zip(&objects) {
-            let _ = std::fs::remove_file(object.replace(".o", ".opt.yaml"));
             support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", "-c", source, "-o", object]);
         }
         let linked = place("linked");
@@ -245,7 +244,7 @@ fn uniform_matches_objects_that_were_not_converted() {
         support::compile_plain(mpi, Language::C, &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")]);
         let settings = Settings { collectives: "uniform".to_owned(), min_bytes: Some(0), ..Settings::default() };
         support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", &place("here.c"), "-o", &place("here.o")]);
-        let remarks = std::fs::read_to_string(place("here.opt.yaml")).expect("a remark file");
+        let remarks = std::fs::read_to_string(place(".overlap/here.o.opt.yaml")).expect("a remark file");
         assert!(remarks.contains("!Passed"), "{remarks}");
         support::compile_with(mpi, Language::C, &settings, &[&place("here.o"), &place("elsewhere.o"), "-o", &place("uniform")]);
         let expected = support::output(mpi, 3, &folder.path().join("plain"), &[]);

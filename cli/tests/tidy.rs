@@ -12,6 +12,13 @@ const NOT_SOURCE: &[&str] = &["target", ".git", ".cache", "report", "fuzz/corpus
 const TABLES: &[&str] = &[];
 const LINES_MAX: usize = 800;
 
+/// The same for C and C++, and for their functions.
+const C_LINES_MAX: usize = 650;
+const C_FUNCTION_MAX: usize = 80;
+/// Functions that are longer, which is too long; the list gets no longer.
+const LONG_C_FUNCTIONS: &[(&str, &str, usize)] =
+    &[("Border.cpp", "::split(", 177), ("Helpers.cpp", "startHelper(", 143), ("Later.cpp", "putOff(Function", 119)];
+
 /// What only a door may do; tests and examples aside.
 const DOOR_WORK: &[&str] = &[
     "unsafe {",
@@ -172,6 +179,71 @@ fn files_are_not_too_long() {
         .map(|(n_lines, path)| format!("{path}: {n_lines} lines"))
         .collect();
     assert_none("split it", &faults);
+}
+
+/// The plugin and the C around it.
+fn c_sources() -> Vec<(String, String)> {
+    let is_c = |path: &str| [".cpp", ".c", ".h"].iter().any(|end| path.ends_with(end));
+    let found: Vec<_> = sources().into_iter().filter(|(path, _)| path.starts_with("systems/overlap/p") && is_c(path)).collect();
+    assert!(found.len() > 60, "the walk misses the plugin");
+    found
+}
+
+#[test]
+fn c_files_and_functions_are_not_too_long() {
+    let mut faults = Vec::new();
+    for (path, text) in c_sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        if lines.len() > C_LINES_MAX {
+            faults.push(format!("{path}: {} lines", lines.len()));
+        }
+        for (first, n_lines) in c_functions(&lines) {
+            let known = LONG_C_FUNCTIONS.iter().find(|it| path.ends_with(it.0) && lines[first].contains(it.1));
+            if n_lines > known.map_or(C_FUNCTION_MAX, |it| it.2) {
+                faults.push(format!("{path}:{}: {n_lines} lines", first + 1));
+            }
+        }
+    }
+    assert_none("split it", &faults);
+}
+
+#[test]
+fn the_plugin_is_formatted() {
+    let files: Vec<String> = c_sources()
+        .into_iter()
+        .map(|it| it.0)
+        .filter(|it| it.starts_with("systems/overlap/plugin/") && !it.contains("/runtime/"))
+        .collect();
+    let ran = Command::new("clang-format-19").current_dir(root()).args(["--dry-run", "-Werror"]).args(&files).output();
+    match ran {
+        Ok(ran) => assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr)),
+        // Named at the end of `make test`.
+        Err(_) => {
+            if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+                let mut list = fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+                std::io::Write::write_all(&mut list, b"tidy: clang-format-19 is missing\n").expect("the list of skips can be written");
+            }
+        }
+    }
+}
+
+/// The functions of a file as (index of the first line, lines): what begins and ends in the first column.
+fn c_functions(lines: &[&str]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open = None;
+    for (idx, line) in lines.iter().enumerate() {
+        let begins = |word: &&str| line.starts_with(word);
+        let is_other = ["namespace", "struct", "class", "enum", "union", "#", "//"].iter().any(begins);
+        let at_left = line.starts_with(|it: char| it.is_ascii_alphabetic());
+        if at_left && line.ends_with('{') && !is_other {
+            open = Some(idx);
+        } else if *line == "{" {
+            open = idx.checked_sub(1);
+        } else if *line == "}" {
+            found.extend(open.take().map(|first| (first, idx - first + 1)));
+        }
+    }
+    found
 }
 
 #[test]

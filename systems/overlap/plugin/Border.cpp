@@ -51,8 +51,8 @@ struct Use {
 
 struct Splitter {
   Splitter(Function &F, Loop &L, FunctionAnalysisManager &FAM, Effects &Fx)
-      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)),
-        Fx(Fx), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
+        LI(FAM.getResult<LoopAnalysis>(F)), Fx(Fx), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
 
   Function &F;
   Loop &L;
@@ -240,8 +240,7 @@ bool Splitter::findValues() {
 
 bool Splitter::expandable(const Range &R, const SCEVExpander &Expander) const {
   auto Safe = [&](const SCEV *S) { return Expander.isSafeToExpandAt(S, Before->getTerminator()); };
-  return Safe(R.Low) && Safe(R.Step) && Safe(R.Size) &&
-         all_of(R.Inner, [&](auto &It) { return Safe(It.first) && Safe(It.second); });
+  return Safe(R.Low) && Safe(R.Step) && Safe(R.Size) && all_of(R.Inner, [&](auto &It) { return Safe(It.first) && Safe(It.second); });
 }
 
 std::optional<Refusal> Splitter::check() {

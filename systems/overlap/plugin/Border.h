@@ -25,8 +25,8 @@ namespace overlap {
 
 /// Splits the loops of `F` that waits of `Sites` stand before. `Analyse` gives fresh analyses after
 /// each. A loop that cannot be split is named in the sites' `LoopRefused`. True if one was split.
-bool splitLoops(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM, Cost &Weights,
-                const Options &O, llvm::function_ref<void(Effects &)> Remember);
+bool splitLoops(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM, Cost &Weights, const Options &O,
+                llvm::function_ref<void(Effects &)> Remember);
 
 } // namespace overlap
 #endif

@@ -16,8 +16,8 @@ namespace overlap {
 
 StringRef name(Refusal Why) {
   switch (Why) {
-#define REFUSAL(Name, Sentence)                                                                    \
-  case Refusal::Name:                                                                              \
+#define REFUSAL(Name, Sentence)                                                                                                            \
+  case Refusal::Name:                                                                                                                      \
     return #Name;
 #include "Refusals.def"
   }
@@ -26,8 +26,8 @@ StringRef name(Refusal Why) {
 
 StringRef describe(Refusal Why) {
   switch (Why) {
-#define REFUSAL(Name, Sentence)                                                                    \
-  case Refusal::Name:                                                                              \
+#define REFUSAL(Name, Sentence)                                                                                                            \
+  case Refusal::Name:                                                                                                                      \
     return Sentence;
 #include "Refusals.def"
   }
@@ -37,14 +37,14 @@ StringRef describe(Refusal Why) {
 static const StringMap<CallInfo> &table() {
   static const StringMap<CallInfo> Table = [] {
     StringMap<CallInfo> T;
-#define CALL(Name, Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT)                     \
+#define CALL(Name, Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT)                                                             \
   T[#Name] = CallInfo{#Name, CallKind::Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT, {-1, -1, -1, -1, -1, -1}};
-#define ARRAYS(Name, ...)                                                                          \
-  {                                                                                                \
-    std::initializer_list<int> Positions = {__VA_ARGS__};                                          \
-    std::copy(Positions.begin(), Positions.end(), T[#Name].Arrays);                                \
+#define ARRAYS(Name, ...)                                                                                                                  \
+  {                                                                                                                                        \
+    std::initializer_list<int> Positions = {__VA_ARGS__};                                                                                  \
+    std::copy(Positions.begin(), Positions.end(), T[#Name].Arrays);                                                                        \
   }
-#define STAYS(Name)                                                                                \
+#define STAYS(Name)                                                                                                                        \
   T[#Name] = CallInfo{#Name, CallKind::Stays, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}};
 #include "MpiCalls.def"
     return T;
@@ -125,15 +125,16 @@ const EndInfo *findEnd(StringRef Symbol, bool &Fortran, bool AnyName) {
 bool isQuery(StringRef Symbol) {
   std::optional<SymbolParts> Parts = plainPartsOf(Symbol);
 #define QUERY(Name) StringRef(#Name),
-  return Parts && any_of(std::initializer_list<StringRef>{
+  return Parts && any_of(
+                      std::initializer_list<StringRef>{
 #include "MpiCalls.def"
-                             },
-                             [&](StringRef Name) { return Name.equals_insensitive(Parts->Name); });
+                      },
+                      [&](StringRef Name) { return Name.equals_insensitive(Parts->Name); });
 }
 
 bool isMpiName(StringRef Symbol) {
-  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") ||
-         Symbol.starts_with("mpi_") || Symbol.starts_with("pmpi_");
+  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") || Symbol.starts_with("mpi_") ||
+         Symbol.starts_with("pmpi_");
 }
 
 bool isMpiSymbol(StringRef Symbol) { return Symbol.starts_with("MPIX_") || partsOf(Symbol); }
@@ -162,16 +163,17 @@ bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
   if (Known)
     return static_cast<int>(At) != Info->RecvBuf && static_cast<int>(At) != Info->Status;
   // A bit for each argument that is read.
-  unsigned Read = StringSwitch<unsigned>(Name)
-                      .Cases("ssend", "bsend", "rsend", "type_create_subarray", 0x3f)
-                      .Cases("send_init", "recv_init", 0x3e)
-                      .Case("cart_create", 0x1f)
-                      .Cases("type_vector", "type_indexed", "type_create_hvector", 0xf)
-                      .Cases("comm_split", "cart_shift", "cart_coords", "probe", "iprobe", "group_incl", 0x7)
-                      .Cases("get_count", "abort", "cart_rank", "cart_get", "cart_sub", "dims_create", "type_contiguous", "comm_create", 0x3)
-                      .Cases("comm_rank", "comm_size", "type_size", "barrier", "comm_dup", "comm_group", "waitall", "waitany", "testall", 0x1)
-                      .Case("init_thread", Fortran ? 0x1 : 0)
-                      .Default(0);
+  unsigned Read =
+      StringSwitch<unsigned>(Name)
+          .Cases("ssend", "bsend", "rsend", "type_create_subarray", 0x3f)
+          .Cases("send_init", "recv_init", 0x3e)
+          .Case("cart_create", 0x1f)
+          .Cases("type_vector", "type_indexed", "type_create_hvector", 0xf)
+          .Cases("comm_split", "cart_shift", "cart_coords", "probe", "iprobe", "group_incl", 0x7)
+          .Cases("get_count", "abort", "cart_rank", "cart_get", "cart_sub", "dims_create", "type_contiguous", "comm_create", 0x3)
+          .Cases("comm_rank", "comm_size", "type_size", "barrier", "comm_dup", "comm_group", "waitall", "waitany", "testall", 0x1)
+          .Case("init_thread", Fortran ? 0x1 : 0)
+          .Default(0);
   return At < 32 && (Read >> At & 1);
 }
 
@@ -199,8 +201,7 @@ Constant *Binding::probed(Module &M) const {
 
 Constant *Binding::ignoreStatus(Module &M) const {
   Type *Int = Type::getInt64Ty(M.getContext());
-  return ConstantExpr::getIntToPtr(ConstantInt::get(Int, Mpi == Library::Mpich ? 1 : 0),
-                                   PointerType::getUnqual(M.getContext()));
+  return ConstantExpr::getIntToPtr(ConstantInt::get(Int, Mpi == Library::Mpich ? 1 : 0), PointerType::getUnqual(M.getContext()));
 }
 
 Value *byReference(const Binding &B, Value *Arg) {
@@ -234,37 +235,51 @@ Value *byReference(const Binding &B, Value *Arg) {
 static std::optional<uint64_t> openMpiSize(StringRef Global) {
   if (!Global.consume_front("ompi_mpi_"))
     return std::nullopt;
-  uint64_t Size = StringSwitch<uint64_t>(Global)
-                      .Cases("byte", "packed", "char", "unsigned_char", "signed_char", "character", "int8_t", "uint8_t",
-                             "c_bool", "cxx_bool", 1)
-                      .Cases("integer1", "logical1", 1)
-                      .Cases("short", "unsigned_short", "int16_t", "uint16_t", "integer2", "logical2", 2)
-                      .Cases("int", "unsigned", "float", "int32_t", "uint32_t", "integer", "integer4", "real", "real4",
-                             "logical", 4)
-                      .Cases("logical4", "wchar", 4)
-                      .Cases("long", "unsigned_long", "double", "long_long_int", "unsigned_long_long", "int64_t",
-                             "uint64_t", "aint", "offset", "count", 8)
-                      .Cases("integer8", "real8", "dblprec", "cplex", "complex8", "logical8", "c_float_complex",
-                             "cxx_cplex", "2int", "2integer", 8)
-                      .Cases("float_int", "short_int", "2real", 8)
-                      .Cases("long_double", "double_int", "long_int", "dblcplex", "complex16", "c_double_complex",
-                             "cxx_dblcplex", "2dblprec", "real16", "integer16", 16)
-                      .Cases("longdbl_int", "c_long_double_complex", "cxx_ldblcplex", "complex32", 32)
-                      .Default(0);
+  uint64_t Size =
+      StringSwitch<uint64_t>(Global)
+          .Cases("byte", "packed", "char", "unsigned_char", "signed_char", "character", "int8_t", "uint8_t", "c_bool", "cxx_bool", 1)
+          .Cases("integer1", "logical1", 1)
+          .Cases("short", "unsigned_short", "int16_t", "uint16_t", "integer2", "logical2", 2)
+          .Cases("int", "unsigned", "float", "int32_t", "uint32_t", "integer", "integer4", "real", "real4", "logical", 4)
+          .Cases("logical4", "wchar", 4)
+          .Cases("long", "unsigned_long", "double", "long_long_int", "unsigned_long_long", "int64_t", "uint64_t", "aint", "offset", "count",
+                 8)
+          .Cases("integer8", "real8", "dblprec", "cplex", "complex8", "logical8", "c_float_complex", "cxx_cplex", "2int", "2integer", 8)
+          .Cases("float_int", "short_int", "2real", 8)
+          .Cases("long_double", "double_int", "long_int", "dblcplex", "complex16", "c_double_complex", "cxx_dblcplex", "2dblprec", "real16",
+                 "integer16", 16)
+          .Cases("longdbl_int", "c_long_double_complex", "cxx_ldblcplex", "complex32", 32)
+          .Default(0);
   return Size ? std::optional<uint64_t>(Size) : std::nullopt;
 }
 
 static std::optional<uint64_t> openMpiFortranSize(int64_t Handle) {
   switch (Handle) {
-  case 1: case 2: case 5: case 8: case 29:
+  case 1:
+  case 2:
+  case 5:
+  case 8:
+  case 29:
     return 1;
-  case 9: case 30:
+  case 9:
+  case 30:
     return 2;
-  case 6: case 7: case 10: case 13: case 14: case 31:
+  case 6:
+  case 7:
+  case 10:
+  case 13:
+  case 14:
+  case 31:
     return 4;
-  case 11: case 15: case 17: case 18: case 19: case 32:
+  case 11:
+  case 15:
+  case 17:
+  case 18:
+  case 19:
+  case 32:
     return 8;
-  case 20: case 22:
+  case 20:
+  case 22:
     return 16;
   default:
     return std::nullopt;
@@ -333,8 +348,7 @@ std::optional<Library> fortranLibrary(const Module &M) {
 }
 
 /// The binding of one call, from its name and types.
-static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &Info, bool Fortran,
-                                        std::optional<Library> OfFortran) {
+static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &Info, bool Fortran, std::optional<Library> OfFortran) {
   unsigned Want = Info.NumArgs + (Fortran ? 1 : 0);
   if (Call.arg_size() != Want || Call.getFunctionType()->isVarArg() || Call.hasOperandBundles())
     return std::nullopt;
@@ -397,12 +411,8 @@ static const struct {
   int64_t Address;
   Sentinel Is;
 } CSentinels[] = {
-    {Library::OpenMpi, 0, Sentinel::Bottom},
-    {Library::OpenMpi, 1, Sentinel::InPlace},
-    {Library::OpenMpi, 2, Sentinel::Other},
-    {Library::OpenMpi, 3, Sentinel::Other},
-    {Library::Mpich, 0, Sentinel::Bottom},
-    {Library::Mpich, -1, Sentinel::InPlace},
+    {Library::OpenMpi, 0, Sentinel::Bottom},     {Library::OpenMpi, 1, Sentinel::InPlace}, {Library::OpenMpi, 2, Sentinel::Other},
+    {Library::OpenMpi, 3, Sentinel::Other},      {Library::Mpich, 0, Sentinel::Bottom},    {Library::Mpich, -1, Sentinel::InPlace},
     {Library::Mpich, 1, Sentinel::StatusIgnore},
 };
 
@@ -514,8 +524,8 @@ std::optional<Refusal> findAccesses(Site &S, bool MayAsk) {
   // Fortran passes counts and handles by reference; they are read when the call starts.
   if (S.Bind.Fortran)
     for (unsigned At = 0; At < Info.NumArgs; ++At)
-      if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
-          static_cast<int>(At) != Info.Status && !isConstantPlace(Call.getArgOperand(At)))
+      if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf && static_cast<int>(At) != Info.Status &&
+          !isConstantPlace(Call.getArgOperand(At)))
         S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false, nullptr, 0, true});
   // The code of the start is the code of the call: an error ends the program, or the program has an
   // error handler and makes its blocking calls.

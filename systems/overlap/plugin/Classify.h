@@ -87,7 +87,7 @@ struct Access {
   bool Write = false;
   llvm::WeakTrackingVH Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
   uint64_t ElementBytes = 0;
-  bool AtStart = false; ///< Used by the start alone, as counts, handles and codes of Fortran are.
+  bool AtStart = false;    ///< Used by the start alone, as counts, handles and codes of Fortran are.
   bool OtherCount = false; ///< The same memory with the count of the next pass, where a start is one pass ahead.
 
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
@@ -109,18 +109,19 @@ struct Site {
   TrackedCall Init;
   llvm::SmallVector<llvm::CallInst *, 2> Waits;
   llvm::AllocaInst *State = nullptr;
-  bool Existing = false; ///< The program's own nonblocking call.
-  std::string Through;   ///< The function that starts it, if `InCallee`.
-  bool InCallee = false; ///< `Init` calls a function that leaves the message pending.
+  bool Existing = false;  ///< The program's own nonblocking call.
+  std::string Through;    ///< The function that starts it, if `InCallee`.
+  bool InCallee = false;  ///< `Init` calls a function that leaves the message pending.
   bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
   bool Pays = false;      ///< A run has shown that it waits, whatever the length of its message.
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
-  uint64_t Weight = 0;   ///< Work in the window, in weighted instructions.
+  uint64_t Weight = 0;    ///< Work in the window, in weighted instructions.
   unsigned Polls = 0;
   std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
   unsigned LoopLine = 0;
   unsigned LoopsSplit = 0;
+  bool FilledFirst = false; ///< Its message is under way while the rest of the loop runs that fills it.
   bool StartsAhead = false; ///< The start is that of the next pass of its loop.
 
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }

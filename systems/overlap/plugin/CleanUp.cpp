@@ -18,7 +18,8 @@ void undo(Site &S) {
     Types.push_back(Arg->getType());
   std::string Symbol = S.Bind.Fortran ? "mpi_" + StringRef(S.Info->Name).lower() + "_" : S.mpiName();
   Type *Result = S.Bind.Fortran ? B.getVoidTy() : static_cast<Type *>(B.getInt32Ty());
-  Start->replaceAllUsesWith(B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args));
+  S.Call = B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args);
+  Start->replaceAllUsesWith(S.Call);
   for (CallInst *Wait : S.Waits)
     Wait->eraseFromParent();
   S.Waits.clear();

@@ -18,10 +18,10 @@ using namespace llvm;
 
 namespace overlap {
 
-/// More passes than this may not fit in the arithmetic of addresses.
-static constexpr int64_t NumberMax = int64_t(1) << 31;
-
-bool canDefer(Loop &L, FunctionAnalysisManager &FAM) { return PassLoop(L, FAM).check(); }
+bool canDefer(Loop &L, FunctionAnalysisManager &FAM) {
+  PassLoop P(L, FAM);
+  return P.check() && P.Leaves.empty() && P.CarriedLoads.empty();
+}
 
 void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM, const Options &O) {
   PassLoop P(Around, FAM);
@@ -35,36 +35,15 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   LLVMContext &C = M.getContext();
   const DataLayout &DL = F.getDataLayout();
   Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C);
-  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
   SCEVExpander Expander = expander(SE, DL);
   Instruction *At = Before->getTerminator();
   IRBuilder<> B(At);
   // STEP 1: how many passes, and what they write.
-  Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
-  // None is a number that does not fit.
-  Value *Fine = B.CreateAnd(B.CreateIsNotNull(Trips), B.CreateICmpULE(Trips, B.getInt64(NumberMax)));
-  Value *Last = B.CreateSub(Trips, B.getInt64(1));
-  SmallVector<std::pair<Value *, Value *>, 4> WrittenAt;
-  for (const Written &W : P.Writes) {
-    Value *Low = B.CreatePtrToInt(Expander.expandCodeFor(W.Low, W.Low->getType(), At->getIterator()), Int);
-    Value *Far = B.CreateMul(Last, B.getInt64(W.Step));
-    Value *From = B.CreateAdd(Low, B.getInt64(W.From)), *To = B.CreateAdd(Low, B.getInt64(W.To));
-    Value *&Moves = W.Step < 0 ? From : To;
-    Moves = B.CreateAdd(Moves, Far);
-    // Arrays that share memory are written in their order.
-    for (auto [OtherFrom, OtherTo] : WrittenAt)
-      Fine = B.CreateAnd(Fine, B.CreateOr(B.CreateICmpULE(To, OtherFrom), B.CreateICmpULE(OtherTo, From)));
-    WrittenAt.push_back({From, To});
-  }
+  auto [Trips, Fine, Lows, WrittenAt] = P.count(Expander, At);
   // STEP 2: the two functions. What loops inside reach is computed in the loop, copied with it, and goes again.
   Look Looking(P, Expander);
   Looking.prepare(WrittenAt);
-  SetVector<Value *> Values;
-  for (BasicBlock *Block : L.blocks())
-    for (Instruction &I : *Block)
-      for (Value *V : I.operand_values())
-        if (isa<Argument>(V) || (isa<Instruction>(V) && !L.contains(cast<Instruction>(V))))
-          Values.insert(V);
+  SetVector<Value *> Values = P.values();
   for (auto [From, To] : WrittenAt)
     for (Value *V : {From, To})
       if (!isa<Constant>(V))

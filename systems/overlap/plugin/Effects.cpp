@@ -17,19 +17,17 @@ static constexpr unsigned CalleeMax = 5000;
 /// Functions of the mathematical library: they write nothing but errno, which no message holds. (lgamma also says the
 /// sign of its result, in a global.)
 static bool isMath(StringRef Name) {
-  static const StringSet<> Names = {
-      "acos",  "acosh", "asin",  "asinh",  "atan",  "atan2", "atanh", "cbrt",  "ceil",      "copysign", "cos",
-      "cosh",  "erf",   "erfc",  "exp",    "exp2",  "expm1", "fabs",  "floor", "fma",       "fmax",     "fmin",
-      "fmod",  "hypot", "ldexp", "log",   "log10", "log1p", "log2",  "nearbyint", "pow",      "remainder",
-      "rint",  "round", "sin",   "sinh",   "sqrt",  "tan",   "tanh",  "tgamma", "trunc",    "abs",      "labs"};
+  static const StringSet<> Names = {"acos",     "acosh", "asin",      "asinh",  "atan",      "atan2", "atanh", "cbrt",  "ceil",
+                                    "copysign", "cos",   "cosh",      "erf",    "erfc",      "exp",   "exp2",  "expm1", "fabs",
+                                    "floor",    "fma",   "fmax",      "fmin",   "fmod",      "hypot", "ldexp", "log",   "log10",
+                                    "log1p",    "log2",  "nearbyint", "pow",    "remainder", "rint",  "round", "sin",   "sinh",
+                                    "sqrt",     "tan",   "tanh",      "tgamma", "trunc",     "abs",   "labs"};
   if (Names.contains(Name))
     return true;
   return (Name.consume_back("f") || Name.consume_back("l")) && Names.contains(Name);
 }
 
-static const Function *calleeOf(const CallBase &Call) {
-  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
-}
+static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
 
 Own Effects::own(const Instruction &I) const {
   auto It = Ours.find(&I);
@@ -66,8 +64,7 @@ static bool intrinsicStops(const IntrinsicInst &I) {
   // The others are atomic.
   if (isa<AnyMemIntrinsic>(I))
     return true;
-  return !I.doesNotThrow() || I.isConvergent() ||
-         !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
+  return !I.doesNotThrow() || I.isConvergent() || !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
 }
 
 bool Effects::callStops(const CallBase &Call) const {
@@ -211,9 +208,7 @@ bool Effects::differentObjects(const Value *A, const Value *B) {
   return true;
 }
 
-bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
-  return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr);
-}
+bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) { return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr); }
 
 /// What a call may do to memory that argument `At` points to.
 static ModRefInfo throughArgument(const CallBase &Call, unsigned At) {
@@ -265,13 +260,10 @@ bool Effects::mayPass(const Site &Pending, const Site &Other) const {
     return true;
   if (Other.Info->Kind == CallKind::Recv && !Other.AlsoSends)
     return true;
-  return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective &&
-         Pending.Comm == Other.Comm;
+  return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective && Pending.Comm == Other.Comm;
 }
 
-bool Effects::overlap(const Access &A, const Access &B) {
-  return (A.Write || B.Write) && !disjoint(A.location(), B.location());
-}
+bool Effects::overlap(const Access &A, const Access &B) { return (A.Write || B.Write) && !disjoint(A.location(), B.location()); }
 
 bool Effects::askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B) {
   return !S.InCallee && !S.Existing && !T.Existing && A.Count && (B.Count || B.AtStart) && overlap(A, B);
@@ -282,7 +274,8 @@ bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
     bool Begins = own(I) == Own::Init;
     for (const Access &A : S.Accesses)
       for (const Access &B : Other->Accesses)
-        if (!(Started && A.AtStart) && (Begins || !B.AtStart) && overlap(A, B) && !askWhenRunning(S, A, *Other, B) && !askWhenRunning(*Other, B, S, A))
+        if (!(Started && A.AtStart) && (Begins || !B.AtStart) && overlap(A, B) && !askWhenRunning(S, A, *Other, B) &&
+            !askWhenRunning(*Other, B, S, A))
           return true;
     return false;
   }

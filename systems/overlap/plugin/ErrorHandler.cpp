@@ -54,7 +54,8 @@ bool hideDefaultHandlers(Module &M) {
     if (!Call->use_empty()) {
       B.SetInsertPoint(Call);
       PHINode *Code = B.CreatePHI(Call->getType(), 2);
-      Code->addIncoming(Constant::getNullValue(Call->getType()), cast<BranchInst>(Then->getParent()->getSinglePredecessor()->getTerminator())->getParent());
+      Code->addIncoming(Constant::getNullValue(Call->getType()),
+                        cast<BranchInst>(Then->getParent()->getSinglePredecessor()->getTerminator())->getParent());
       Code->addIncoming(Made, Then->getParent());
       Call->replaceAllUsesWith(Code);
     }

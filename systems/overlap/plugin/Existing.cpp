@@ -77,9 +77,10 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
         Starts.push_back(Call);
       } else if (const EndInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
                  End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
-                     Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
+                 Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
         Ends.push_back(Call);
-      } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
+      } else if (auto *Store = dyn_cast<StoreInst>(I);
+                 Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
         continue; // MPI_REQUEST_NULL at first.
       } else {
         Known = false;
@@ -176,7 +177,8 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
   for (unsigned At = 0; At < End->arg_size(); ++At)
-    if (Value *Place = End->getArgOperand(At); static_cast<int>(At) != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
+    if (Value *Place = End->getArgOperand(At);
+        static_cast<int>(At) != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
   // In a later pass the same names may stand for other buffers.
   if (any_of(Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&

@@ -23,8 +23,8 @@ namespace overlap {
 
 /// The requests of one variable with all that starts and ends them.
 struct ExistingWait {
-  Site Whole;              ///< `Init` is the last start, `Waits` the one end; none if that stays.
-  std::vector<Site> Heads; ///< Each start with its own buffer, to be moved up.
+  Site Whole;                                  ///< `Init` is the last start, `Waits` the one end; none if that stays.
+  std::vector<Site> Heads;                     ///< Each start with its own buffer, to be moved up.
   llvm::SmallVector<llvm::CallInst *, 2> Ends; ///< All calls that end them, or ask.
 };
 

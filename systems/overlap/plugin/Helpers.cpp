@@ -20,9 +20,7 @@ StructType *stateType(const Binding &B, LLVMContext &C) {
 
 static std::string suffix(const Binding &B) { return B.Fortran ? ".f" : ""; }
 
-/// A function of MPI, declared as the binding has it. Where the program has one of that name for itself, whose arguments
-/// may have been taken away, the library's own name.
-static FunctionCallee mpi(Module &M, const Binding &B, StringRef Name, ArrayRef<Type *> Args) {
+FunctionCallee mpi(Module &M, const Binding &B, StringRef Name, ArrayRef<Type *> Args) {
   LLVMContext &C = M.getContext();
   SmallVector<Type *, 16> All(Args);
   if (B.Fortran)
@@ -42,6 +40,8 @@ static GlobalVariable *scratch(Module &M, StringRef Name, unsigned Words) {
   return new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Type), Name, nullptr,
                             GlobalValue::GeneralDynamicTLSModel);
 }
+
+Value *noCode(IRBuilder<> &B, Module &M) { return B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)); }
 
 static GlobalVariable *weakMark(Module &M, StringRef Name) {
   if (GlobalVariable *Known = M.getNamedGlobal(Name))
@@ -116,7 +116,7 @@ static Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value 
   B.SetInsertPoint(Ask);
   Value *Combiner = Args.back();
   if (Bind.Fortran)
-    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+    Args.push_back(noCode(B, M));
   B.CreateCall(mpi(M, Bind, "Type_get_envelope", Types), Args);
   // Source: MPI_COMBINER_NAMED in mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0.
   Value *Is = B.CreateICmpEQ(B.CreateLoad(B.getInt32Ty(), Combiner), B.getInt32(Bind.Mpi == Library::Mpich ? 1 : 0));
@@ -132,7 +132,11 @@ static Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value 
 Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
   const Binding &Bind = S.Bind;
   const CallInfo &Info = *S.Info;
-  std::string Name = "overlap.start." + S.mpiName() + (S.AsksType ? ".asked" : S.Derived ? ".derived" : "") + (S.Pays ? ".pays" : "") + suffix(Bind);
+  std::string Name = "overlap.start." + S.mpiName() +
+                     (S.AsksType  ? ".asked"
+                      : S.Derived ? ".derived"
+                                  : "") +
+                     (S.Pays ? ".pays" : "") + suffix(Bind);
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();
@@ -280,7 +284,7 @@ static void emitWait(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Requ
   B.SetInsertPoint(Pending);
   SmallVector<Value *, 3> Args{Request, Status};
   if (Bind.Fortran)
-    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+    Args.push_back(noCode(B, M));
   B.CreateCall(mpi(M, Bind, "Wait", {Ptr, Ptr}), Args);
   B.CreateBr(Done);
   B.SetInsertPoint(Done);
@@ -377,7 +381,7 @@ static void emitTest(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Requ
   B.SetInsertPoint(Pending);
   SmallVector<Value *, 4> Args{Request, Flag, Status};
   if (Bind.Fortran)
-    Args.push_back(B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1)));
+    Args.push_back(noCode(B, M));
   B.CreateCall(mpi(M, Bind, "Test", {Ptr, Ptr, Ptr}), Args);
   B.CreateBr(Done);
   B.SetInsertPoint(Done);
@@ -392,12 +396,9 @@ static void emitProbe(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Fla
                  {Source, Tag, Bind.probed(M), Flag, Bind.ignoreStatus(M)});
     return;
   }
-  auto Place = [&](Constant *Value) {
-    return new GlobalVariable(M, Int, true, GlobalValue::PrivateLinkage, Value, "overlap.constant");
-  };
-  B.CreateCall(mpi(M, Bind, "Iprobe", {Ptr, Ptr, Ptr, Ptr, Ptr}),
-               {Place(cast<ConstantInt>(Source)), Place(cast<ConstantInt>(Tag)), Place(Bind.probed(M)), Flag, noStatus(B, M, Bind),
-                B.CreateThreadLocalAddress(scratch(M, "overlap.code", 1))});
+  auto Place = [&](Constant *Value) { return new GlobalVariable(M, Int, true, GlobalValue::PrivateLinkage, Value, "overlap.constant"); };
+  B.CreateCall(mpi(M, Bind, "Iprobe", {Ptr, Ptr, Ptr, Ptr, Ptr}), {Place(cast<ConstantInt>(Source)), Place(cast<ConstantInt>(Tag)),
+                                                                   Place(Bind.probed(M)), Flag, noStatus(B, M, Bind), noCode(B, M)});
 }
 
 /// i32 overlap.poll(state, rate): rate is { i64 last_ns, i32 stride }. Tests, and returns after

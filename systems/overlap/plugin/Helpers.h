@@ -14,6 +14,7 @@
 #define OVERLAP_HELPERS_H
 
 #include "Classify.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace overlap {
 
@@ -34,6 +35,13 @@ llvm::Function *guardHelper(llvm::Module &M, const Binding &B);
 
 /// True if the start of this state began something; not for a payload that was sent at once.
 llvm::Function *pendingHelper(llvm::Module &M, const Binding &B);
+
+/// A function of MPI, declared as the binding has it. Where the program has one of that name for itself, whose arguments
+/// may have been taken away, the library's own name.
+llvm::FunctionCallee mpi(llvm::Module &M, const Binding &B, llvm::StringRef Name, llvm::ArrayRef<llvm::Type *> Args);
+
+/// A place for the code of a Fortran call that nobody reads.
+llvm::Value *noCode(llvm::IRBuilder<> &B, llvm::Module &M);
 
 /// `MPI_Send|file.c|28` as a constant of the module.
 llvm::Constant *siteName(llvm::Module &M, const Site &S);

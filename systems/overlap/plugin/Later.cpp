@@ -77,10 +77,11 @@ static bool eachUse(const Value *Object, function_ref<bool(const Use &)> Good) {
 static bool isDeadStatus(const Binding &B, Value *V, const DataLayout &DL) {
   Value *Object = getUnderlyingObject(V);
   return isSentinel(B, V, DL) || ((isa<AllocaInst>(Object) || isNoAliasCall(Object)) && eachUse(Object, [](const Use &U) {
-           Function *Callee = calleeOf(*cast<Instruction>(U.getUser()));
-           return Callee && Callee->isDeclaration() &&
-                  ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) || (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
-         }));
+                                    Function *Callee = calleeOf(*cast<Instruction>(U.getUser()));
+                                    return Callee && Callee->isDeclaration() &&
+                                           ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) ||
+                                            (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
+                                  }));
 }
 
 namespace {
@@ -117,7 +118,8 @@ public:
 
   /// True if what is pending behind `I` may still be so at a loop to be deferred.
   bool leads(const Instruction &I) const {
-    return Leading.contains(I.getParent()) && none_of(Ends, [&](const Instruction *End) { return End->getParent() == I.getParent() && I.comesBefore(End); });
+    return Leading.contains(I.getParent()) &&
+           none_of(Ends, [&](const Instruction *End) { return End->getParent() == I.getParent() && I.comesBefore(End); });
   }
 
 private:
@@ -133,8 +135,8 @@ private:
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
   SmallPtrSet<const Instruction *, 16> Starts, Putting; ///< Calls of the exchange; those behind which something of ours is pending.
-  SmallPtrSet<const Value *, 8> Messages;                ///< Objects that messages lie in.
-  SmallPtrSet<const Value *, 4> Requests, Statuses;      ///< Objects that only the exchange uses.
+  SmallPtrSet<const Value *, 8> Messages;               ///< Objects that messages lie in.
+  SmallPtrSet<const Value *, 4> Requests, Statuses;     ///< Objects that only the exchange uses.
   DenseMap<const Value *, bool> OfRequests;
   DenseMap<BasicBlock *, Level> Reached;
   SmallPtrSet<const BasicBlock *, 16> Leading; ///< Blocks behind whose end is a loop to be deferred, and no end of messages before.
@@ -222,12 +224,13 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
 bool Window::isOfRequests(const Value *Ptr) {
   const Value *Object = getUnderlyingObject(Ptr);
   auto [It, New] = OfRequests.try_emplace(Object, false);
-  if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object))
+  if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) &&
+      !Messages.contains(Object))
     OfRequests[Object] = eachUse(Object, [&](const Use &U) {
       auto *I = cast<Instruction>(U.getUser());
       auto *Store = dyn_cast<StoreInst>(I);
-      return isa<LoadInst>(I) || (Store && Store->getPointerOperand() == U.get() && Store->getValueOperand() != U.get()) || Starts.contains(I) ||
-             Putting.contains(I);
+      return isa<LoadInst>(I) || (Store && Store->getPointerOperand() == U.get() && Store->getValueOperand() != U.get()) ||
+             Starts.contains(I) || Putting.contains(I);
     });
   return OfRequests[Object];
 }
@@ -237,7 +240,8 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   if (Starts.contains(&Call) || Putting.contains(&Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
-    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1))) ? Verdict::Passes : Verdict::Stops;
+    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1))) ? Verdict::Passes
+                                                                                                             : Verdict::Stops;
   if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
     return Verdict::Passes;
   if (!Callee || !isa<CallInst>(Call) || Call.isConvergent())
@@ -378,7 +382,8 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
 
 /// True if `F` may be copied into `Caller`.
 static bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
-  return AttributeFuncs::areInlineCompatible(Caller, F) && FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) && F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
+  return AttributeFuncs::areInlineCompatible(Caller, F) && FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
+         F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
          !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.getName().starts_with("overlap.") &&
          !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
@@ -449,7 +454,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     bool Again = false;
     for (CallBase *Call : Found->Inlined) {
       Function *Callee = Call->getCalledFunction();
-      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
+      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) &&
+          (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
         Again = inlineCall(*Call, FAM);
     }
     if (Again)
@@ -507,7 +513,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
         IRBuilder<>(S.Call).CreateCall(runtime(M, "__overlap_later_sends"), {List});
       IRBuilder<> B(S.Call->getNextNode());
       Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), Int), B.getInt64(S.ElementBytes));
-      B.CreateCall(runtime(M, "__overlap_later_note"), {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
+      B.CreateCall(runtime(M, "__overlap_later_note"),
+                   {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
     }
     for (const Exchange::Start &S : Of.Sends)
       Replace(S.Call, S.ElementBytes);
@@ -564,8 +571,8 @@ bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   SmallVector<Function *, 32> Functions;
   SmallPtrSet<Function *, 8> Exchanging;
   for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.hasFnAttribute(Attribute::Naked) &&
-        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
+    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() &&
+        !F.hasFnAttribute(Attribute::Naked) && !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
         none_of(F, [](BasicBlock &Block) { return Block.hasAddressTaken() || Block.getTerminatingMustTailCall(); })) {
       Functions.push_back(&F);
       if (hasExchange(F))

@@ -15,7 +15,8 @@ bool Look::addRange(const Touch &T, const Loop &Inner) {
   auto *Moving = dyn_cast<SCEVAddRecExpr>(Of.SE.getSCEV(T.Ptr));
   const SCEV *Taken = Of.SE.getBackedgeTakenCount(&Inner);
   Instruction *At = Inner.getLoopPreheader()->getTerminator();
-  if (!Moving || Moving->getLoop() != &Inner || !Moving->isAffine() || isa<SCEVCouldNotCompute>(Taken) || Of.SE.getTypeSizeInBits(Taken->getType()) > 64)
+  if (!Moving || Moving->getLoop() != &Inner || !Moving->isAffine() || isa<SCEVCouldNotCompute>(Taken) ||
+      Of.SE.getTypeSizeInBits(Taken->getType()) > 64)
     return false;
   const SCEV *Start = Moving->getStart(), *Step = Moving->getStepRecurrence(Of.SE);
   if (!Of.SE.isLoopInvariant(Start, &Inner) || !isa<SCEVConstant>(Step) || !Expander.isSafeToExpandAt(Start, At) ||
@@ -152,19 +153,22 @@ const SCEV *Look::listOf(const Hull &H) {
     List = Base;
   }
   // Another group of the same array would widen what is read.
-  return all_of(All, [&](const Joined &R) { return R.Like.Strong || R.isDense() || Of.SE.getPointerBase(R.Start) != List; }) ? List : nullptr;
+  return all_of(All, [&](const Joined &R) { return R.Like.Strong || R.isDense() || Of.SE.getPointerBase(R.Start) != List; }) ? List
+                                                                                                                             : nullptr;
 }
 
 /// Numbers that are compared at a time: eight, or what a register holds.
 static unsigned lanesOf(const TargetTransformInfo &TTI, Type *T) {
-  return std::clamp<unsigned>(TTI.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() / T->getIntegerBitWidth(), 2, 8);
+  return std::clamp<unsigned>(TTI.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() / T->getIntegerBitWidth(),
+                              2, 8);
 }
 
 /// Adds the numbers in [From, To), at least one, to `Of`, several at a time. The last ones may be read twice.
 void Look::scan(Instruction *At, const Slots &Of, bool Signed, Value *From, Value *To) {
   LLVMContext &C = At->getContext();
   Function *F = At->getFunction();
-  Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C), *T = Of.Least->getAllocatedType(), *Many = Of.LeastWide->getAllocatedType();
+  Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C), *T = Of.Least->getAllocatedType(),
+       *Many = Of.LeastWide->getAllocatedType();
   unsigned Bytes = T->getIntegerBitWidth() / 8, Width = Bytes * cast<FixedVectorType>(Many)->getNumElements();
   BasicBlock *Before = At->getParent(), *Behind = Before->splitBasicBlock(At);
   auto Block = [&] { return BasicBlock::Create(C, "", F, Behind); };
@@ -257,7 +261,8 @@ void Look::noteIndices() {
     APInt Largest = H.Signed ? APInt::getSignedMaxValue(Bits) : APInt::getMaxValue(Bits);
     APInt Smallest = H.Signed ? APInt::getSignedMinValue(Bits) : APInt::getMinValue(Bits);
     auto *Many = FixedVectorType::get(T, lanesOf(TTI, T));
-    OfHulls.push_back({Slot(T, Largest), Slot(T, Smallest), H.List ? Slot(Many, Largest) : nullptr, H.List ? Slot(Many, Smallest) : nullptr});
+    OfHulls.push_back(
+        {Slot(T, Largest), Slot(T, Smallest), H.List ? Slot(Many, Largest) : nullptr, H.List ? Slot(Many, Smallest) : nullptr});
     for (auto [At, Index] : H.Indices) {
       if (H.List)
         break;
@@ -335,7 +340,8 @@ void Look::compare() {
     auto Read = [&](AllocaInst *Slot) { return B.CreateLoad(Slot->getAllocatedType(), Slot); };
     Value *Least = Read(Of.Least), *Most = Read(Of.Most);
     if (H.List) {
-      Least = B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smin : Intrinsic::umin, Least, B.CreateIntMinReduce(Read(Of.LeastWide), H.Signed));
+      Least =
+          B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smin : Intrinsic::umin, Least, B.CreateIntMinReduce(Read(Of.LeastWide), H.Signed));
       Most = B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smax : Intrinsic::umax, Most, B.CreateIntMaxReduce(Read(Of.MostWide), H.Signed));
     }
     Value *Any = H.Signed ? B.CreateICmpSLE(Least, Most) : B.CreateICmpULE(Least, Most);

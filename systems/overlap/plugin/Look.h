@@ -84,7 +84,7 @@ private:
 
   /// Accesses to one array in one loop inside, or in one block, that are looked at as one: offsets from the first address.
   struct Joined {
-    const llvm::Loop *Inner;       ///< Null: a block.
+    const llvm::Loop *Inner; ///< Null: a block.
     const llvm::SCEV *Start, *Step, *Taken;
     int64_t From, To;
     Touch Like;

@@ -35,11 +35,9 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Default(std::nullopt),
                 O.Widen);
   if (Key == "convert")
-    return take(StringSwitch<std::optional<Conversion>>(Value)
-                    .Case("auto", Conversion::Auto)
-                    .Case("none", Conversion::None)
-                    .Default(std::nullopt),
-                O.Calls);
+    return take(
+        StringSwitch<std::optional<Conversion>>(Value).Case("auto", Conversion::Auto).Case("none", Conversion::None).Default(std::nullopt),
+        O.Calls);
   if (Key == "progress")
     return take(StringSwitch<std::optional<Progress>>(Value)
                     .Case("off", Progress::Off)

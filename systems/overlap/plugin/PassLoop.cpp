@@ -20,6 +20,16 @@ static constexpr unsigned WrittenMax = 4;
 /// Strides up to here cannot overflow when they are multiplied.
 static constexpr int64_t StrideMax = int64_t(1) << 31;
 
+/// More passes than this may not fit in the arithmetic of addresses.
+static constexpr int64_t NumberMax = int64_t(1) << 31;
+
+MemoryLocation Touch::around() const {
+  // Scopes of aliases hold for one pass.
+  AAMDNodes OfType;
+  OfType.TBAA = I->getMetadata(LLVMContext::MD_tbaa);
+  return MemoryLocation::getBeforeOrAfter(Ptr, OfType);
+}
+
 bool PassLoop::hasShape() {
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
   if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
@@ -31,9 +41,11 @@ bool PassLoop::hasShape() {
     if (Block->hasAddressTaken() || !(isa<BranchInst>(Block->getTerminator()) || isa<SwitchInst>(Block->getTerminator())))
       return false;
     for (Instruction &I : *Block)
-      for (const User *U : I.users())
-        if (!L.contains(cast<Instruction>(U)))
+      if (any_of(I.users(), [&](const User *U) { return !L.contains(cast<Instruction>(U)); })) {
+        if (!I.getType()->isSized())
           return false;
+        Leaves.push_back(&I);
+      }
   }
   for (Loop *Inner : LI.getLoopsInPreorder())
     if (L.contains(Inner) && !Inner->getLoopPreheader())
@@ -45,7 +57,16 @@ bool PassLoop::findCounters() {
   for (PHINode &Phi : Header->phis()) {
     auto *Moving = SE.isSCEVable(Phi.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
     auto *Step = Moving && Moving->getLoop() == &L && Moving->isAffine() ? dyn_cast<SCEVConstant>(Moving->getStepRecurrence(SE)) : nullptr;
-    if (!Step || SE.getTypeSizeInBits(Phi.getType()) > 64)
+    if (!Step) {
+      auto *Load = dyn_cast<LoadInst>(Phi.getIncomingValueForBlock(Latch));
+      std::optional<int64_t> Far = Load && L.contains(Load) && Load->isSimple() ? stepOf(Load->getPointerOperand()) : std::nullopt;
+      const SCEV *From = Far ? cast<SCEVAddRecExpr>(SE.getSCEV(Load->getPointerOperand()))->getStart() : nullptr;
+      if (!Far || !expander(SE, F.getDataLayout()).isSafeToExpandAt(From, Before->getTerminator()))
+        return false;
+      CarriedLoads.push_back({&Phi, Load, From, *Far, nullptr});
+      continue;
+    }
+    if (SE.getTypeSizeInBits(Phi.getType()) > 64)
       return false;
     Counters.push_back({&Phi, Step->getAPInt().getSExtValue()});
   }
@@ -139,9 +160,8 @@ bool PassLoop::findWritten() {
     SCEVExpander Expander = expander(SE, F.getDataLayout());
     if (!SE.isLoopInvariant(W.Low, &L) || !Expander.isSafeToExpandAt(W.Low, Before->getTerminator()))
       return false;
-    Written *Same = find_if(Writes, [&](const Written &Other) {
-      return Other.Step == W.Step && isa<SCEVConstant>(SE.getMinusSCEV(W.Low, Other.Low));
-    });
+    Written *Same =
+        find_if(Writes, [&](const Written &Other) { return Other.Step == W.Step && isa<SCEVConstant>(SE.getMinusSCEV(W.Low, Other.Low)); });
     if (Same == Writes.end()) {
       Writes.push_back(W);
       continue;
@@ -162,14 +182,14 @@ void PassLoop::findApart() {
     const Value *Object = getUnderlyingObject(Ptr);
     return (isa<PHINode>(Object) || isa<SelectInst>(Object)) && L.contains(cast<Instruction>(Object));
   };
-  auto OtherObjects = [&](const Value *A, const Value *B) {
-    return Effects::differentObjects(A, B) ||
-           (!Chosen(A) && !Chosen(B) && AA.isNoAlias(MemoryLocation::getBeforeOrAfter(A), MemoryLocation::getBeforeOrAfter(B)));
+  auto OtherObjects = [&](const Touch &OfA, const Touch &OfB) {
+    const Value *A = OfA.Ptr, *B = OfB.Ptr;
+    return Effects::differentObjects(A, B) || (!Chosen(A) && !Chosen(B) && AA.isNoAlias(OfA.around(), OfB.around()));
   };
   for (Touch &T : Touches)
     T.Apart = !T.Writes && all_of(Touches, [&](const Touch &Other) {
       bool Own = Other.Bytes >= T.Bytes && SE.getSCEV(Other.Ptr) == SE.getSCEV(T.Ptr);
-      return !Other.Writes || Own || OtherObjects(T.Ptr, Other.Ptr);
+      return !Other.Writes || Own || OtherObjects(T, Other);
     });
 }
 
@@ -182,12 +202,52 @@ bool PassLoop::check() {
   return none_of(Deciding, [](Instruction *I) { return isa<CallBase>(I) && I->mayReadOrWriteMemory(); }) && findWritten();
 }
 
+Counted PassLoop::count(SCEVExpander &Expander, Instruction *At) {
+  IRBuilder<> B(At);
+  Type *Int = B.getInt64Ty();
+  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
+  Counted C;
+  C.Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
+  // None is a number that does not fit.
+  C.Fine = B.CreateAnd(B.CreateIsNotNull(C.Trips), B.CreateICmpULE(C.Trips, B.getInt64(NumberMax)));
+  Value *Last = B.CreateSub(C.Trips, B.getInt64(1));
+  for (const Written &W : Writes) {
+    Value *Low = B.CreatePtrToInt(Expander.expandCodeFor(W.Low, W.Low->getType(), At->getIterator()), Int);
+    Value *Far = B.CreateMul(Last, B.getInt64(W.Step));
+    Value *From = B.CreateAdd(Low, B.getInt64(W.From)), *To = B.CreateAdd(Low, B.getInt64(W.To));
+    Value *&Moves = W.Step < 0 ? From : To;
+    Moves = B.CreateAdd(Moves, Far);
+    // Arrays that share memory are written in their order.
+    for (auto [OtherFrom, OtherTo] : C.WrittenAt)
+      C.Fine = B.CreateAnd(C.Fine, B.CreateOr(B.CreateICmpULE(To, OtherFrom), B.CreateICmpULE(OtherTo, From)));
+    C.Lows.push_back(Low);
+    C.WrittenAt.push_back({From, To});
+  }
+  for (Carried &Of : CarriedLoads)
+    Of.At = Expander.expandCodeFor(Of.Start, Of.Start->getType(), At->getIterator());
+  return C;
+}
+
+SetVector<Value *> PassLoop::values() const {
+  SetVector<Value *> Values;
+  for (const Carried &Of : CarriedLoads)
+    if (!isa<Constant>(Of.At))
+      Values.insert(Of.At);
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      for (Value *V : I.operand_values())
+        if (isa<Argument>(V) || (isa<Instruction>(V) && !L.contains(cast<Instruction>(V))))
+          Values.insert(V);
+  return Values;
+}
+
 void PassLoop::outline(Outlined &New, const Twine &Suffix, FunctionType *Type, ArrayRef<Value *> Values, StructType *Env) {
   LLVMContext &C = M.getContext();
   New.F = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + Suffix, M);
   AttrBuilder Attributes(C, F.getAttributes().getFnAttrs());
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn, Attribute::Speculatable,
-                    Attribute::NoCallback, Attribute::AlwaysInline, Attribute::InlineHint, Attribute::NoReturn, Attribute::Cold, Attribute::AllocSize})
+  for (auto Kind :
+       {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn, Attribute::Speculatable,
+        Attribute::NoCallback, Attribute::AlwaysInline, Attribute::InlineHint, Attribute::NoReturn, Attribute::Cold, Attribute::AllocSize})
     Attributes.removeAttribute(Kind);
   New.F->setAttributes(AttributeList::get(C, AttributeList::FunctionIndex, Attributes));
   New.F->addFnAttr(Attribute::NoInline);
@@ -224,6 +284,17 @@ void PassLoop::outline(Outlined &New, const Twine &Suffix, FunctionType *Type, A
     llvm::Type *Int = Phi->getType()->isPointerTy() ? B.getInt64Ty() : Phi->getType();
     Value *Far = B.CreateMul(B.CreateZExtOrTrunc(From, Int), ConstantInt::getSigned(Int, Step));
     Mine->setIncomingValueForBlock(Entry, Phi->getType()->isPointerTy() ? B.CreatePtrAdd(Start, Far) : B.CreateAdd(Start, Far));
+  }
+  for (const Carried &Of : CarriedLoads) {
+    // Before the first pass it is what the loop began with; elsewhere what the pass before has loaded.
+    auto *Mine = cast<PHINode>(New.Map[Of.Phi]);
+    Value *Began = B.CreateAlloca(Of.Phi->getType());
+    B.CreateStore(Mine->getIncomingValueForBlock(Entry), Began);
+    Value *Moved = New.Map.lookup(Of.At);
+    Value *Before = B.CreatePtrAdd(Moved ? Moved : Of.At,
+                                   B.CreateMul(B.CreateSub(From, B.getInt64(1)), ConstantInt::getSigned(B.getInt64Ty(), Of.Step)));
+    Value *Ptr = B.CreateSelect(B.CreateIsNull(From), Began, Before);
+    Mine->setIncomingValueForBlock(Entry, B.CreateAlignedLoad(Of.Phi->getType(), Ptr, Of.Load->getAlign()));
   }
   B.CreateBr(New.Header);
   IRBuilder<> H(New.Header, New.Header->begin());

@@ -15,16 +15,15 @@ namespace overlap {
 
 namespace {
 struct Ahead {
-  Ahead(Site &S, Loop &L, Analyses &A)
-      : S(S), L(L), A(A), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+  Ahead(Site &S, Loop &L, Analyses &A) : S(S), L(L), A(A), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
 
   Site &S;
   Loop &L;
   Analyses &A;
   BasicBlock *Before, *Header, *Latch;
-  SetVector<Instruction *> Slice;           ///< What the header computes for the start, in order.
-  SmallVector<Instruction *, 8> Next;       ///< The same for the next pass, for a moment at the end of this one.
-  SetVector<Instruction *> Early;           ///< Values of this pass that must be there before the work.
+  SetVector<Instruction *> Slice;     ///< What the header computes for the start, in order.
+  SmallVector<Instruction *, 8> Next; ///< The same for the next pass, for a moment at the end of this one.
+  SetVector<Instruction *> Early;     ///< Values of this pass that must be there before the work.
   Chain Work;
   unsigned From = 0; ///< The first statement of `Work` that the next start may pass.
 
@@ -47,7 +46,8 @@ static bool alwaysHolds(const AllocaInst &Slot, const Constant *C, const Effects
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     if (const Site *S = Fx.own(*I) == Own::Init ? Fx.siteOf(*I) : nullptr)
       return none_of(S->Accesses, [&](const Access &A) { return A.Write && getUnderlyingObject(A.Ptr) == &Slot; });
-    return isa<LoadInst>(I) || (Callee && Call->isArgOperand(&U) && onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()));
+    return isa<LoadInst>(I) ||
+           (Callee && Call->isArgOperand(&U) && onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()));
   });
 }
 
@@ -204,8 +204,8 @@ void Ahead::move(Site &NextS) {
 bool startAhead(Site &S, ArrayRef<Site *> Sites, Analyses &A, Cost &Weights, const Options &O) {
   Loop *L = A.LI.getLoopFor(S.Init->getParent());
   // The wait is on every path from the start to the end of the pass.
-  if (!L || S.Waits.size() != 1 || !L->contains(S.Waits.front()) || L->getHeader() != S.Init->getParent() || !L->getLoopPreheader() || !L->getLoopLatch() || !L->hasDedicatedExits() ||
-      !isa<BranchInst>(L->getLoopLatch()->getTerminator()))
+  if (!L || S.Waits.size() != 1 || !L->contains(S.Waits.front()) || L->getHeader() != S.Init->getParent() || !L->getLoopPreheader() ||
+      !L->getLoopLatch() || !L->hasDedicatedExits() || !isa<BranchInst>(L->getLoopLatch()->getTerminator()))
     return false;
   Ahead Move(S, *L, A);
   Move.Work = backwardChain(Move.Latch->getTerminator(), A);

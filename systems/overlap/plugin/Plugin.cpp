@@ -6,6 +6,7 @@
 #include "Cost.h"
 #include "ErrorHandler.h"
 #include "Existing.h"
+#include "FillFirst.h"
 #include "Frontier.h"
 #include "Guard.h"
 #include "Later.h"
@@ -38,8 +39,7 @@ namespace {
 
 /// Analyses of `F` as they are now.
 Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
-  return {FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<PostDominatorTreeAnalysis>(F),
-          FAM.getResult<LoopAnalysis>(F), Fx};
+  return {FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<PostDominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F), Fx};
 }
 
 class OverlapPass : public PassInfoMixin<OverlapPass> {
@@ -55,8 +55,8 @@ private:
   Options O; ///< As given, and what the module adds.
 };
 
-void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins,
-                        PollingCopies &Copies, std::vector<Site> &Widened) {
+void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, PollingCopies &Copies,
+                        std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
   {
@@ -196,8 +196,9 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
   // Some files were converted before they were linked, as with -funified-lto; what was made for them is not converted again.
-  if (any_of(M, [](const Function &F) { 
-        return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll") || F.getName().starts_with("overlap.later.");
+  if (any_of(M, [](const Function &F) {
+        return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll") ||
+               F.getName().starts_with("overlap.later.");
       }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
@@ -252,17 +253,20 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       if (OfFunction.contains(F) || CallsOpen)
         widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Copies, Widened);
     }
+  // What nothing else hides.
+  bool First = !Hazard && O.Widen == Strength::Frontier && fillFirst(M, FAM, Sites, Widened, O);
   for (const Site &S : Sites) {
     // What a caller finishes is told there.
     bool Elsewhere = S.Refused && Twins.contains(S.Caller) &&
                      any_of(Widened, [&](const Site &W) { return W.InCallee && W.Loc == S.Loc && W.Info == S.Info; });
-    if (!Elsewhere)
+    if (!Elsewhere && !S.FilledFirst)
       remark(S, O);
   }
   for (const Site &S : Widened)
-    remark(S, O);
+    if (!S.FilledFirst)
+      remark(S, O);
   eraseUnused(Twins, FAM);
-  return OfFunction.empty() && !Hazard && !PutOff ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return OfFunction.empty() && !Hazard && !PutOff && !First ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 /// Options of the environment; what is wrong with them is said once and ignored.
@@ -320,8 +324,7 @@ private:
 
 extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "overlap", "1", [](PassBuilder &PB) {
-            PB.registerPipelineStartEPCallback(
-                [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
+            PB.registerPipelineStartEPCallback([](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
             PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level, auto...) {
               if (Level != OptimizationLevel::O0)
                 MPM.addPass(BeforeVectorisation());
@@ -335,23 +338,22 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
               // Functions that only twins or copies call in their place; no pass behind this one removes them.
               MPM.addPass(GlobalDCEPass());
             });
-            PB.registerPipelineParsingCallback(
-                [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
-                  if (!Name.consume_front("overlap"))
-                    return false;
-                  Options O = fromEnvironment();
-                  if (Name.consume_front("<") && Name.consume_back(">")) {
-                    std::string Error;
-                    O = Options::parse(Name, Error);
-                    if (!Error.empty()) {
-                      errs() << "error: overlap: unknown settings: " << Error << "\n";
-                      return false;
-                    }
-                  } else if (!Name.empty()) {
-                    return false;
-                  }
-                  MPM.addPass(OverlapPass(O));
-                  return true;
-                });
+            PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+              if (!Name.consume_front("overlap"))
+                return false;
+              Options O = fromEnvironment();
+              if (Name.consume_front("<") && Name.consume_back(">")) {
+                std::string Error;
+                O = Options::parse(Name, Error);
+                if (!Error.empty()) {
+                  errs() << "error: overlap: unknown settings: " << Error << "\n";
+                  return false;
+                }
+              } else if (!Name.empty()) {
+                return false;
+              }
+              MPM.addPass(OverlapPass(O));
+              return true;
+            });
           }};
 }

@@ -39,7 +39,8 @@ static bool isAllocator(const Module &M) {
 static bool mayInterrupt(const Function &F) {
   const FunctionType *Type = F.getFunctionType();
   bool IsHandler = Type->getReturnType()->isVoidTy() && !Type->isVarArg() &&
-                   (Type->getNumParams() == 1 || (Type->getNumParams() == 3 && Type->getParamType(1)->isPointerTy() && Type->getParamType(2)->isPointerTy())) &&
+                   (Type->getNumParams() == 1 ||
+                    (Type->getNumParams() == 3 && Type->getParamType(1)->isPointerTy() && Type->getParamType(2)->isPointerTy())) &&
                    Type->getParamType(0)->isIntegerTy(32);
   return any_of(F.uses(), [&](const Use &U) {
     auto *Call = dyn_cast<CallBase>(U.getUser());
@@ -147,8 +148,8 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
 /// What was known of functions that do not poll does not hold for those that do, nor for those who call them.
 static void forgetEffects(ArrayRef<Function *> Polling) {
   AttributeMask NoMore;
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn, Attribute::Speculatable,
-                    Attribute::NoCallback})
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
+                    Attribute::Speculatable, Attribute::NoCallback})
     NoMore.addAttribute(Kind);
   SetVector<Function *> Work(Polling.begin(), Polling.end());
   for (unsigned Idx = 0; Idx < Work.size(); ++Idx) {

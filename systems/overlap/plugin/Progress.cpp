@@ -69,7 +69,8 @@ SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, func
   SmallVector<Place, 4> Found;
   for (Loop *L : Chosen) {
     auto [Rate, Passes] = rate(F, Start);
-    Strips Made = strip(*L, FAM, [Left = Passes](IRBuilder<> &B, Type *Int) { return B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Left), Int); });
+    Strips Made =
+        strip(*L, FAM, [Left = Passes](IRBuilder<> &B, Type *Int) { return B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Left), Int); });
     if (!Made.Header) {
       Found.push_back({L, Rate, Passes, nullptr});
       continue;
@@ -99,8 +100,8 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
     B.CreateStore(Left, At.Passes);
     MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
     DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
-    Instruction *Then = SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely,
-                                                  &Updater, &LI);
+    Instruction *Then =
+        SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely, &Updater, &LI);
     B.SetInsertPoint(Then);
     B.CreateStore(B.CreateCall(pollHelper(*F.getParent(), Bind, O), {State, At.Rate}), At.Passes);
     ++Count;
@@ -111,9 +112,8 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
 /// True if `F` has a loop that may be long.
 bool Polls::hasLongLoop(Function &F) {
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  return any_of(FAM.getResult<LoopAnalysis>(F), [&](Loop *L) {
-    return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || passWeight(*L, FAM, Weights) >= PassMin;
-  });
+  return any_of(FAM.getResult<LoopAnalysis>(F),
+                [&](Loop *L) { return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || passWeight(*L, FAM, Weights) >= PassMin; });
 }
 
 /// A copy of `F` that polls in its loops; null if it has none that is long enough, or if no more copies are to be made.
@@ -188,8 +188,8 @@ void Polls::insert(Site &S) {
   // STEP 3: functions called outside of the loops that poll now.
   erase_if(Calls, [&](CallInst *Call) {
     Function *Callee = Call->getCalledFunction();
-    return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() || Call->hasOperandBundles() ||
-           Callee->getFunctionType() != Call->getFunctionType() || Callee->getName().ends_with(".overlap") ||
+    return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() ||
+           Call->hasOperandBundles() || Callee->getFunctionType() != Call->getFunctionType() || Callee->getName().ends_with(".overlap") ||
            any_of(Places, [&](const Place &At) { return At.L->contains(Call); });
   });
   if (!Calls.empty())

@@ -23,8 +23,7 @@ std::string stoppedBy(const Site &S, Effects &Fx) {
   if (Fx.touches(*I, S))
     return "its buffer may be used" + At;
   if (Call && Fx.stops(*I))
-    return "a call" + (Call->getCalledFunction() ? " of " + Call->getCalledFunction()->getName().str() : "") + At +
-           " could do anything";
+    return "a call" + (Call->getCalledFunction() ? " of " + Call->getCalledFunction()->getName().str() : "") + At + " could do anything";
   if (isa<ReturnInst>(I))
     return "the function ends" + At;
   if (I->isTerminator())
@@ -42,7 +41,8 @@ void remark(const Site &S, const Options &O) {
   if (S.Refused) {
     ORE.emit([&] {
       auto R = Common(OptimizationRemarkMissed("overlap", name(*S.Refused), S.Loc, Block));
-      R << (S.Existing ? " stays where it is: " : " stays blocking: ") << ore::NV("Reason", name(*S.Refused)) << ": " << describe(*S.Refused);
+      R << (S.Existing ? " stays where it is: " : " stays blocking: ") << ore::NV("Reason", name(*S.Refused)) << ": "
+        << describe(*S.Refused);
       if (!S.Detail.empty())
         R << "; " << ore::NV("Detail", S.Detail);
       if (S.Polls)
@@ -54,9 +54,9 @@ void remark(const Site &S, const Options &O) {
   }
   ORE.emit([&] {
     auto R = Common(OptimizationRemark("overlap", S.Existing || S.InCallee ? "Widened" : "Converted", S.Loc, Block));
-    R << (S.Existing || S.InCallee ? " widened with " : " made nonblocking with ") << ore::NV("Strength", name(O.Widen))
-      << ": a window of " << ore::NV("Weight", S.Weight) << " weighted instructions, "
-      << ore::NV("Waits", static_cast<unsigned>(S.Waits.size())) << " waits, " << ore::NV("Polls", S.Polls) << " polls";
+    R << (S.Existing || S.InCallee ? " widened with " : " made nonblocking with ") << ore::NV("Strength", name(O.Widen)) << ": a window of "
+      << ore::NV("Weight", S.Weight) << " weighted instructions, " << ore::NV("Waits", static_cast<unsigned>(S.Waits.size())) << " waits, "
+      << ore::NV("Polls", S.Polls) << " polls";
     if (S.InCallee)
       R << ", through " << ore::NV("Through", S.Through);
     if (S.LoopsSplit)
@@ -64,8 +64,8 @@ void remark(const Site &S, const Options &O) {
     if (S.StartsAhead)
       R << ", " << ore::NV("Ahead", "started one pass of the loop ahead");
     if (S.LoopRefused)
-      R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " stays as it is: " << ore::NV("LoopReason", name(*S.LoopRefused)) << ": "
-        << describe(*S.LoopRefused);
+      R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " stays as it is: " << ore::NV("LoopReason", name(*S.LoopRefused))
+        << ": " << describe(*S.LoopRefused);
     return R;
   });
 }

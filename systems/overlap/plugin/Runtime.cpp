@@ -14,6 +14,9 @@ namespace overlap {
 static const unsigned char PendingBitcode[] = {
 #include "pending.inc"
 };
+static const unsigned char FirstBitcode[] = {
+#include "first.inc"
+};
 static const unsigned char LaterBitcode[] = {
 #include "later.inc"
 };
@@ -28,6 +31,7 @@ struct RuntimeFile {
 
 static constexpr StringRef PendingName = "__overlap_pending";
 static const RuntimeFile Pending = {PendingName, PendingBitcode};
+static const RuntimeFile First = {"__overlap_first_end", FirstBitcode};
 static const RuntimeFile Later = {"__overlap_later_end", LaterBitcode};
 
 /// Links `File` into `M`, as of the same target and with nothing of how it was compiled itself.
@@ -78,7 +82,7 @@ static void link(Module &M, const RuntimeFile &File) {
 bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullptr; }
 
 Function *runtime(Module &M, StringRef Name) {
-  link(M, Name.starts_with("__overlap_later") ? Later : Pending);
+  link(M, Name.starts_with("__overlap_later") ? Later : Name.starts_with("__overlap_first") ? First : Pending);
   return M.getFunction(Name);
 }
 

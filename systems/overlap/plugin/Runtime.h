@@ -1,6 +1,5 @@
 /// \file
-/// The part of this plugin that programs carry, written in C: `runtime/pending.c` and `runtime/later.c`, whose bitcode is part
-/// of the plugin.
+/// The part of this plugin that programs carry, written in C: `runtime`, whose bitcode is part of the plugin.
 ///
 /// Keeps:    one copy of each variable a process, and of each function a program or library; the target of the module.
 #ifndef OVERLAP_RUNTIME_H

@@ -20,8 +20,7 @@ static void addInstruction(Statement &S, Instruction &I) {
 
 /// The blocks reachable from `Start` up to `Exit`, if they form a region entered only from
 /// `Before` and left only to `Exit`.
-static bool collectRegion(BasicBlock *Before, ArrayRef<BasicBlock *> Starts, BasicBlock *Exit,
-                          SmallVectorImpl<BasicBlock *> &Blocks) {
+static bool collectRegion(BasicBlock *Before, ArrayRef<BasicBlock *> Starts, BasicBlock *Exit, SmallVectorImpl<BasicBlock *> &Blocks) {
   SmallPtrSet<BasicBlock *, 16> Seen;
   for (BasicBlock *Start : Starts)
     if (Start != Exit && Seen.insert(Start).second)

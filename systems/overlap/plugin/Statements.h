@@ -29,9 +29,9 @@ struct Analyses {
 };
 
 struct Statement {
-  llvm::Instruction *First = nullptr;                ///< Where a cut puts the block's start.
-  llvm::SmallVector<llvm::Instruction *, 1> All;     ///< Every instruction in it.
-  llvm::SmallVector<llvm::Instruction *, 1> Memory;  ///< Those that touch memory.
+  llvm::Instruction *First = nullptr;               ///< Where a cut puts the block's start.
+  llvm::SmallVector<llvm::Instruction *, 1> All;    ///< Every instruction in it.
+  llvm::SmallVector<llvm::Instruction *, 1> Memory; ///< Those that touch memory.
   bool Region = false;
 };
 

@@ -64,8 +64,8 @@ Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuild
   Type *Int = Pass ? Pass->getType() : B.getInt64Ty();
   Value *First = Pass ? Pass->getIncomingValueForBlock(Before) : ConstantInt::get(Int, 0);
   // With as many passes as the type has numbers, it is the first number again, which is right in what follows.
-  Value *Trips =
-      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int), ConstantInt::get(Int, 1));
+  Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int),
+                             ConstantInt::get(Int, 1));
   Value *Last = B.CreateAdd(First, Trips, "overlap.last");
   Strips Made;
   Made.Header = BasicBlock::Create(C, "overlap.strip", &F, Header);

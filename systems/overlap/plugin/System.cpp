@@ -10,6 +10,9 @@ using namespace llvm;
 
 namespace overlap {
 
+// Tables, as dense as text.
+// clang-format off
+
 /// Functions of ISO C that LLVM has no name for. Source: C11, annex B.
 static bool isOfC(StringRef Name) {
   static const StringSet<> Names = {
@@ -75,6 +78,7 @@ bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
   static const StringSet<> OfFlang = {"access_", "fdate_", "flush_", "getarg_", "getlog_", "iargc_"};
   return Names.contains(Name) || OfFlang.contains(Name);
 }
+// clang-format on
 
 bool isSystem(const GlobalVariable &G) {
   static const StringSet<> Names = {"stdin", "stdout", "stderr", "environ", "__environ", "optarg", "__dso_handle"};

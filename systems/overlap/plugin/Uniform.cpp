@@ -18,9 +18,7 @@ using namespace llvm;
 
 namespace overlap {
 
-static bool mayHoldPointers(Type *T) {
-  return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers);
-}
+static bool mayHoldPointers(Type *T) { return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers); }
 
 /// True if code outside of this module may have put a pointer to a function into `G`, or into what it leads to.
 static bool isSetElsewhere(const GlobalVariable &G) {
@@ -36,16 +34,14 @@ static bool callsVariable(const CallBase &Call) {
 
 /// Functions whose result depends on nothing but their arguments and on what all ranks share.
 static bool isPure(StringRef Name) {
-  static const StringSet<> Names = {"atoi",   "atof",   "atol",   "atoll",  "strtol", "strtod", "strtoul", "strcmp", "strncmp",
-                                    "strlen", "strchr", "strstr", "malloc", "calloc", "abs",     "labs",   "sqrt",
-                                    "sqrtf",  "fabs",   "pow",    "exp",    "log",    "ceil",   "floor",   "fmax",   "fmin",
-                                    "_Znwm",  "_Znam",  "aligned_alloc", "log2", "log10", "cbrt", "strcasecmp"};
+  static const StringSet<> Names = {"atoi",   "atof",          "atol",   "atoll",  "strtol", "strtod",    "strtoul", "strcmp", "strncmp",
+                                    "strlen", "strchr",        "strstr", "malloc", "calloc", "abs",       "labs",    "sqrt",   "sqrtf",
+                                    "fabs",   "pow",           "exp",    "log",    "ceil",   "floor",     "fmax",    "fmin",   "_Znwm",
+                                    "_Znam",  "aligned_alloc", "log2",   "log10",  "cbrt",   "strcasecmp"};
   return Names.contains(Name);
 }
 
-static const Function *calleeOf(const CallBase &Call) {
-  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
-}
+static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
 
 Uniform::Uniform(Module &M) : M(M) {
   // flang's `main` calls the program unit, which is all that this module has.
@@ -334,9 +330,9 @@ bool Uniform::visitCall(const CallBase &Call) {
         continue;
       // Results that every rank of the world receives alike.
       StringRef What = Name.drop_front(4);
-      bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" ||
-                  What == "allgather" || What == "allgatherv" || What == "isend" || What == "barrier" || What == "comm_dup" || What == "finalize" || What == "abort" ||
-                  (What == "wait" && At == 0) || (What == "waitall" && At == 1);
+      bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" || What == "allgather" ||
+                  What == "allgatherv" || What == "isend" || What == "barrier" || What == "comm_dup" || What == "finalize" ||
+                  What == "abort" || (What == "wait" && At == 0) || (What == "waitall" && At == 1);
       // What is made of, or asked about, what is the same is the same.
       if (What.starts_with("type_"))
         Same = all_of(Call.args(), [&](const Use &Other) {
@@ -344,11 +340,11 @@ bool Uniform::visitCall(const CallBase &Call) {
           return &Other == &Arg || !(Place ? loadDiffers(Other) : differs(Other));
         });
       if (What == "bcast" || What == "allreduce" || What.starts_with("allgather") || What == "comm_size") {
-        const Value *Comm = Call.getArgOperand(What == "comm_size"        ? 0
-                                               : What == "bcast"          ? 4
-                                               : What == "allreduce"      ? 5
-                                               : What == "allgather"      ? 6
-                                                                          : 7);
+        const Value *Comm = Call.getArgOperand(What == "comm_size"   ? 0
+                                               : What == "bcast"     ? 4
+                                               : What == "allreduce" ? 5
+                                               : What == "allgather" ? 6
+                                                                     : 7);
         Library Mpi = Comm->getType()->isPointerTy() && !Fortran ? Library::OpenMpi : Library::Mpich;
         if (Fortran)
           Mpi = fortranLibrary(M).value_or(Library::Mpich);
@@ -444,8 +440,8 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
       if (DifferingBlocks.contains(Call->getParent()) || !knownCommunicator(B, Call->getArgOperand(0), Depth + 1))
         return false;
       Made = true;
-    } else if (Name != "comm_free" && !(B.Fortran && findCall(Callee->getName(), IsFortran)) &&
-               !Name.starts_with("comm_rank") && !Name.starts_with("comm_size")) {
+    } else if (Name != "comm_free" && !(B.Fortran && findCall(Callee->getName(), IsFortran)) && !Name.starts_with("comm_rank") &&
+               !Name.starts_with("comm_size")) {
       return false;
     }
   }

@@ -20,8 +20,7 @@ static uint64_t weightOf(const Statement &S, Cost &C, const Loop *Around) {
 }
 
 /// True if a value of `From` is an operand in `To`.
-static bool feeds(const Statement &From, const Statement &To, const DenseMap<const Instruction *, unsigned> &Owner,
-                  unsigned FromIdx) {
+static bool feeds(const Statement &From, const Statement &To, const DenseMap<const Instruction *, unsigned> &Owner, unsigned FromIdx) {
   for (const Instruction *I : To.All)
     for (const Value *Operand : I->operands())
       if (auto *Def = dyn_cast<Instruction>(Operand)) {

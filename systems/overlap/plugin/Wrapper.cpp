@@ -70,8 +70,8 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
   LLVMContext &C = F.getContext();
   SmallVector<Type *, 8> Types(F.getFunctionType()->params());
   Types.append(Open.size(), PointerType::getUnqual(C));
-  auto *Twin = Function::Create(FunctionType::get(F.getReturnType(), Types, false), GlobalValue::InternalLinkage,
-                                F.getName() + ".open", F.getParent());
+  auto *Twin = Function::Create(FunctionType::get(F.getReturnType(), Types, false), GlobalValue::InternalLinkage, F.getName() + ".open",
+                                F.getParent());
   ValueToValueMapTy Map;
   for (Argument &A : F.args()) {
     Twin->getArg(A.getArgNo())->setName(A.getName());

@@ -25,7 +25,7 @@ namespace overlap {
 
 /// The twin of a function that leaves messages pending.
 struct OpenTwin {
-  llvm::Function *Open = nullptr; ///< With one more argument for each of `Pending`, its state.
+  llvm::Function *Open = nullptr;     ///< With one more argument for each of `Pending`, its state.
   llvm::SmallVector<Site, 2> Pending; ///< Accesses in terms of the function's arguments.
 };
 
@@ -37,8 +37,8 @@ void openAtReturn(llvm::Function &F, llvm::ArrayRef<Site *> Sites, OpenTwins &Tw
 /// A call of a twin in place of the call of the function, with its waits behind it.
 struct OpenCall {
   llvm::CallInst *Call;
-  llvm::Function *Closed;          ///< What was called before,
-  llvm::AttributeList Attributes;  ///< and how.
+  llvm::Function *Closed;         ///< What was called before,
+  llvm::AttributeList Attributes; ///< and how.
   std::vector<Site> Pending;
 };
 

@@ -22,6 +22,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "meanwhile-overlap-config.cmake.in",
     "MpiCalls.def",
     "Refusals.def",
+    "Behind.cpp",
+    "Behind.h",
     "Border.cpp",
     "Border.h",
     "Classify.cpp",
@@ -42,6 +44,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "ErrorHandler.h",
     "Existing.cpp",
     "Existing.h",
+    "FillFirst.cpp",
+    "FillFirst.h",
     "Frontier.cpp",
     "Frontier.h",
     "Guard.cpp",
@@ -91,6 +95,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "Wrapper.cpp",
     "Wrapper.h",
     "runtime/embed.cmake",
+    "runtime/first.c",
     "runtime/later.c",
     "runtime/pending.c"
 ];

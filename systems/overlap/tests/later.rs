@@ -7,28 +7,17 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use measure::tool;
-use object::{Object as _, ObjectSymbol as _};
-use overlap::mpi::Language;
 use overlap::trace::{self, Wanted};
 use overlap::{Mpi, Settings};
 
 /// The program `name` of `tests/later`, with the plugin or without it.
 fn build(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
-    let source = support::root().join("systems/overlap/tests/later").join(name);
-    let program = folder.join(if settings.is_some() { "with" } else { "alone" });
-    let words = [flags, &[source.to_str().expect("text"), "-o", program.to_str().expect("text")]].concat();
-    match settings {
-        Some(settings) => support::compile_with(mpi, Language::C, settings, &words),
-        None => support::compile_plain(mpi, Language::C, &words),
-    }
-    program
+    support::build(mpi, &format!("later/{name}"), flags, settings, folder)
 }
 
 /// Loops of `program` that defer passes.
 fn deferring_loops(program: &Path) -> usize {
-    let read = std::fs::read(program).expect("the program was made");
-    let read = object::File::parse(&*read).expect("it is an object");
-    read.symbols().filter_map(|it| it.name().ok()).filter(|it| it.contains(".look")).count()
+    support::symbols(program).iter().filter(|it| it.contains(".look")).count()
 }
 
 #[test]

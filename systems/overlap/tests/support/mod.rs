@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use measure::tool;
+use object::{Object as _, ObjectSymbol as _};
 use overlap::Mpi;
 use overlap::Settings;
 use overlap::compile::{self, Request};
@@ -52,6 +53,13 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies two folders down").to_owned()
 }
 
+/// The folder of what these arguments of a compiler make.
+fn beside<'a>(mut arguments: impl Iterator<Item = &'a str>) -> PathBuf {
+    arguments.find(|&it| it == "-o").expect("the result is named");
+    let output = arguments.next().expect("a name follows");
+    Path::new(output).parent().expect("it lies in a folder").to_owned()
+}
+
 /// Compiles with the wrapper and without the plugin.
 pub fn compile_plain(mpi: Mpi, language: Language, arguments: &[&str]) {
     let compiler = match language {
@@ -64,6 +72,7 @@ pub fn compile_plain(mpi: Mpi, language: Language, arguments: &[&str]) {
         let flags = mpi.flags(language).expect("the wrapper says its flags");
         command = Command::new(compiler);
         command.args(arguments).args(overlap::driver::fortran_flags(&flags, true));
+        command.arg("-module-dir").arg(beside(arguments.iter().copied()));
     } else {
         command = Command::new(mpi.wrapper(language).expect("the wrapper is here"));
         command.env(mpi.compiler_variable(language), compiler).args(arguments);
@@ -88,12 +97,14 @@ pub fn compile_with(mpi: Mpi, language: Language, settings: &Settings, arguments
 
 /// The same with a compiler of this version.
 pub fn compile_by(llvm: Llvm, mpi: Mpi, language: Language, settings: &Settings, arguments: &[&str]) {
-    let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+    let mut arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
     // Remark files of programs that are linked at once lie where the compiler runs.
-    let output = arguments.iter().position(|it| it == "-o").and_then(|at| arguments.get(at + 1)).expect("the result is named");
-    let folder = Path::new(output).parent();
+    let folder = beside(arguments.iter().map(String::as_str));
+    if language == Language::Fortran {
+        arguments.extend(["-module-dir".to_owned(), folder.display().to_string()]);
+    }
     let compiler = Some(llvm.compiler(language));
-    let request = Request { language, mpi, settings, compiler, plugin: None, arguments: &arguments, folder };
+    let request = Request { language, mpi, settings, compiler, plugin: None, arguments: &arguments, folder: Some(&folder) };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
     assert!(ended.ok, "{}", ended.failed());
 }
@@ -103,6 +114,26 @@ pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Strin
     let mut command = mpi.launcher(ranks).expect("the launcher is here");
     command.arg(program).args(arguments);
     tool::run(&mut command, b"", LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
+}
+
+/// The program `name` of `tests`, compiled with the plugin or without it; it lies in `folder`.
+pub fn build(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
+    let source = root().join("systems/overlap/tests").join(name);
+    let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
+    let program = folder.join(if settings.is_some() { "with" } else { "alone" });
+    let words = [&[source.to_str().expect("text"), "-o", program.to_str().expect("text")], flags].concat();
+    match settings {
+        Some(settings) => compile_with(mpi, language, settings, &words),
+        None => compile_plain(mpi, language, &words),
+    }
+    program
+}
+
+/// The names that are defined in `program`.
+pub fn symbols(program: &Path) -> Vec<String> {
+    let read = std::fs::read(program).expect("the program was made");
+    let read = object::File::parse(&*read).expect("it is an object");
+    read.symbols().filter_map(|it| it.name().ok()).map(str::to_owned).collect()
 }
 
 /// Calls `work` with each item, two at a time: compilers use one core, and programs of MPI wait for each other.

@@ -1,0 +1,320 @@
+#include "FillFirst.h"
+#include "Behind.h"
+#include "Cost.h"
+#include "Helpers.h"
+#include "Runtime.h"
+#include "Split.h"
+#include "Versions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// As `struct first` and `struct sent` of the run-time part have it, in numbers of 64 bits.
+static constexpr unsigned FirstWords = 19, SentWords = 9;
+
+/// void overlap.first.sends(list, buffer, count, datatype, min_bytes): i32, true if this message starts while passes are left.
+static Function *sendsHelper(Module &M, const Binding &Bind) {
+  std::string Name = Bind.Fortran ? "overlap.first.sends.f" : "overlap.first.sends";
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C), *Long = Type::getInt64Ty(C), *Int = Type::getInt32Ty(C);
+  Type *Count = Bind.Fortran ? Ptr : Int, *Handle = Bind.Fortran ? Ptr : Bind.handleType(C);
+  auto *F = Function::Create(FunctionType::get(Int, {Ptr, Ptr, Count, Handle, Long}, false), GlobalValue::InternalLinkage, Name, M);
+  F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
+  Value *Places[4];
+  for (Value *&Place : Places)
+    Place = B.CreateAlloca(Long);
+  auto *Ask = BasicBlock::Create(C, "ask", F), *Nothing = BasicBlock::Create(C, "nothing", F);
+  // The list begins with what is null where nobody wants to know.
+  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(Ptr, F->getArg(0))), Ask, Nothing);
+  B.SetInsertPoint(Nothing);
+  B.CreateRet(B.getInt32(0));
+  B.SetInsertPoint(Ask);
+  auto Extent = [&](StringRef Name, Value *From, Value *Bytes) {
+    SmallVector<Value *, 4> Args{F->getArg(3), From, Bytes};
+    if (Bind.Fortran)
+      Args.push_back(noCode(B, M));
+    B.CreateCall(mpi(M, Bind, Name, {Handle, Ptr, Ptr}), Args);
+  };
+  Extent("Type_get_extent", Places[0], Places[1]);
+  Extent("Type_get_true_extent", Places[2], Places[3]);
+  Value *N = Bind.Fortran ? static_cast<Value *>(B.CreateLoad(Int, F->getArg(2))) : F->getArg(2);
+  B.CreateRet(
+      B.CreateCall(runtime(M, "__overlap_first_sends"), {F->getArg(0), F->getArg(1), B.CreateSExt(N, Long), B.CreateLoad(Long, Places[2]),
+                                                         B.CreateLoad(Long, Places[3]), B.CreateLoad(Long, Places[1]), F->getArg(4)}));
+  return F;
+}
+
+namespace {
+
+/// Makes the passes of a loop that fill messages run first.
+class Filler {
+public:
+  Filler(PassLoop &P, const Behind &Of, const Options &O)
+      : P(P), Of(Of), O(O), M(P.M), C(M.getContext()), Top(&P.F.getEntryBlock(), P.F.getEntryBlock().getFirstInsertionPt()),
+        List(Top.CreateAlloca(ArrayType::get(Top.getInt64Ty(), FirstWords), nullptr, "overlap.first")),
+        AfterAllocas(&P.F.getEntryBlock(), P.F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca()) {
+    AfterAllocas.CreateMemSet(List, AfterAllocas.getInt8(0), 8 * FirstWords, MaybeAlign(8));
+  }
+
+  void loop();
+  void ends();
+  void waits();
+  void message(CallInst *Call, Site Filled);
+
+private:
+  /// Stores what the loop writes for the run-time part, and asks whether some of its passes are to run first.
+  Value *look(const Counted &Passes, IRBuilder<> &B);
+  void call(Instruction *Before, StringRef Name) { IRBuilder<>(Before).CreateCall(runtime(M, Name), {List}); }
+  /// Runs what is left, with polls by `State`.
+  void rest(Instruction *Before, Value *State) {
+    Value *Poll = O.Poll == Progress::Off ? static_cast<Value *>(ConstantPointerNull::get(Top.getPtrTy())) : pollHelper(M, *Of.Bind, O);
+    IRBuilder<>(Before).CreateCall(runtime(M, "__overlap_first_rest"), {List, Poll, State});
+  }
+
+  PassLoop &P;
+  const Behind &Of;
+  const Options &O;
+  Module &M;
+  LLVMContext &C;
+  IRBuilder<> Top;
+  AllocaInst *List;
+  IRBuilder<> AfterAllocas;
+};
+
+} // namespace
+
+Value *Filler::look(const Counted &Passes, IRBuilder<> &B) {
+  Type *Int = B.getInt64Ty();
+  auto *WrittenType = ArrayType::get(Int, 4 * P.Writes.size()), *SentType = ArrayType::get(Int, SentWords);
+  auto *Sent = new GlobalVariable(M, SentType, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(SentType), "overlap.sent");
+  AllocaInst *WrittenAt = Top.CreateAlloca(WrittenType, nullptr, "overlap.written");
+  for (unsigned Idx = 0; Idx < P.Writes.size(); ++Idx) {
+    const Written &W = P.Writes[Idx];
+    Value *Words[] = {Passes.Lows[Idx], B.getInt64(W.Step), B.getInt64(W.From), B.getInt64(W.To)};
+    for (unsigned Word = 0; Word < 4; ++Word)
+      B.CreateStore(Words[Word], B.CreateConstInBoundsGEP2_64(WrittenType, WrittenAt, 0, 4 * Idx + Word));
+  }
+  // Where the number is none that fits, as if there were no pass.
+  Value *Trips = B.CreateSelect(Passes.Fine, Passes.Trips, B.getInt64(0));
+  Value *Worth = B.CreateCall(runtime(M, "__overlap_first_look"), {List, Sent, Trips, B.getInt64(P.Writes.size()), WrittenAt,
+                                                                   B.getInt64(O.MinBytes), B.getInt32(!P.Leaves.empty())});
+  return B.CreateIsNotNull(Worth);
+}
+
+/// The loop in a function of its own, called where something is known of its messages; else it stays as it is.
+void Filler::loop() {
+  Type *Int = Top.getInt64Ty(), *Ptr = Top.getPtrTy();
+  SCEVExpander Expander = expander(P.SE, P.F.getDataLayout());
+  Instruction *At = P.Before->getTerminator();
+  Counted Passes = P.count(Expander, At);
+  SetVector<Value *> Values = P.values();
+  SmallVector<Type *, 16> Types;
+  for (Value *V : Values)
+    Types.push_back(V->getType());
+  for (Instruction *Left : P.Leaves)
+    Types.push_back(Left->getType());
+  auto *Env = StructType::get(C, Types);
+  AllocaInst *Place = Top.CreateAlloca(Env, nullptr, "overlap.values");
+  Outlined Runs;
+  P.outline(Runs, ".passes", FunctionType::get(Top.getVoidTy(), {Ptr, Int, Int}, false), Values.getArrayRef(), Env);
+  IRBuilder<> B(At);
+  call(At, "__overlap_first_end");
+  Value *Worth = look(Passes, B);
+  BasicBlock *Plain = SplitBlock(P.Before, At), *First = BasicBlock::Create(C, "overlap.first", &P.F, Plain);
+  P.Before->getTerminator()->eraseFromParent();
+  IRBuilder<>(P.Before).CreateCondBr(Worth, First, Plain);
+  IRBuilder<> D(First);
+  for (unsigned Idx = 0; Idx < Values.size(); ++Idx)
+    D.CreateStore(Values[Idx], D.CreateStructGEP(Env, Place, Idx));
+  D.CreateCall(runtime(M, "__overlap_first_run"), {List, Runs.F, Place});
+  // What the last pass leaves behind comes out of the same place.
+  DenseMap<Value *, Value *> Left;
+  for (unsigned Idx = 0; Idx < P.Leaves.size(); ++Idx) {
+    Instruction *I = P.Leaves[Idx];
+    unsigned Slot = Values.size() + Idx;
+    IRBuilder<> R(Runs.End);
+    R.CreateStore(Runs.Map[I], R.CreateStructGEP(Env, Runs.F->getArg(0), Slot));
+    Left[I] = D.CreateLoad(I->getType(), D.CreateStructGEP(Env, Place, Slot));
+  }
+  D.CreateBr(P.Exit);
+  for (PHINode &Phi : P.Exit->phis()) {
+    Value *Last = Phi.getIncomingValueForBlock(P.Latch);
+    Phi.addIncoming(Left.contains(Last) ? Left[Last] : Last, First);
+  }
+  for (Instruction *I : P.Leaves) {
+    auto *Phi = PHINode::Create(I->getType(), 2, I->getName() + ".left");
+    Phi->insertBefore(P.Exit->begin());
+    I->replaceUsesWithIf(Phi, [&](Use &U) {
+      auto *User = cast<Instruction>(U.getUser());
+      return !P.L.contains(User) && !(isa<PHINode>(User) && User->getParent() == P.Exit);
+    });
+    Phi->addIncoming(I, P.Latch);
+    Phi->addIncoming(Left[I], First);
+  }
+}
+
+void Filler::ends() {
+  for (Instruction *I : Of.Ends)
+    call(I, "__overlap_first_end");
+  for (const Guarded &G : Of.Guards)
+    IRBuilder<>(G.Before).CreateCall(runtime(M, "__overlap_first_guard"), {List, G.Ptr, Top.getInt64(G.Bytes)});
+}
+
+/// The program's own messages: what is left runs in front of their end, with polls that leave requests alone.
+void Filler::waits() {
+  for (CallInst *Start : Of.Starts)
+    IRBuilder<>(Start).CreateCall(sendsHelper(M, *Of.Bind),
+                                  {List, Start->getArgOperand(0), Start->getArgOperand(1), Start->getArgOperand(2), Top.getInt64(0)});
+  for (CallInst *Wait : Of.Waits) {
+    AllocaInst *State = Top.CreateAlloca(stateType(*Of.Bind, C), nullptr, "overlap.state");
+    AfterAllocas.CreateStore(AfterAllocas.getInt32(Theirs), State);
+    rest(Wait, State);
+    call(Wait, "__overlap_first_end");
+  }
+}
+
+/// A blocking call: it stays for where nothing is left, and else starts, lets the rest run, and waits.
+void Filler::message(CallInst *Call, Site Filled) {
+  const CallInfo &Info = *Filled.Info;
+  IRBuilder<> B(Call);
+  Value *Fills = B.CreateCall(sendsHelper(M, Filled.Bind), {List, Call->getArgOperand(Info.SendBuf), Call->getArgOperand(Info.SendCount),
+                                                            Call->getArgOperand(Info.SendType), B.getInt64(O.MinBytes)});
+  Instruction *Then = nullptr, *Else = nullptr;
+  SplitBlockAndInsertIfThenElse(B.CreateIsNotNull(Fills), Call->getIterator(), &Then, &Else);
+  auto *Twin = cast<CallInst>(Call->clone());
+  Twin->insertBefore(Then);
+  if (!Call->use_empty()) {
+    auto *Phi = PHINode::Create(Call->getType(), 2, "overlap.code");
+    Phi->insertBefore(Call->getParent()->begin());
+    Call->replaceAllUsesWith(Phi);
+    Phi->addIncoming(Twin, Then->getParent());
+    Phi->addIncoming(Call, Else->getParent());
+  }
+  Call->moveBefore(Else);
+  Filled.Call = Twin;
+  split(Filled, O);
+  rest(Filled.Waits.front(), Filled.State);
+  call(Then, "__overlap_first_end");
+  call(Else, "__overlap_first_end");
+}
+
+/// Tells which calls have more to wait for.
+static void say(const PassLoop &P, const Behind &Of, FunctionAnalysisManager &FAM, const Options &O) {
+  Cost Weights(FAM);
+  uint64_t Weight = 0;
+  for (BasicBlock *Block : P.L.blocks())
+    for (Instruction &I : *Block)
+      Weight += Weights.weightInLoops(I, P.L.getParentLoop());
+  OptimizationRemarkEmitter ORE(&P.F);
+  auto Say = [&](const CallInst &Call, StringRef Of, StringRef How) {
+    StringRef Name = Call.getCalledFunction()->getName();
+    std::string Row =
+        Name.starts_with("mpi_") ? "MPI_" + std::string(1, toUpper(Name[4])) + Name.drop_front(5).rtrim('_').str() : Name.str();
+    ORE.emit([&] {
+      return OptimizationRemark("overlap", "FilledFirst", Call.getDebugLoc(), Call.getParent())
+             << ore::NV("Call", Row) << How << ore::NV("Strength", name(O.Widen)) << ": the passes that fill " << Of
+             << " run first, the others while it is under way, of a loop of " << ore::NV("Weight", Weight) << " weighted instructions";
+    });
+  };
+  for (const CallInst *Call : Of.Fills)
+    Say(*Call, "its message", " made nonblocking with ");
+  for (const CallInst *Wait : Of.Waits)
+    Say(*Wait, "a message", " has more to wait for with ");
+}
+
+/// True if the passes of `P` compute the same in any order, as the code shows.
+static bool mayLeave(PassLoop &P) {
+  return P.check() && all_of(P.Touches, [](const Touch &T) { return T.Writes || T.Apart; });
+}
+
+using Sending = MapVector<Function *, MapVector<CallInst *, Site *>>;
+
+/// The functions that send, each with those of its blocking calls among `Sites` that may be converted.
+static Sending sending(Module &M, std::vector<Site> &Sites) {
+  Sending Of;
+  for (Site &S : Sites) {
+    bool Sends = S.Info->Kind == CallKind::Send || StringRef(S.Info->Name) == "Sendrecv";
+    if (!S.Refused && Sends && isa<CallInst>(S.Call))
+      Of[S.Caller][cast<CallInst>(S.Call)] = &S;
+  }
+  for (Function &Callee : M) {
+    bool Fortran = false;
+    const StartInfo *Start = findStart(Callee.getName(), Fortran);
+    if (!Start || StringRef(Start->Name) != "ISend")
+      continue;
+    for (User *U : Callee.users())
+      if (auto *Call = dyn_cast<CallInst>(U)) {
+        Function *F = Call->getFunction();
+        if (!F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine())
+          Of[F];
+      }
+  }
+  return Of;
+}
+
+bool fillFirst(Module &M, FunctionAnalysisManager &FAM, std::vector<Site> &Sites, std::vector<Site> &Waits, const Options &O) {
+  std::vector<Site> Now = classify(M, O);
+  auto OfFunction = sending(M, Now);
+  bool Changed = false;
+  for (auto &[F, Blocking] : OfFunction) {
+    if (F->getName().starts_with("overlap.") || F->getDataLayout().getPointerSize() != 8)
+      continue;
+    {
+      auto &LI = FAM.getResult<LoopAnalysis>(*F);
+      auto &DT = FAM.getResult<DominatorTreeAnalysis>(*F);
+      for (Loop *L : LI)
+        Changed |= simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+      FAM.clear(*F, F->getName());
+    }
+    // The last loop first: it is the nearest to its message. Each is found again when the one before it has changed the function.
+    SmallVector<BasicBlock *, 16> Headers;
+    for (Loop *L : FAM.getResult<LoopAnalysis>(*F).getLoopsInPreorder())
+      Headers.push_back(L->getHeader());
+    for (BasicBlock *Header : reverse(Headers)) {
+      Loop *L = FAM.getResult<LoopAnalysis>(*F).getLoopFor(Header);
+      if (!L || L->getHeader() != Header)
+        continue;
+      PassLoop P(*L, FAM);
+      if (!mayLeave(P))
+        continue;
+      // A loop around it may do the same with more in each pass.
+      if (Loop *Parent = L->getParentLoop()) {
+        PassLoop Whole(*Parent, FAM);
+        if (mayLeave(Whole))
+          continue;
+      }
+      Behind Of(P, FAM.getResult<AAManager>(*F), Blocking);
+      if (!Of.find())
+        continue;
+      say(P, Of, FAM, O);
+      Filler Fill(P, Of, O);
+      Fill.loop();
+      Fill.ends();
+      Fill.waits();
+      for (CallInst *Call : Of.Fills)
+        Fill.message(Call, *Blocking.find(Call)->second);
+      FAM.clear(*F, F->getName());
+      Changed = true;
+      for (CallInst *Call : Of.Fills)
+        Blocking.erase(Call);
+      for (Site &S : Sites)
+        S.FilledFirst |= S.Caller == F && is_contained(Of.Fills, S.Call);
+      for (Site &S : Waits)
+        S.FilledFirst |= S.Caller == F && S.Refused && !S.Waits.empty() && is_contained(Of.Waits, S.Waits.front());
+    }
+  }
+  return Changed;
+}
+
+} // namespace overlap

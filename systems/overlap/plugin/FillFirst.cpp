@@ -9,6 +9,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
@@ -238,83 +239,61 @@ static bool mayLeave(PassLoop &P) {
   return P.check() && all_of(P.Touches, [](const Touch &T) { return T.Writes || T.Apart; });
 }
 
-using Sending = MapVector<Function *, MapVector<CallInst *, Site *>>;
-
-/// The functions that send, each with those of its blocking calls among `Sites` that may be converted.
-static Sending sending(Module &M, std::vector<Site> &Sites) {
-  Sending Of;
-  for (Site &S : Sites) {
-    bool Sends = S.Info->Kind == CallKind::Send || StringRef(S.Info->Name) == "Sendrecv";
-    if (!S.Refused && Sends && isa<CallInst>(S.Call))
-      Of[S.Caller][cast<CallInst>(S.Call)] = &S;
-  }
-  for (Function &Callee : M) {
+void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites, MutableArrayRef<Site> Waits, const Options &O) {
+  MapVector<CallInst *, Site *> Blocking;
+  for (Site *S : Sites)
+    if (S->Refused && S->Call && (S->Info->Kind == CallKind::Send || StringRef(S->Info->Name) == "Sendrecv"))
+      Blocking[cast<CallInst>(S->Call)] = S;
+  bool Sends = !Blocking.empty() || any_of(instructions(F), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallInst>(&I);
     bool Fortran = false;
-    const StartInfo *Start = findStart(Callee.getName(), Fortran);
-    if (!Start || StringRef(Start->Name) != "ISend")
-      continue;
-    for (User *U : Callee.users())
-      if (auto *Call = dyn_cast<CallInst>(U)) {
-        Function *F = Call->getFunction();
-        if (!F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine())
-          Of[F];
-      }
+    const StartInfo *Start = Call && Call->getCalledFunction() ? findStart(Call->getCalledFunction()->getName(), Fortran) : nullptr;
+    return Start && StringRef(Start->Name) == "ISend";
+  });
+  if (!Sends || F.getDataLayout().getPointerSize() != 8)
+    return;
+  {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    for (Loop *L : LI)
+      simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+    FAM.clear(F, F.getName());
   }
-  return Of;
-}
-
-bool fillFirst(Module &M, FunctionAnalysisManager &FAM, std::vector<Site> &Sites, std::vector<Site> &Waits, const Options &O) {
-  std::vector<Site> Now = classify(M, O);
-  auto OfFunction = sending(M, Now);
-  bool Changed = false;
-  for (auto &[F, Blocking] : OfFunction) {
-    if (F->getName().starts_with("overlap.") || F->getDataLayout().getPointerSize() != 8)
+  // The last loop first: it is the nearest to its message. Each is found again when the one before it has changed the function.
+  SmallVector<BasicBlock *, 16> Headers;
+  for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+    Headers.push_back(L->getHeader());
+  for (BasicBlock *Header : reverse(Headers)) {
+    Loop *L = FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
+    if (!L || L->getHeader() != Header)
       continue;
-    {
-      auto &LI = FAM.getResult<LoopAnalysis>(*F);
-      auto &DT = FAM.getResult<DominatorTreeAnalysis>(*F);
-      for (Loop *L : LI)
-        Changed |= simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
-      FAM.clear(*F, F->getName());
+    PassLoop P(*L, FAM);
+    if (!mayLeave(P))
+      continue;
+    // A loop around it may do the same with more in each pass.
+    if (Loop *Parent = L->getParentLoop()) {
+      PassLoop Whole(*Parent, FAM);
+      if (mayLeave(Whole))
+        continue;
     }
-    // The last loop first: it is the nearest to its message. Each is found again when the one before it has changed the function.
-    SmallVector<BasicBlock *, 16> Headers;
-    for (Loop *L : FAM.getResult<LoopAnalysis>(*F).getLoopsInPreorder())
-      Headers.push_back(L->getHeader());
-    for (BasicBlock *Header : reverse(Headers)) {
-      Loop *L = FAM.getResult<LoopAnalysis>(*F).getLoopFor(Header);
-      if (!L || L->getHeader() != Header)
-        continue;
-      PassLoop P(*L, FAM);
-      if (!mayLeave(P))
-        continue;
-      // A loop around it may do the same with more in each pass.
-      if (Loop *Parent = L->getParentLoop()) {
-        PassLoop Whole(*Parent, FAM);
-        if (mayLeave(Whole))
-          continue;
-      }
-      Behind Of(P, FAM.getResult<AAManager>(*F), Blocking);
-      if (!Of.find())
-        continue;
-      say(P, Of, FAM, O);
-      Filler Fill(P, Of, O);
-      Fill.loop();
-      Fill.ends();
-      Fill.waits();
-      for (CallInst *Call : Of.Fills)
-        Fill.message(Call, *Blocking.find(Call)->second);
-      FAM.clear(*F, F->getName());
-      Changed = true;
-      for (CallInst *Call : Of.Fills)
-        Blocking.erase(Call);
-      for (Site &S : Sites)
-        S.FilledFirst |= S.Caller == F && is_contained(Of.Fills, S.Call);
-      for (Site &S : Waits)
-        S.FilledFirst |= S.Caller == F && S.Refused && !S.Waits.empty() && is_contained(Of.Waits, S.Waits.front());
+    Behind Of(P, FAM.getResult<AAManager>(F), Blocking);
+    if (!Of.find())
+      continue;
+    say(P, Of, FAM, O);
+    Filler Fill(P, Of, O);
+    Fill.loop();
+    Fill.ends();
+    Fill.waits();
+    for (CallInst *Call : Of.Fills)
+      Fill.message(Call, *Blocking.find(Call)->second);
+    for (CallInst *Call : Of.Fills) {
+      Blocking.find(Call)->second->FilledFirst = true;
+      Blocking.erase(Call);
     }
+    for (Site &S : Waits)
+      S.FilledFirst |= S.Refused && !S.Waits.empty() && is_contained(Of.Waits, S.Waits.front());
+    FAM.clear(F, F.getName());
   }
-  return Changed;
 }
 
 } // namespace overlap

@@ -22,9 +22,10 @@
 
 namespace overlap {
 
-/// Fills messages of `M` first that nothing else hides, and says so; marks them among `Sites`, blocking calls, and `Waits` of the
-/// program. True if something changed.
-bool fillFirst(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, std::vector<Site> &Sites, std::vector<Site> &Waits, const Options &O);
+/// Fills messages of `F` first that nothing else hides, and says so; marks them among `Sites`, blocking calls, and `Waits` of the
+/// program. All analyses of the function are stale behind it.
+void fillFirst(llvm::Function &F, llvm::FunctionAnalysisManager &FAM, llvm::ArrayRef<Site *> Sites, llvm::MutableArrayRef<Site> Waits,
+               const Options &O);
 
 } // namespace overlap
 #endif

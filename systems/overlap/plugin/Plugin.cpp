@@ -165,6 +165,9 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
   }
   // Calls were replaced since the last look.
   FAM.clear(F, F.getName());
+  // What nothing else hides. Loops that poll would be in strips.
+  if (O.Widen == Strength::Frontier)
+    fillFirst(F, FAM, Sites, MutableArrayRef(Widened).drop_front(FirstExisting), O);
   Polls Keeping(FAM, Weights, O, Copies);
   for (Site *S : Pending)
     if (S->converted()) {
@@ -253,8 +256,6 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       if (OfFunction.contains(F) || CallsOpen)
         widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Copies, Widened);
     }
-  // What nothing else hides.
-  bool First = !Hazard && O.Widen == Strength::Frontier && fillFirst(M, FAM, Sites, Widened, O);
   for (const Site &S : Sites) {
     // What a caller finishes is told there.
     bool Elsewhere = S.Refused && Twins.contains(S.Caller) &&
@@ -266,7 +267,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     if (!S.FilledFirst)
       remark(S, O);
   eraseUnused(Twins, FAM);
-  return OfFunction.empty() && !Hazard && !PutOff && !First ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return OfFunction.empty() && !Hazard && !PutOff ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 /// Options of the environment; what is wrong with them is said once and ignored.

@@ -91,14 +91,22 @@ Behind::Verdict Behind::verdictOfStart(CallInst &Call, StringRef Name) {
   if (isSentinel(Now, Call.getArgOperand(0), Call.getDataLayout()))
     return Verdict::Ends;
   Verdict Of = verdictOfArguments(Call, *Twin, Now, /*Starts=*/true);
-  if (Sends && Of != Verdict::Ends) {
+  if (Of == Verdict::Ends)
+    return Of;
+  Value *Datatype = Call.getArgOperand(2);
+  if (Sends) {
     Starts.insert(&Call);
     Bind = Now;
+  } else if (!datatypeSize(Now, Datatype)) {
+    Received.push_back({&Call, Datatype});
   }
   return Of;
 }
 
 Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
+  // Nothing may stand between it and the return.
+  if (Call.isMustTailCall())
+    return Verdict::Ends;
   if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
@@ -126,6 +134,8 @@ Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
       verdictOfArguments(Call, *It->second->Info, It->second->Bind, /*Starts=*/false) == Verdict::Ends)
     return Verdict::Ends;
   Fills.insert(&Call);
+  if (const CallInfo &Info = *It->second->Info; Info.RecvType >= 0 && !datatypeSize(It->second->Bind, Call.getArgOperand(Info.RecvType)))
+    Received.push_back({&Call, Call.getArgOperand(Info.RecvType)});
   Bind = It->second->Bind;
   return Verdict::Guards;
 }

@@ -35,6 +35,8 @@ public:
   llvm::SmallSetVector<llvm::CallInst *, 4> Waits;   ///< Of the program: in front of them all that is left runs, with polls.
   llvm::SmallSetVector<llvm::Instruction *, 8> Ends; ///< In front of which all that is left runs.
   llvm::SmallVector<Guarded, 8> Guards;
+  /// Datatypes in variables of what is received: only one of MPI's own stays in its buffer.
+  llvm::SmallVector<std::pair<llvm::CallInst *, llvm::Value *>, 2> Received;
   std::optional<Binding> Bind; ///< Of all these calls.
 
 private:

@@ -56,6 +56,29 @@ static Function *sendsHelper(Module &M, const Binding &Bind) {
   return F;
 }
 
+/// void overlap.first.receives(list, datatype): runs what is left if only the program knows where a message of this datatype lies.
+static Function *receivesHelper(Module &M, const Binding &Bind) {
+  std::string Name = Bind.Fortran ? "overlap.first.receives.f" : "overlap.first.receives";
+  if (Function *Known = M.getFunction(Name))
+    return Known;
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::getUnqual(C), *Handle = Bind.Fortran ? Ptr : Bind.handleType(C);
+  auto *F = Function::Create(FunctionType::get(Type::getVoidTy(C), {Ptr, Handle}, false), GlobalValue::InternalLinkage, Name, M);
+  F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::NoUnwind);
+  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
+  Value *Looks = B.CreateIsNotNull(B.CreateLoad(Ptr, F->getArg(0)));
+  Value *Stays = B.CreateOr(B.CreateNot(Looks), emitIsNamed(B, M, Bind, Looks, F->getArg(1)));
+  auto *Known = BasicBlock::Create(C, "known", F), *Unknown = BasicBlock::Create(C, "unknown", F);
+  B.CreateCondBr(Stays, Known, Unknown);
+  B.SetInsertPoint(Unknown);
+  B.CreateCall(runtime(M, "__overlap_first_end"), {F->getArg(0)});
+  B.CreateBr(Known);
+  B.SetInsertPoint(Known);
+  B.CreateRetVoid();
+  return F;
+}
+
 namespace {
 
 /// Makes the passes of a loop that fill messages run first.
@@ -170,6 +193,8 @@ void Filler::ends() {
     call(I, "__overlap_first_end");
   for (const Guarded &G : Of.Guards)
     IRBuilder<>(G.Before).CreateCall(runtime(M, "__overlap_first_guard"), {List, G.Ptr, Top.getInt64(G.Bytes)});
+  for (auto [Call, Datatype] : Of.Received)
+    IRBuilder<>(Call).CreateCall(receivesHelper(M, *Of.Bind), {List, Datatype});
 }
 
 /// The program's own messages: what is left runs in front of their end, with polls that leave requests alone.

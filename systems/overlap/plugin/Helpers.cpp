@@ -100,8 +100,7 @@ Constant *siteName(Module &M, StringRef Call, const DebugLoc &At) {
   return G;
 }
 
-/// Whether `Type` is one of MPI's own, so that a message of it lies where its buffer begins and not before; asked only if `Go`.
-static Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Go, Value *Type) {
+Value *emitIsNamed(IRBuilder<> &B, Module &M, const Binding &Bind, Value *Go, Value *Type) {
   LLVMContext &C = M.getContext();
   Function *F = B.GetInsertBlock()->getParent();
   BasicBlock *Before = B.GetInsertBlock();

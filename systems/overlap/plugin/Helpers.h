@@ -43,6 +43,9 @@ llvm::FunctionCallee mpi(llvm::Module &M, const Binding &B, llvm::StringRef Name
 /// A place for the code of a Fortran call that nobody reads.
 llvm::Value *noCode(llvm::IRBuilder<> &B, llvm::Module &M);
 
+/// Whether `Type` is one of MPI's own, so that a message of it lies where its buffer begins and not before; asked only if `Go`.
+llvm::Value *emitIsNamed(llvm::IRBuilder<> &B, llvm::Module &M, const Binding &Bind, llvm::Value *Go, llvm::Value *Type);
+
 /// `MPI_Send|file.c|28` as a constant of the module.
 llvm::Constant *siteName(llvm::Module &M, const Site &S);
 llvm::Constant *siteName(llvm::Module &M, llvm::StringRef Call, const llvm::DebugLoc &At);

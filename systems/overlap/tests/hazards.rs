@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 30] = [
+const PROGRAMS: [(&str, u32, Seen); 31] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -35,6 +35,7 @@ const PROGRAMS: [(&str, u32, Seen); 30] = [
     ("overwrites-what-it-sends.c", 2, Seen::File),
     ("rank-in-the-environment.c", 2, Seen::File),
     ("reads-and-writes-by-another-way.c", 2, Seen::File),
+    ("receives-into-another-array.c", 2, Seen::File),
     ("receives-its-indices.c", 2, Seen::File),
     ("sends-what-it-has-received.c", 3, Seen::File),
     ("sentinels.f90", 2, Seen::File),

@@ -20,7 +20,7 @@ struct written {
 	int64_t low, step, from, to;
 };
 
-/* Where the messages of a loop lay; one of these a loop and process. */
+/* Where the messages of a loop lay; one of these a loop and process. Threads that share it may spoil what it says, not more. */
 struct sent {
 	int64_t n;
 	struct range at[MESSAGES];
@@ -76,8 +76,8 @@ SHARED int32_t __overlap_first_look(struct first *first, struct sent *sent, int6
 				    const struct written *written, int64_t min_bytes, int32_t keeps_last)
 {
 	struct range runs[RUNS];
-	int64_t n_runs = 0, bytes = 0, at = 0;
-	for (int64_t i = 0; i < sent->n; i++) {
+	int64_t n_runs = 0, bytes = 0, at = 0, n_sent = __atomic_load_n(&sent->n, __ATOMIC_RELAXED);
+	for (int64_t i = 0; i < n_sent && i < MESSAGES; i++) {
 		bytes += sent->at[i].to - sent->at[i].from;
 		for (int64_t k = 0; k < n_written; k++) {
 			struct range of = passes(&written[k], sent->at[i], n);
@@ -86,7 +86,7 @@ SHARED int32_t __overlap_first_look(struct first *first, struct sent *sent, int6
 		}
 	}
 	*first = (struct first){.sent = sent, .written = written, .n_written = n_written, .n = n};
-	sent->n = 0;
+	__atomic_store_n(&sent->n, 0, __ATOMIC_RELAXED);
 	if (!n_runs || bytes < min_bytes)
 		return 0;
 	if (keeps_last)
@@ -183,8 +183,11 @@ SHARED int32_t __overlap_first_sends(struct first *first, const void *buffer, in
 		of.from += far < 0 ? far : 0;
 		of.to += (far < 0 ? 0 : far) + bytes;
 	}
-	if (of.from < of.to && first->sent->n < MESSAGES)
-		first->sent->at[first->sent->n++] = of;
+	int64_t n = __atomic_load_n(&first->sent->n, __ATOMIC_RELAXED);
+	if (of.from < of.to && n < MESSAGES) {
+		first->sent->at[n] = of;
+		__atomic_store_n(&first->sent->n, n + 1, __ATOMIC_RELAXED);
+	}
 	if (of.to - of.from < min_bytes || is_left(first, of))
 		__overlap_first_rest(first, NULL, NULL);
 	return first->n_rest > 0;

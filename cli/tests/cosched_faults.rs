@@ -381,7 +381,9 @@ fn an_interrupted_run_leaves_nothing() {
         fs::DirBuilder::new().mode(0o700).create(folder.path().join("runtime")).expect("made");
         let script = "echo $$ >> \"$0/pids\"; while [ -e \"$0\" ]; do :; done";
         let place = folder.path().display().to_string();
-        let mut command = Command::new(BINARY);
+        // Under `nohup` a hangup is ignored, and whoever is started inherits that.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP,INT,TERM", BINARY]);
         command.args(["cosched", "run", "--policy", "rr", "--"]).args(["sh", "-c", script, &place]);
         for _ in 0..2 {
             command.args([":::", "sh", "-c", script, &place]);
@@ -392,6 +394,7 @@ fn an_interrupted_run_leaves_nothing() {
         let pids = || fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
         wait_for("all have started", LIMIT, || pids().lines().count() == 3);
         signal(name, &[run.id() as i32]);
+        wait_for("it ends", LIMIT, || run.try_wait().expect("it is ours").is_some());
         assert_eq!(run.wait().expect("it is ours").code(), Some(code), "SIG{name}");
         for pid in pids().lines() {
             assert!(!Path::new(&format!("/proc/{pid}")).exists(), "SIG{name}: {pid} runs on");

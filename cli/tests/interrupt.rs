@@ -38,8 +38,14 @@ impl Run {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(folder.path().join("scratch")).expect("made");
         prepare(folder.path());
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &command.replace("meanwhile ", &format!("exec {} ", env!("CARGO_BIN_EXE_meanwhile")))]);
+        // Under `nohup` a hangup is ignored, and whoever is started inherits that.
+        let mut shell = Command::new("env");
+        shell.args([
+            "--default-signal=HUP,INT,TERM",
+            "sh",
+            "-c",
+            &command.replace("meanwhile ", &format!("exec {} ", env!("CARGO_BIN_EXE_meanwhile"))),
+        ]);
         shell.env("TMPDIR", folder.path().join("scratch")).env("MEANWHILE_CACHE", folder.path().join("cache"));
         shell.env(MARK, folder.path());
         shell.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -565,11 +565,7 @@ bool splitLoops(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FA
           Behind[L].push_back({S, Wait});
     for (auto &[L, Waits] : Behind) {
       Done.insert(L->getHeader());
-      uint64_t Work = 0;
-      for (BasicBlock *Block : L->blocks())
-        for (Instruction &I : *Block)
-          Work += Weights.weightInLoops(I, L->getParentLoop());
-      if (Work < O.MinWeight)
+      if (Weights.loop(*L) < O.MinWeight)
         continue;
       Splitter Loop(F, *L, FAM, Fx);
       Loop.Waits = Waits;

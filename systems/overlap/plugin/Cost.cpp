@@ -65,6 +65,14 @@ uint64_t Cost::weightInLoops(Instruction &I, const Loop *Outside) {
   return Weight;
 }
 
+uint64_t Cost::loop(Loop &L) {
+  uint64_t Sum = 0;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      Sum = SaturatingAdd(Sum, weightInLoops(I, L.getParentLoop()));
+  return std::min(Sum, WeightMax);
+}
+
 void forEachInWindow(const Site &S, function_ref<void(Instruction &)> Visit) {
   SmallPtrSet<const Instruction *, 4> Ends(S.Waits.begin(), S.Waits.end());
   SmallPtrSet<BasicBlock *, 16> Seen;

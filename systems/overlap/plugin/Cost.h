@@ -23,6 +23,9 @@ public:
   /// `I` with the loops around it, up to but without `Outside`.
   uint64_t weightInLoops(llvm::Instruction &I, const llvm::Loop *Outside);
 
+  /// All passes of `L`.
+  uint64_t loop(llvm::Loop &L);
+
   /// Everything between the start of `S` and its waits.
   uint64_t window(const Site &S);
 

@@ -5,13 +5,10 @@
 #include "Runtime.h"
 #include "Split.h"
 #include "Versions.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -236,27 +233,23 @@ void Filler::message(CallInst *Call, Site Filled) {
 }
 
 /// Tells which calls have more to wait for.
-static void say(const PassLoop &P, const Behind &Of, FunctionAnalysisManager &FAM, const Options &O) {
-  Cost Weights(FAM);
-  uint64_t Weight = 0;
-  for (BasicBlock *Block : P.L.blocks())
-    for (Instruction &I : *Block)
-      Weight += Weights.weightInLoops(I, P.L.getParentLoop());
+static void say(const PassLoop &P, const Behind &Of, const MapVector<CallInst *, Site *> &Blocking, FunctionAnalysisManager &FAM,
+                const Options &O) {
+  uint64_t Weight = Cost(FAM).loop(P.L);
   OptimizationRemarkEmitter ORE(&P.F);
-  auto Say = [&](const CallInst &Call, StringRef Of, StringRef How) {
-    StringRef Name = Call.getCalledFunction()->getName();
-    std::string Row =
-        Name.starts_with("mpi_") ? "MPI_" + std::string(1, toUpper(Name[4])) + Name.drop_front(5).rtrim('_').str() : Name.str();
+  auto Say = [&](const CallInst &Call, StringRef Row, StringRef What, StringRef How) {
     ORE.emit([&] {
       return OptimizationRemark("overlap", "FilledFirst", Call.getDebugLoc(), Call.getParent())
-             << ore::NV("Call", Row) << How << ore::NV("Strength", name(O.Widen)) << ": the passes that fill " << Of
+             << ore::NV("Call", Row) << How << ore::NV("Strength", name(O.Widen)) << ": the passes that fill " << What
              << " run first, the others while it is under way, of a loop of " << ore::NV("Weight", Weight) << " weighted instructions";
     });
   };
-  for (const CallInst *Call : Of.Fills)
-    Say(*Call, "its message", " made nonblocking with ");
+  for (CallInst *Call : Of.Fills)
+    Say(*Call, Blocking.find(Call)->second->mpiName(), "its message", " made nonblocking with ");
+  bool Fortran = false;
   for (const CallInst *Wait : Of.Waits)
-    Say(*Wait, "a message", " has more to wait for with ");
+    Say(*Wait, ("MPI_" + StringRef(findEnd(Wait->getCalledFunction()->getName(), Fortran)->Name)).str(), "a message",
+        " has more to wait for with ");
 }
 
 /// True if the passes of `P` compute the same in any order, as the code shows.
@@ -277,13 +270,7 @@ void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites
   });
   if (!Sends || F.getDataLayout().getPointerSize() != 8)
     return;
-  {
-    auto &LI = FAM.getResult<LoopAnalysis>(F);
-    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-    for (Loop *L : LI)
-      simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
-    FAM.clear(F, F.getName());
-  }
+  simplifyLoops(F, FAM);
   // The last loop first: it is the nearest to its message. Each is found again when the one before it has changed the function.
   SmallVector<BasicBlock *, 16> Headers;
   for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
@@ -304,7 +291,7 @@ void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites
     Behind Of(P, FAM.getResult<AAManager>(F), Blocking);
     if (!Of.find())
       continue;
-    say(P, Of, FAM, O);
+    say(P, Of, Blocking, FAM, O);
     Filler Fill(P, Of, O);
     Fill.loop();
     Fill.ends();

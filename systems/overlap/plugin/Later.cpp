@@ -4,6 +4,7 @@
 #include "DeferPasses.h"
 #include "Effects.h"
 #include "Helpers.h"
+#include "PassLoop.h"
 #include "Runtime.h"
 #include "Versions.h"
 #include "llvm/ADT/SetVector.h"
@@ -12,14 +13,12 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -412,14 +411,6 @@ static bool hasExchange(Function &F) {
   return Starts && Waits;
 }
 
-static void simplifyLoops(Function &F, FunctionAnalysisManager &FAM) {
-  auto &LI = FAM.getResult<LoopAnalysis>(F);
-  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-  for (Loop *L : LI)
-    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
-  FAM.clear(F, F.getName());
-}
-
 static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
   Function &F = *Call.getFunction();
   InlineFunctionInfo Info;
@@ -528,9 +519,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     Cost Weights(FAM);
     for (Loop *L : W.Deferred) {
       Headers.push_back(L->getHeader());
-      for (BasicBlock *Block : L->blocks())
-        for (Instruction &I : *Block)
-          Weight += Weights.weightInLoops(I, L->getParentLoop());
+      Weight += Weights.loop(*L);
     }
     for (BasicBlock *Header : Headers) {
       FAM.clear(F, F.getName());

@@ -4,14 +4,24 @@
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 
 namespace overlap {
+
+void simplifyLoops(Function &F, FunctionAnalysisManager &FAM) {
+  auto &LI = FAM.getResult<LoopAnalysis>(F);
+  auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : LI)
+    simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
+  FAM.clear(F, F.getName());
+}
 
 /// Larger loops are not copied, in instructions.
 static constexpr unsigned SizeMax = 2000;

@@ -73,6 +73,9 @@ struct Outlined {
   llvm::PHINode *Pass = nullptr;
 };
 
+/// Gives each loop of `F` a block before it, one end of a pass and exits of its own. All analyses of `F` are stale behind it.
+void simplifyLoops(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+
 class PassLoop {
 public:
   PassLoop(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM)

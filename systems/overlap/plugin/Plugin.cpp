@@ -12,6 +12,7 @@
 #include "Later.h"
 #include "Lines.h"
 #include "Options.h"
+#include "PassLoop.h"
 #include "Pipeline.h"
 #include "PollEverywhere.h"
 #include "Progress.h"
@@ -59,13 +60,7 @@ void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisMan
                         std::vector<Site> &Widened) {
   Cost Weights(FAM);
   // Loops with a block before and exits of their own are regions.
-  {
-    auto &LI = FAM.getResult<LoopAnalysis>(F);
-    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
-    for (Loop *L : LI)
-      simplifyLoop(L, &DT, &LI, nullptr, nullptr, nullptr, false);
-    FAM.clear(F, F.getName());
-  }
+  simplifyLoops(F, FAM);
   std::vector<ExistingWait> Existing = findExisting(F, FAM.getResult<LoopAnalysis>(F));
   SmallVector<uint64_t, 4> Before;
   for (ExistingWait &E : Existing)

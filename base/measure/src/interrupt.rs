@@ -96,11 +96,20 @@ fn clean_up() {
     let scratch = scratch();
     end_descendants();
     for path in scratch.iter() {
-        // What cannot be removed now cannot be removed at all, and nobody is left to be told.
-        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+        remove(path);
     }
     // The lock is never given back: see `SCRATCH`.
     std::mem::forget(scratch);
+}
+
+/// Removes a file, or a folder in which our other threads may be making and removing files at this moment: what one of
+/// them does between the reading of the folder and its removal makes the removal fail, so it is tried again.
+fn remove(path: &Path) {
+    let start = Instant::now();
+    while path.symlink_metadata().is_ok() && start.elapsed() < GRACE {
+        // What cannot be removed in that time cannot be removed at all, and nobody is left to be told.
+        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    }
 }
 
 fn end_descendants() {
@@ -166,6 +175,39 @@ fn ignored_now() -> u64 {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_folder_goes_while_threads_write_into_it() {
+        use std::sync::atomic::AtomicUsize;
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let path = folder.path().join("scratch");
+            std::fs::create_dir(&path).expect("made");
+            let written = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for thread in 0..2 {
+                    let (path, written) = (&path, &written);
+                    // They end when their folder is gone, or at last by themselves.
+                    scope.spawn(move || {
+                        for number in 0..20_000 {
+                            let file = path.join(format!("{thread}-{number}"));
+                            if std::fs::write(&file, "x").is_err() {
+                                return;
+                            }
+                            written.fetch_add(1, Ordering::SeqCst);
+                            // The other remover may have been there first.
+                            let _ = std::fs::remove_file(&file);
+                        }
+                    });
+                }
+                while written.load(Ordering::SeqCst) < 10 {
+                    std::thread::yield_now();
+                }
+                remove(&path);
+                assert!(!path.exists());
+            });
+        }
+    }
 
     #[test]
     fn descendants_are_found_through_their_parents() {

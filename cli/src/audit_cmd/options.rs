@@ -40,8 +40,9 @@ pub struct How {
     /// A function that is only called when something went wrong; may be given more than once.
     #[arg(long, value_name = "SYMBOL")]
     pub cold: Vec<String>,
-    /// Cycles of a branch: 0 if it is folded, 1 if not [default: as the machine's file says, mostly 1].
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(0..=1))]
+    /// Cycles of a taken branch, until what it leads to starts; others take 1. With 0, branches are folded: all take
+    /// none [default: as the machine's file says].
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub branch_cost: Option<u32>,
     /// Print at most so many findings or functions.
     #[arg(long, value_name = "N")]

@@ -82,7 +82,7 @@ fn time_without(function: &Function, frame: &Frame, trace: &Trace, core: &Core, 
     let exits = trace.exits.iter().filter_map(|exit| Some(Exit { at: kept.iter().position(|it| *it == exit.at)?, ..exit.clone() }));
     let shorter = Trace { places: kept.iter().map(|at| trace.places[*at]).collect(), exits: exits.collect(), end: trace.end };
     let edges = dependences(function, frame, &shorter, core, Licence::default());
-    let needs: Vec<Need> = shorter.places.iter().map(|idx| Need::of(&function.instructions[*idx], core)).collect();
+    let needs = Need::of_trace(function, &shorter, core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     time(&needs, &edges, &order, core).total_cycles
 }

@@ -178,9 +178,10 @@ impl<'a> Builder<'a> {
                 continue;
             }
             for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
-                let writer = self.instruction(from as usize).class;
-                let latency = self.core.work(writer).latency_as(out, read.role).cast_signed();
-                let early = self.core.early_cycles(instruction.class, read.role, writer);
+                let writer = self.instruction(from as usize);
+                let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
+                let latency = self.core.work(writer.class).latency_as(out, read.role, is_whole).cast_signed();
+                let early = self.core.early_cycles(instruction.class, read.role, writer.class);
                 let cycles = if read.role == Role::Carried { 0 } else { latency + early };
                 self.edge(from, at, cycles, Why::Value(read.reg, read.role));
             }
@@ -502,6 +503,7 @@ fn is_speculable(instruction: &Instruction) -> bool {
     let plain = match instruction.class {
         Class::Alu | Class::AluShiftImm | Class::AluShiftReg | Class::Shift | Class::Extend | Class::Constant | Class::Nop => true,
         Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => true,
+        Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
         Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
         // A division may trap, and what floating point raises nobody looked into.
         Class::Div | Class::Float => false,

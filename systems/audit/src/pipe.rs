@@ -4,12 +4,16 @@ use machine::UnitSet;
 use machine::in_order::Core;
 
 use crate::code::{Class, Flow, Instruction, Out};
+use crate::function::Function;
+use crate::trace::Trace;
 
 /// What starting an instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
     /// Cycles until the next may start.
     pub issue_cycles: u32,
+    /// Nothing starts in the last of them: control goes elsewhere.
+    pub is_taken: bool,
     /// Places among those that start together.
     pub slots: u32,
     /// It takes any one of these units.
@@ -19,8 +23,21 @@ pub struct Need {
 }
 
 impl Need {
-    /// What this instruction takes on this core.
-    pub fn of(instruction: &Instruction, core: &Core) -> Need {
+    /// What each instruction of a trace takes on this core.
+    pub fn of_trace(function: &Function, trace: &Trace, core: &Core) -> Vec<Need> {
+        let needs = trace.places.iter().enumerate().map(|(at, idx)| {
+            let instruction = &function.instructions[*idx];
+            let is_taken = match instruction.flow {
+                Flow::Branch { is_conditional: true, .. } => trace.exits.iter().any(|it| it.at == at && it.is_taken),
+                Flow::Branch { .. } | Flow::Call { .. } => true,
+                _ => false,
+            };
+            Need::of(instruction, is_taken, core)
+        });
+        needs.collect()
+    }
+
+    fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
         let work = core.work(instruction.class);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
@@ -30,9 +47,11 @@ impl Need {
             (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
             _ => 0,
         };
-        let issue_cycles = work.issue_cycles.max(jump_cycles);
+        let taken_cycles = if is_taken { work.taken_cycles() } else { None };
+        let issue_cycles = work.issue_cycles.max(jump_cycles).max(taken_cycles.unwrap_or(0));
         Need {
             issue_cycles,
+            is_taken: taken_cycles.is_some(),
             // A wider instruction than the core starts alone.
             slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
             units: work.units,
@@ -101,6 +120,9 @@ impl Pipe {
             self.settle_at(at);
             self.cycle = at + need.issue_cycles - 1;
             self.used = need.slots;
+        }
+        if need.is_taken {
+            self.used = self.width;
         }
     }
 

@@ -101,7 +101,7 @@ pub fn audit(function: &Function, core: &Core, options: &Options) -> Option<Audi
     }
     let frame = Frame::of(function);
     let trace = hot_trace(function, &options.cold);
-    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], core)).collect();
+    let needs = Need::of_trace(function, &trace, core);
     let edges = dependences(function, &frame, &trace, core, Licence::default());
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, core);

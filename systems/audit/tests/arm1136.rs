@@ -33,7 +33,7 @@ fn timed(words: &[u32]) -> Timing {
     assert!(trace.places.len() <= words.len());
     let frame = Frame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), Licence::default());
-    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core())).collect();
+    let needs = Need::of_trace(&function, &trace, &core());
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     time(&needs, &edges, &order, &core())
 }
@@ -51,7 +51,7 @@ fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
     trace.places.truncate(n);
     let frame = Frame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), licence);
-    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core())).collect();
+    let needs = Need::of_trace(&function, &trace, &core());
     let found = search(&needs, &edges, &core(), NODES_MAX);
     (found.total_cycles, found.is_optimal())
 }
@@ -151,7 +151,7 @@ fn branches_that_fold_take_no_cycle() {
     let function = function(&BEFORE[..7]);
     let trace = hot_trace(&function, &[]);
     let edges = dependences(&function, &Frame::of(&function), &trace, &core, Licence::default());
-    let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core)).collect();
+    let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, &core);
     assert_eq!(timing.total_cycles, 9);

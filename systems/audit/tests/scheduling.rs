@@ -31,11 +31,14 @@ fn problem(rng: &mut Rng, core: &Core, n: usize) -> (Vec<Need>, Vec<Edge>) {
         .map(|_| {
             let issue_cycles = [0, 1, 1, 1, 1, 1, 2, 3][rng.usize(0..8)];
             let units = if rng.bool() { UnitSet(rng.u32(1..1 << n_units)) } else { UnitSet::default() };
+            // As in machine files: what may take any of several units takes it for one cycle.
+            let unit_cycles = if units.0.is_power_of_two() { rng.u32(1..4) } else { 1 };
             Need {
+                is_taken: issue_cycles > 0 && rng.u32(0..8) == 0,
                 issue_cycles,
                 slots: if issue_cycles == 0 { 0 } else { rng.u32(1..=core.issue_width) },
                 units,
-                unit_cycles: rng.u32(1..4),
+                unit_cycles,
             }
         })
         .collect();
@@ -284,7 +287,7 @@ fn stores_stay_between_their_exits() {
         let function = function(&code_with_exits(&mut rng, 20));
         let trace = hot_trace(&function, &[]);
         let edges = dependences(&function, &Frame::of(&function), &trace, &core("arm1136jf-s"), full);
-        let needs: Vec<Need> = trace.places.iter().map(|idx| Need::of(&function.instructions[*idx], &core("arm1136jf-s"))).collect();
+        let needs = Need::of_trace(&function, &trace, &core("arm1136jf-s"));
         let found = search(&needs, &edges, &core("arm1136jf-s"), 2000);
         let place = |at: usize| found.order.iter().position(|it| *it as usize == at);
         for store in (0..trace.places.len()).filter(|at| function.instructions[trace.places[*at]].accesses.iter().any(|it| it.is_store)) {

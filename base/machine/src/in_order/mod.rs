@@ -56,7 +56,9 @@ pub struct Work {
     base_slots: u32,
     unit_cycles: u32,
     registers_a_cycle: Option<u32>,
+    taken_cycles: Option<u32>,
     latency_cycles: u32,
+    address_cycles: Option<u32>,
     high_cycles: Option<u32>,
     base_cycles: Option<u32>,
     base_reuse_cycles: Option<u32>,
@@ -98,9 +100,11 @@ impl Core {
         &self.rows[class as usize]
     }
 
-    /// The same core with branches that take so many cycles.
+    /// The same core with taken branches that take so many cycles; others take one, or none where taken ones take none.
     pub fn with_branch_cost(mut self, cycles: u32) -> Core {
-        self.rows[Class::Branch as usize].issue_cycles = cycles;
+        let row = &mut self.rows[Class::Branch as usize];
+        row.issue_cycles = cycles.min(1);
+        row.taken_cycles = (cycles > 1).then_some(cycles);
         self
     }
 
@@ -135,12 +139,20 @@ impl Work {
         }
     }
 
-    /// The same for an operand in this role: an updated base may come sooner as the base of another access.
-    pub fn latency_as(&self, out: Out, role: Role) -> u32 {
-        match (out, role, self.base_reuse_cycles) {
-            (Out::BaseUpdate, Role::Base, Some(cycles)) => cycles,
+    /// The same for an operand in this role: an updated base may come at another time as the base of another access, and
+    /// so may a loaded register as an address, if it was loaded as a whole.
+    pub fn latency_as(&self, out: Out, role: Role, is_whole: bool) -> u32 {
+        match (out, role) {
+            (Out::BaseUpdate, Role::Base) => self.base_reuse_cycles.unwrap_or_else(|| self.latency(out)),
+            (Out::Result, Role::Base | Role::Index) if is_whole => self.address_cycles.unwrap_or(self.latency_cycles),
             _ => self.latency(out),
         }
+    }
+
+    /// Cycles that pass before what a taken branch leads to may start, and nothing starts in the last of them; none if a
+    /// taken branch is as any other.
+    pub fn taken_cycles(&self) -> Option<u32> {
+        self.taken_cycles
     }
 
     /// Places among those that start in one cycle that it takes.

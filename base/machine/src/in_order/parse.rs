@@ -68,7 +68,9 @@ struct Row {
     issue_cycles: Option<Spanned<u32>>,
     unit_cycles: Option<Spanned<u32>>,
     registers_a_cycle: Option<Spanned<u32>>,
+    taken_cycles: Option<Spanned<u32>>,
     latency_cycles: Spanned<u32>,
+    address_cycles: Option<Spanned<u32>>,
     high_cycles: Option<Spanned<u32>>,
     base_cycles: Option<Spanned<u32>>,
     base_reuse_cycles: Option<Spanned<u32>>,
@@ -185,6 +187,12 @@ impl Reader {
             Some(it) => Some(self.number(it, 1)?),
             None => None,
         };
+        // Which of them is taken would decide what can start later, and an earlier start could end later.
+        let keeps = row.unit_cycles.as_ref().filter(|it| *it.get_ref() > 1).map(Spanned::span);
+        let keeps = keeps.or_else(|| row.registers_a_cycle.as_ref().map(Spanned::span));
+        if let Some(at) = keeps.filter(|_| row.units.len() > 1) {
+            return Err(self.fault("what may take any of several units takes it for one cycle".to_owned(), at, "here"));
+        }
         Ok(Work {
             units,
             issue_cycles: optional(&row.issue_cycles)?.unwrap_or(1),
@@ -193,7 +201,9 @@ impl Reader {
             base_slots: optional(&row.base_slots)?.unwrap_or(0),
             unit_cycles: optional(&row.unit_cycles)?.unwrap_or(1),
             registers_a_cycle,
+            taken_cycles: optional(&row.taken_cycles)?,
             latency_cycles: self.number(&row.latency_cycles, 0)?,
+            address_cycles: optional(&row.address_cycles)?,
             high_cycles: optional(&row.high_cycles)?,
             base_cycles: optional(&row.base_cycles)?,
             base_reuse_cycles: optional(&row.base_reuse_cycles)?,
@@ -242,23 +252,44 @@ mod tests {
         assert_eq!((0..7).map(|nth| core.work(Class::StoreMultiple).lock(nth)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4, 4]);
         assert_eq!(core.early_cycles(Class::Load, Role::Base, Class::Alu), 1);
         assert_eq!(core.early_cycles(Class::AluShiftReg, Role::Source, Class::Alu), -1);
-        assert_eq!(core.with_branch_cost(0).work(Class::Branch).issue_cycles, 0);
-        let core = Core::bundled("cortex-a53").expect("it is bundled");
+        assert_eq!(core.clone().with_branch_cost(0).work(Class::Branch).issue_cycles, 0);
+        let core = core.with_branch_cost(3);
+        assert_eq!((core.work(Class::Branch).issue_cycles, core.work(Class::Branch).taken_cycles()), (1, Some(3)));
+        let core = Core::bundled("cortex-a55").expect("it is bundled");
         assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Alu), -2);
         assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Load), 0);
+        let core = Core::bundled("cortex-a53").expect("it is bundled");
+        let load = core.work(Class::Load);
+        let as_base = |is_whole| load.latency_as(Out::Result, Role::Base, is_whole);
+        assert_eq!((as_base(true), as_base(false), load.latency_as(Out::Result, Role::Source, true)), (3, 4, 4));
     }
 
     #[test]
     fn refuses_what_is_left_out_or_said_twice() {
-        check("\"load-slow\"", "\"load\"", expect!["my.toml:108:12: `load` has two rows"]);
+        check("\"load-slow\"", "\"load\"", expect!["my.toml:113:12: `load` has two rows"]);
         check(", \"nop\"", "", expect!["my.toml:1:1: no row says what these cost: nop"]);
     }
 
     #[test]
+    fn a_choice_of_units_lasts_one_cycle() {
+        let two = GOOD.replacen("names = [\"memory\"]", "names = [\"memory\", \"other\"]", 1);
+        let check = |row: &str| {
+            let rows = "[[work]]\nclasses = [\"system\"]\n";
+            Core::parse("my.toml", &two.replacen(rows, &format!("{rows}{row}\n"), 1)).map(|_| ()).map_err(|it| it.to_string())
+        };
+        assert_eq!(check("units = [\"memory\"]\nunit_cycles = 2"), Ok(()));
+        assert_eq!(check("units = [\"memory\", \"other\"]\nunit_cycles = 1"), Ok(()));
+        for row in ["unit_cycles = 2", "registers_a_cycle = 2"] {
+            let fault = check(&format!("units = [\"memory\", \"other\"]\n{row}")).expect_err("a choice for longer");
+            assert!(fault.ends_with("what may take any of several units takes it for one cycle"), "{fault}");
+        }
+    }
+
+    #[test]
     fn refuses_names_that_are_not_there() {
-        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:108:12: there is no kind of work `load-slwo`"]);
-        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:104:11: there is no role `bass`"]);
-        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:100:10: there is no unit `mem`"]);
+        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:113:12: there is no kind of work `load-slwo`"]);
+        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:109:11: there is no role `bass`"]);
+        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:105:10: there is no unit `mem`"]);
     }
 
     #[test]

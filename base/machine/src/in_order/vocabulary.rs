@@ -25,6 +25,12 @@ pub enum Class {
     MulLongFlags,
     /// Multiplication of half words.
     MulHalf,
+    /// Multiplication of two whole registers, of which the low half is kept, where narrower ones are faster (AArch64).
+    MulWide,
+    /// The same with an addition or a negation.
+    MulAddWide,
+    /// The same of which the high half is kept.
+    MulHigh,
     /// Division.
     Div,
     /// A load of one register.
@@ -66,7 +72,7 @@ pub enum Class {
 
 impl Class {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Class; 29] = [
+    pub const ALL: [Class; 32] = [
         Class::Alu,
         Class::AluShiftImm,
         Class::AluShiftReg,
@@ -78,6 +84,9 @@ impl Class {
         Class::MulLong,
         Class::MulLongFlags,
         Class::MulHalf,
+        Class::MulWide,
+        Class::MulAddWide,
+        Class::MulHigh,
         Class::Div,
         Class::Load,
         Class::LoadSlow,
@@ -112,6 +121,9 @@ impl Class {
             Class::MulLong => "mul-long",
             Class::MulLongFlags => "mul-long-flags",
             Class::MulHalf => "mul-half",
+            Class::MulWide => "mul-wide",
+            Class::MulAddWide => "mul-add-wide",
+            Class::MulHigh => "mul-high",
             Class::Div => "div",
             Class::Load => "load",
             Class::LoadSlow => "load-slow",

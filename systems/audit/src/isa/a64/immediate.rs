@@ -146,9 +146,9 @@ impl Word {
         let is_top = goes_down && imms == width - 1;
         let short = name(rn, false);
         let (class, text, op) = match (is_signed, immr, imms) {
-            (true, ..) if is_top => (Class::Shift, format!("asr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::RightSigned))),
-            (false, ..) if is_top => (Class::Shift, format!("lsr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::Right))),
-            (false, ..) if imms + 1 == immr => (Class::Shift, format!("lsl {d}, {n}, #{at}"), Some(Op::Shift(Shift::Left))),
+            (true, ..) if is_top => (Class::Extend, format!("asr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::RightSigned))),
+            (false, ..) if is_top => (Class::Extend, format!("lsr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::Right))),
+            (false, ..) if imms + 1 == immr => (Class::Extend, format!("lsl {d}, {n}, #{at}"), Some(Op::Shift(Shift::Left))),
             (true, 0, 7 | 15 | 31) => {
                 let letter = ["b", "h", "", "w"][(imms / 8) as usize];
                 (Class::Extend, format!("sxt{letter} {d}, {short}"), Some(Op::SignExtend { bits: imms as u8 + 1 }))
@@ -183,12 +183,12 @@ impl Word {
         }
         let (d, n, m) = (name(rd, is_64), name(rn, is_64), name(rm, is_64));
         if rn == rm {
-            let it = self.plain(Class::Shift, format!("ror {d}, {n}, #{lsb}")).reads(reg(rn), self.all(), Role::Source);
+            let it = self.plain(Class::Extend, format!("ror {d}, {n}, #{lsb}")).reads(reg(rn), self.all(), Role::Source);
             let operation = self.operation(Op::Shift(Shift::Rotate), reg(rd), value(rn), Value::Const(lsb.into()));
             return Ok(it.writes(reg(rd), ALL, Out::Result).computes(operation));
         }
         Ok(self
-            .plain(Class::Shift, format!("extr {d}, {n}, {m}, #{lsb}"))
+            .plain(Class::Extend, format!("extr {d}, {n}, {m}, #{lsb}"))
             .reads(reg(rn), low_bits(lsb), Role::Source)
             .reads(reg(rm), self.all() & (ALL << lsb), Role::Source)
             .writes(reg(rd), ALL, Out::Result))

@@ -222,7 +222,8 @@ impl Word {
             (5, _) => "cls",
             _ => return self.refuse("the operation is reserved"),
         };
-        let it = self.plain(Class::Extend, format!("{mnemonic} {}, {}", name(rd, is_64), name(rn, is_64)));
+        let class = if mnemonic.starts_with('c') { Class::Alu } else { Class::Extend };
+        let it = self.plain(class, format!("{mnemonic} {}, {}", name(rd, is_64), name(rn, is_64)));
         Ok(it.reads(reg(rn), self.all(), Role::Source).writes(reg(rd), ALL, Out::Result))
     }
 
@@ -273,7 +274,7 @@ impl Word {
             (0, 2 | 6, false) if is_64 => {
                 // The field of the addend should be ones, and is ignored.
                 let mnemonic = if self.bit(23) { "umulh" } else { "smulh" };
-                let it = self.plain(Class::MulLong, format!("{mnemonic} {}, {}, {}", name(rd, true), name(rn, true), name(rm, true)));
+                let it = self.plain(Class::MulHigh, format!("{mnemonic} {}, {}, {}", name(rd, true), name(rn, true), name(rm, true)));
                 let it = it.reads(reg(rn), ALL, Role::Factor).reads(reg(rm), ALL, Role::Factor);
                 return Ok(it.writes(reg(rd), ALL, Out::High));
             }
@@ -282,7 +283,13 @@ impl Word {
         let (d, n, m) = (name(rd, is_64), name(rn, is_64 && !is_long), name(rm, is_64 && !is_long));
         let text = if ra == 31 { format!("{short} {d}, {n}, {m}") } else { format!("{mnemonic} {d}, {n}, {m}, {}", name(ra, is_64)) };
         let bits = if is_long { low_bits(32) } else { self.all() };
-        let it = self.plain(if is_long { Class::MulLong } else { Class::Mul }, text);
+        let class = match (is_long, is_64) {
+            (true, _) => Class::MulLong,
+            (false, false) => Class::Mul,
+            (false, true) if ra == 31 && !is_sub => Class::MulWide,
+            (false, true) => Class::MulAddWide,
+        };
+        let it = self.plain(class, text);
         let it = it.reads(reg(rn), bits, Role::Factor).reads(reg(rm), bits, Role::Factor);
         Ok(it.reads(reg(ra), self.all(), Role::Addend).writes(reg(rd), ALL, Out::Result))
     }

@@ -94,18 +94,14 @@ pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: 
         }
     }
     causes.sort_by_key(|it| (std::cmp::Reverse(it.cycles), it.producer));
-    // Of several flags of one producer, one says it all.
-    causes.dedup_by(|b, a| a.producer == b.producer && a.cycles == b.cycles && is_value(a) && is_value(b) && same_role(a, b));
+    // Of several flags of one producer, or of the words of one double register, one says it all.
+    causes.dedup_by(|b, a| a.producer == b.producer && a.cycles == b.cycles && same_role(a, b));
     causes
-}
-
-fn is_value(cause: &Cause) -> bool {
-    matches!(cause.kind, Kind::Order(Why::Value(..)))
 }
 
 fn same_role(a: &Cause, b: &Cause) -> bool {
     match (a.kind, b.kind) {
-        (Kind::Order(Why::Value(_, a)), Kind::Order(Why::Value(_, b))) => a == b && a == crate::code::Role::Condition,
+        (Kind::Order(Why::Value(_, a)), Kind::Order(Why::Value(_, b))) => a == b,
         _ => false,
     }
 }

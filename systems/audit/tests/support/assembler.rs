@@ -15,6 +15,7 @@ pub fn run(tool: &str, arguments: &[&str], input: &str) -> String {
 /// The options of LLVM's tools for a set.
 pub fn triple(isa: Isa) -> [&'static str; 2] {
     match isa {
+        Isa::A32 => ["--triple=armv6k", "--mattr=+vfp2"],
         Isa::A64 => ["--triple=aarch64", "--mattr=+neon"],
         Isa::Riscv64 => ["--triple=riscv64", "--mattr=+m,+a"],
         _ => panic!("not compared here"),

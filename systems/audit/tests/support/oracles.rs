@@ -8,7 +8,7 @@ use audit::isa::Isa;
 /// What llvm-mc makes of each instruction; `None` where it refuses.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
-        Isa::A32 => ("armv6k", "+v6k,+trustzone"),
+        Isa::A32 => ("armv6k", "+v6k,+trustzone,+vfp2"),
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
         Isa::Riscv32 => ("riscv32", "+m,+a,+c"),
         Isa::Riscv64 => ("riscv64", "+m,+a,+c"),

@@ -88,5 +88,12 @@ fn a32(rng: &mut Rng) -> u32 {
     if rng.bool() {
         word = word & !(15 << 28) | 14 << 28;
     }
+    // Floating point; of its two rows one, and of the codes of one operand those that are not reserved.
+    if rng.u8(..6) == 0 {
+        word = word & !(7 << 25 | 7 << 9) | rng.u32(6..8) << 25 | 5 << 9;
+        if rng.bool() {
+            word = word & !(0x1f << 24 | 1 << 4 | 0xb << 20) | 0xe << 24 | 0xb << 20;
+        }
+    }
     word
 }

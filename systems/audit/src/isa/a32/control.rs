@@ -210,7 +210,7 @@ fn breakpoint(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `svc`, and everything that coprocessors do; floating point is coprocessors 10 and 11.
+/// `svc`, and everything that coprocessors do but floating point.
 pub fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     if word.field(24, 4) == 15 {
         word.set_class(Class::System);
@@ -223,11 +223,10 @@ pub fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
 
 fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> {
     let number = word.field(8, 4);
-    let is_float = number == 10 || number == 11;
-    if is_float && !two.is_empty() {
+    if matches!(number, 10 | 11) {
         return Err("from a later architecture: vectors and floating point without condition");
     }
-    word.set_class(if is_float { Class::Float } else { Class::System });
+    word.set_class(Class::System);
     word.read(COPROCESSOR, Role::Source);
     word.write(COPROCESSOR, Out::Result);
     let is_load = word.bit(20);

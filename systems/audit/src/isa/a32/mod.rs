@@ -9,6 +9,7 @@
 
 mod control;
 mod data;
+mod float;
 mod media;
 mod memory;
 mod multiply;
@@ -30,8 +31,13 @@ const GE: [Reg; 4] = [Reg(21), Reg(22), Reg(23), Reg(24)];
 /// What of the program status no flag above stands for: mode, masks, byte order.
 const CPSR: Reg = Reg(25);
 const SPSR: Reg = Reg(26);
-/// All that coprocessors keep, the floating-point registers too: never looked into, never reordered.
+/// All that coprocessors other than those of floating point keep: never looked into, never reordered.
 const COPROCESSOR: Reg = Reg(27);
+/// The first of the 32 single registers.
+const S0: u32 = 28;
+const FPSCR: Reg = Reg(60);
+/// The four flags of comparisons within FPSCR, as one register.
+const FPFLAGS: Reg = Reg(61);
 const PC: u32 = 15;
 
 /// What the registers are for, by the procedure call standard of the Arm architecture.
@@ -65,6 +71,40 @@ pub const CONVENTIONS: Conventions = Conventions {
         "cpsr",
         "spsr",
         "coprocessor",
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+        "s4",
+        "s5",
+        "s6",
+        "s7",
+        "s8",
+        "s9",
+        "s10",
+        "s11",
+        "s12",
+        "s13",
+        "s14",
+        "s15",
+        "s16",
+        "s17",
+        "s18",
+        "s19",
+        "s20",
+        "s21",
+        "s22",
+        "s23",
+        "s24",
+        "s25",
+        "s26",
+        "s27",
+        "s28",
+        "s29",
+        "s30",
+        "s31",
+        "fpscr",
+        "fpscr_nzcv",
     ],
     bits: 32,
     stack_pointer: SP,
@@ -110,6 +150,7 @@ fn conditional(word: &mut Word) -> Result<(), &'static str> {
         0b011 => media::media(word),
         0b100 => memory::multiple(word),
         0b101 => control::branch(word),
+        0b110 | 0b111 if word.field(24, 4) != 15 && matches!(word.field(8, 4), 10 | 11) => float::float(word),
         _ => control::coprocessor(word),
     }
 }

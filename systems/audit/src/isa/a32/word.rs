@@ -171,9 +171,14 @@ impl Word {
 
     /// Writes the text: the name with the condition behind it, then the operands.
     pub fn text(&mut self, name: &str, operands: &str) {
+        self.typed_text(name, "", operands);
+    }
+
+    /// The same with types behind the condition, as in `vaddeq.f64`.
+    pub fn typed_text(&mut self, name: &str, types: &str, operands: &str) {
         let condition = self.condition();
         let space = if operands.is_empty() { "" } else { " " };
-        self.instruction.text = format!("{name}{condition}{space}{operands}");
+        self.instruction.text = format!("{name}{condition}{types}{space}{operands}");
     }
 
     /// Keeps the text of the address until the operands are written.

@@ -35,10 +35,11 @@ impl Word {
         }
     }
 
-    /// An operation that rounds and may set the exceptions' flags.
+    /// An operation that rounds, and may set exceptions' flags: these add up in any order, so nothing waits for them, and
+    /// who reads them is a barrier.
     fn float(&self, text: String, sources: &[u32]) -> Instruction {
         let it = sources.iter().fold(self.plain(Class::Float, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
-        it.reads(FPSR, ALL, Role::Source).writes(FPSR, ALL, Out::Result)
+        it.reads(FPSR, ALL, Role::Source)
     }
 
     fn fused(&self) -> Result<Instruction, Undecodable> {

@@ -30,6 +30,6 @@ impl Word {
         for n in 0..4 {
             it = it.reads(vector((rn + n) & 31), ALL, Role::Source);
         }
-        Ok(it.reads(FPSR, ALL, Role::Source).writes(FPSR, ALL, Out::Result).writes(vector(rd), ALL, Out::Result))
+        Ok(it.reads(FPSR, ALL, Role::Source).writes(vector(rd), ALL, Out::Result))
     }
 }

@@ -64,7 +64,7 @@ impl Daemon {
     fn submit_loops(&self, names: &[&str]) {
         for name in names {
             let stop = self.at("stop").display().to_string();
-            let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$3\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; sleep 0.003; done";
+            let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$3\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
             let folder = self.folder.path().display().to_string();
             let (value, said, code) = self.ask(&["submit", "sh", "-c", script, "sh", &folder, name, &stop]);
             assert_eq!(code, 0, "{said}");
@@ -150,6 +150,35 @@ fn programs_are_submitted_shown_and_left_running() {
 }
 
 #[test]
+fn threads_that_were_not_said_are_counted() {
+    if !may_freeze() {
+        return;
+    }
+    if std::thread::available_parallelism().is_ok_and(|it| it.get() < 2) {
+        skipped("one processor");
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "pairing"]);
+    let busy = "while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
+    let folder = daemon.folder.path().display().to_string();
+    let submit = |script: &str| {
+        let (value, said, code) = daemon.ask(&["submit", "sh", "-c", script, "sh", &folder]);
+        assert_eq!(code, 0, "{said}");
+        value["id"].clone()
+    };
+    let n_threads = |id: &Value| daemon.programs().iter().find(|it| it["id"] == *id).expect("it runs")["n_threads"].clone();
+    let (two, asleep) = (submit(&format!("({busy}) & {busy}")), submit("exec sleep 1000"));
+    wait_for("both are seen", LIMIT, || n_threads(&two) == 2);
+    assert_eq!(n_threads(&asleep), 1);
+    // As two is all there are, it is seen to rest only if someone waits.
+    let other = submit(busy);
+    wait_for("it rests", LIMIT, || daemon.programs().iter().any(|it| it["id"] == asleep && it["is_resting"] == true));
+    assert_eq!(n_threads(&other), 1);
+    let pid = daemon.programs().iter().find(|it| it["id"] == asleep).and_then(|it| it["pid"].as_i64()).expect("a process");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), nix::sys::signal::Signal::SIGTERM).expect("it is ours");
+}
+
+#[test]
 fn other_users_are_refused() {
     if !may_freeze() {
         return;
@@ -220,8 +249,7 @@ fn processes_are_attached_or_refused() {
         skipped("only root has a process of another user to offer");
     }
     // A shell and its child, which do not know of us.
-    let script =
-        "echo $$ > \"$1/pid-p\"; (while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done) & wait";
+    let script = "echo $$ > \"$1/pid-p\"; (while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done) & wait";
     let mut shell = Command::new("sh");
     shell.args(["-c", script, "sh"]).arg(daemon.folder.path());
     let mut shell = shell.spawn().expect("sh runs");
@@ -254,8 +282,7 @@ fn everything_runs_on_when_the_daemon_is_killed() {
         }
         for kill in 0..if std::env::var_os("MEANWHILE_LONG").is_some() { 50 } else { 2 } {
             let mut daemon = Daemon::start(&["--policy", "rr", "--freezer", freezer]);
-            let script =
-                "echo $$ > \"$1/pid-p\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done";
+            let script = "echo $$ > \"$1/pid-p\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
             let mut attached = Command::new("sh").args(["-c", script, "sh"]).arg(daemon.folder.path()).spawn().expect("sh runs");
             wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0);
             let (_, said, code) = daemon.ask(&["submit", "--pid", &attached.id().to_string()]);

@@ -69,7 +69,7 @@ impl Daemon {
 
     /// A loop that writes its number, then a line every few milliseconds until the test ends.
     fn looping(&self, name: &str) -> Vec<String> {
-        let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; sleep 0.003; done";
+        let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
         let folder = self.folder.path().display().to_string();
         ["sh", "-c", script, "sh", &folder, name].map(str::to_owned).into()
     }
@@ -449,7 +449,7 @@ fn an_attached_job_stays_in_reach_of_its_owner() {
         let daemon = Daemon::start(&["--policy", "rr", "--freezer", "v2"]);
         // A parent in the group and a child in a group below it.
         let script = "echo $$ > \"$1/pid-p\"; sh -c 'echo $$ > \"$0/pid-q\"; while [ ! -e \"$0/stop\" ] && [ -e \"$0\" ]; do sleep 0.01; done' \"$1\" & \
-                      while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; sleep 0.003; done; wait";
+                      while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-p\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done; wait";
         let mut job = Command::new("sh").args(["-c", script, "sh"]).arg(daemon.folder.path()).spawn().expect("sh runs");
         wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0 && length(&daemon.at("pid-q")) > 1);
         let (p, q) = (daemon.pid("p"), daemon.pid("q"));

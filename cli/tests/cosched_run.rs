@@ -26,7 +26,7 @@ fn programs_run_on_when_their_manager_is_killed() {
     for kill in 0..n_kills() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = |name: String| folder.path().join(name);
-        let script = "echo $$ > pid$1; while [ ! -e stop ]; do echo x >> out$1; sleep 0.005; done";
+        let script = "echo $$ > pid$1; while [ ! -e stop ]; do echo x >> out$1; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
         let policy = ["rr", "b2arr", "dss", "pairing"][kill % 4];
         // The manager cannot tidy up after itself: its scratch files go with ours.
@@ -94,6 +94,52 @@ fn programs_end_under_every_policy() {
         assert_eq!(said.matches("done").count(), 3, "what programs print is on standard error");
         assert!(value["links_before"].is_array() && value["links_after"].is_array() && value["discarded"].is_boolean());
     }
+}
+
+/// Turns and longest wait of each program.
+fn turns(value: &serde_json::Value) -> Vec<(u64, u64)> {
+    let number = |it: &serde_json::Value, key: &str| it[key].as_f64().unwrap_or_else(|| panic!("{key} of {it}")) as u64;
+    value["rows"].as_array().expect("rows").iter().map(|it| (number(it, "quanta"), number(it, "longest_wait_quanta"))).collect()
+}
+
+/// About a second of work.
+const WORK: &str = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
+
+#[test]
+fn programs_that_sleep_give_up_their_turns() {
+    if !may_freeze() {
+        return;
+    }
+    for freezer in ["v2", "v1"] {
+        let programs = ["sleep", "4", ":::", "sleep", "4", ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK];
+        let (value, said, code) =
+            run(&[&["--json", "--freezer", freezer, "--policy", "rr", "--threads", "1,1,1,1", "--"][..], &programs].concat());
+        if code == 2 && said.is_empty() {
+            // This freezer is not there.
+            continue;
+        }
+        assert_eq!(code, 0, "{freezer}: {said}");
+        let turns = turns(&value);
+        // Without that each would have had half of the turns of the others.
+        assert!(turns[..2].iter().all(|it| it.0 <= 3), "{freezer}: {turns:?}");
+    }
+}
+
+#[test]
+fn a_program_that_wakes_often_and_computes_little_is_not_frozen() {
+    if !may_freeze() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let fifo = folder.path().join("fifo").display().to_string();
+    let clock = format!("mkfifo {fifo}; exec 3<>{fifo}; for ((i = 0; i < 250; i++)); do read -t 0.01 <&3; done; true");
+    let (value, said, code) = run(&[
+        "--json", "--policy", "rr", "--", "bash", "-c", &clock, ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK,
+    ]);
+    assert_eq!(code, 0, "{said}");
+    let turns = turns(&value);
+    // A first turn to start in, and at most one more if a look found it starting.
+    assert!(turns[0].0 <= 4 && turns[0].1 <= 2, "{turns:?}");
 }
 
 #[test]
@@ -170,11 +216,12 @@ fn programs_may_die_fork_exec_and_refuse() {
         let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).expect("a process may ask");
         let cpus: Vec<String> = (0..1024).filter(|it| all.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
         let refuse = format!(
-            "taskset -pc {} $$ >/dev/null; k=0; while [ $k -lt 3000 ]; do {own}; case $n in *[,-]*) ;; *) exit 0;; esac; k=$((k+1)); sleep 0.01; done; exit 5",
+            "taskset -pc {} $$ >/dev/null; k=0; while [ $k -lt 30000 ]; do {own}; case $n in *[,-]*) ;; *) exit 0;; esac; k=$((k+1)); done; exit 5",
             cpus.join(",")
         );
         if cpus.len() > 1 {
-            let (_, said, code) = with(&["sh", "-c", &refuse, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+            let programs = ["--threads", "1,1,1", "--", "sh", "-c", &refuse, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP];
+            let (_, said, code) = run(&[&["--json", "--policy", "rr", "--freezer", freezer][..], &programs].concat());
             assert_eq!(code, 0, "{freezer}: {said}");
         }
     }

@@ -139,7 +139,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
-    let task = Task { name: name.into(), command, n_threads: 1, place: None, output: Some("/dev/null".into()) };
+    let task = Task { name: name.into(), command, n_threads: Some(1), place: None, output: Some("/dev/null".into()) };
     Planned { task, arrival_s: 0.0, after: None, is_background }
 }
 

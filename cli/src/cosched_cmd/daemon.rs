@@ -98,9 +98,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 /// Arguments of `meanwhile cosched submit`.
 #[derive(Debug, clap::Args)]
 pub struct SubmitArgs {
-    /// Threads of the program.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    threads: usize,
+    /// Threads of the program [default: those that are seen to run].
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// A process that runs already, with all below it, instead of a command.
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
     pid: Option<i32>,
@@ -223,7 +223,11 @@ pub fn picture(value: &Value) -> String {
             Cell::words(text(it, "name")),
             Cell::number(&it["pid"]),
             Cell::number(&it["n_threads"]),
-            Cell::words(if it["is_running"] == true { cpus.join(" ") } else { "frozen".to_owned() }),
+            Cell::words(match (&it["is_resting"], &it["is_running"]) {
+                (Value::Bool(true), _) => "rests".to_owned(),
+                (_, Value::Bool(true)) => cpus.join(" "),
+                _ => "frozen".to_owned(),
+            }),
             Cell::number(number("mbps", 0)),
             Cell::number(number("slowdown", 2)),
             Cell::number(&it["n_turns"]),

@@ -28,7 +28,7 @@ pub struct Args {
     /// Runs of each policy, for intervals.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: u32,
-    /// Threads of each program, in their order, with commas between; 1 unless said.
+    /// Threads of each program, in their order, with commas between; those that are seen to run unless said.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     threads: Vec<u32>,
     #[command(flatten)]
@@ -56,15 +56,15 @@ fn tasks(args: &Args) -> Result<Vec<Task>, Failure> {
         if tool::find(program).is_none() {
             return Err(Failure::user(format!("there is no program `{program}`"), Some("give its path, or install it")));
         }
-        let n_threads = args.threads.get(idx).copied().unwrap_or(1);
-        if !(1..=1024).contains(&n_threads) {
+        let n_threads = args.threads.get(idx).copied();
+        if let Some(n_threads) = n_threads.filter(|it| !(1..=1024).contains(it)) {
             return Err(Failure::user(format!("{n_threads} threads for `{program}`"), Some("choose 1 to 1024")));
         }
         let name = std::path::Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
         tasks.push(Task {
             name: format!("{} {name}", idx + 1),
             command: command.to_vec(),
-            n_threads: n_threads as usize,
+            n_threads: n_threads.map(|it| it as usize),
             place: None,
             output: None,
         });
@@ -96,7 +96,7 @@ pub fn planned(workload: &Workload, folder: &Path, is_small: bool) -> Result<Vec
         let task = Task {
             name: format!("{} {}({})", idx + 1, it.name, it.n_threads),
             command,
-            n_threads: it.n_threads,
+            n_threads: Some(it.n_threads),
             place: None,
             output: None,
         };

@@ -43,8 +43,9 @@ pub enum Request {
     Submit {
         /// The program and its arguments.
         command: Vec<String>,
-        /// Its threads.
-        threads: usize,
+        /// Its threads; those that are seen to run if not said.
+        #[serde(default)]
+        threads: Option<usize>,
         /// Its working folder.
         folder: PathBuf,
         /// Its environment.
@@ -59,8 +60,9 @@ pub enum Request {
     Attach {
         /// Its number.
         pid: i32,
-        /// Its threads.
-        threads: usize,
+        /// Its threads; those that are seen to run if not said.
+        #[serde(default)]
+        threads: Option<usize>,
     },
     /// Say what runs.
     Status {},
@@ -373,8 +375,11 @@ impl Door {
     }
 }
 
-fn check_threads(n: usize) -> Result<(), Refusal> {
-    if (1..=THREADS_MAX).contains(&n) { Ok(()) } else { Err(Refusal::Threads(n)) }
+fn check_threads(n: Option<usize>) -> Result<(), Refusal> {
+    match n {
+        Some(n) if !(1..=THREADS_MAX).contains(&n) => Err(Refusal::Threads(n)),
+        _ => Ok(()),
+    }
 }
 
 fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {

@@ -13,6 +13,7 @@ pub mod private;
 pub mod process;
 mod program;
 pub mod resctrl;
+pub mod rest;
 pub mod run;
 pub mod signals;
 pub mod source;

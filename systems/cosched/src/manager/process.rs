@@ -24,6 +24,8 @@ pub struct Process {
     pub session: i32,
     /// Clock ticks from the start of the machine to its own: with the number it names one process for ever.
     pub started: u64,
+    /// Clock ticks of processor time that it took, with those of its children that it has waited for.
+    pub used: u64,
 }
 
 impl Process {
@@ -69,6 +71,7 @@ fn parse(line: &str) -> Option<Process> {
         parent: i32::try_from(number(4)?).ok()?,
         session: i32::try_from(number(6)?).ok()?,
         started: number(22)?,
+        used: (14..=17).filter_map(number).sum(),
     })
 }
 
@@ -163,9 +166,9 @@ mod tests {
 
     #[test]
     fn names_may_contain_brackets() {
-        let line = "42 (a) (b c) S 7 42 40 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 12345 1 1\n";
+        let line = "42 (a) (b c) S 7 42 40 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 12345 1 1\n";
         let it = parse(line).expect("it is a line of the manual");
-        let expected = Process { pid: 42, name: "a) (b c".into(), state: 'S', parent: 7, session: 40, started: 12345 };
+        let expected = Process { pid: 42, name: "a) (b c".into(), state: 'S', parent: 7, session: 40, started: 12345, used: 26 };
         assert_eq!(it, expected);
         assert_eq!(parse("42 (a"), None);
     }

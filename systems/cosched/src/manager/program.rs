@@ -12,6 +12,7 @@ use super::journal::Before;
 use super::perf;
 use super::process::{self, Process};
 use super::resctrl;
+use super::rest::Usage;
 use super::team::Page;
 
 /// Estimates that are remembered.
@@ -26,8 +27,8 @@ pub struct Task {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Threads that it is told to use, and that the policy counts.
-    pub n_threads: usize,
+    /// Threads that it is told to use, and that the policy counts; if none are said, those that are seen to run.
+    pub n_threads: Option<usize>,
     /// Where it runs and with which environment; as this process if there is none.
     pub place: Option<Place>,
     /// Where its output goes; to standard error if there is none.
@@ -79,6 +80,8 @@ pub struct Status {
     pub n_threads: usize,
     /// It has processors in this quantum.
     pub is_running: bool,
+    /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
+    pub is_resting: bool,
     /// They.
     pub cpus: Vec<usize>,
     /// Its traffic on each processor in MB/s, if it was seen.
@@ -103,6 +106,10 @@ pub(super) struct Program {
     pub(super) id: u64,
     pub(super) name: String,
     pub(super) n_threads: usize,
+    /// How many they are is what is seen to run.
+    pub(super) is_counted: bool,
+    pub(super) usage: Usage,
+    pub(super) is_resting: bool,
     pub(super) group: Group,
     pub(super) root: Process,
     pub(super) is_attached: bool,
@@ -190,7 +197,10 @@ pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>)
         command.current_dir(&place.folder).env_clear().envs(place.environment.iter().map(|(name, value)| (name, value)));
         before = place.environment.iter().find(|it| it.0 == "LD_PRELOAD").map(|it| it.1.clone()).unwrap_or_default();
     }
-    command.env("OMP_NUM_THREADS", task.n_threads.to_string()).env("OMP_WAIT_POLICY", "passive").stdin(Stdio::null());
+    if let Some(n_threads) = task.n_threads {
+        command.env("OMP_NUM_THREADS", n_threads.to_string());
+    }
+    command.env("OMP_WAIT_POLICY", "passive").stdin(Stdio::null());
     if let Some((library, page)) = team {
         let mut preload = library.to_string_lossy().into_owned();
         if !before.is_empty() {

@@ -20,6 +20,7 @@ use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Program, spawn};
 pub use super::program::{Ended, Place, Status, Task};
+use super::rest::{self, Usage};
 use super::source::Source;
 use super::team::{self, Page};
 use super::topology::Topology;
@@ -173,6 +174,7 @@ impl<'a> Turns<'a> {
             is_attached: it.is_attached,
             n_threads: it.n_threads,
             is_running: it.is_thawed,
+            is_resting: it.is_resting,
             cpus: if it.is_thawed { it.keeps_to.clone() } else { Vec::new() },
             mbps: it.window_mbps.last().copied(),
             slowdown: it.slowdown,
@@ -204,7 +206,8 @@ impl<'a> Turns<'a> {
             }
         };
         let pid = child.id() as i32;
-        let root = Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0 });
+        let root =
+            Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0, used: 0 });
         // What keeps us to a processor is nothing to the program.
         let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &self.ground.cpus));
         let added = taken.and_then(|()| self.counter(id, &group, pid));
@@ -232,7 +235,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Takes in a process that runs already, and all below it.
-    pub fn attach(&mut self, root: Process, n_threads: usize) -> io::Result<u64> {
+    pub fn attach(&mut self, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
         let id = self.number();
         let hierarchy = &self.ground.hierarchy;
         let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"));
@@ -294,7 +297,7 @@ impl<'a> Turns<'a> {
         &mut self,
         id: u64,
         name: String,
-        n_threads: usize,
+        n_threads: Option<usize>,
         group: Group,
         root: Process,
         before: Before,
@@ -304,7 +307,10 @@ impl<'a> Turns<'a> {
         self.programs.push(Program {
             id,
             name,
-            n_threads,
+            n_threads: n_threads.unwrap_or(1),
+            is_counted: n_threads.is_none(),
+            usage: Usage::of(&group),
+            is_resting: false,
             group,
             root,
             is_attached: false,
@@ -330,6 +336,7 @@ impl<'a> Turns<'a> {
     pub fn turn(&mut self, until: Option<Instant>) -> io::Result<()> {
         self.notice_the_dead();
         self.forget_the_ended();
+        self.wake();
         self.is_stale = false;
         let mut deadline = Instant::now() + IDLE;
         if self.n_active() > 0 {
@@ -344,6 +351,7 @@ impl<'a> Turns<'a> {
                     deadline = start + quantum;
                     self.measure(&chosen, quantum)?;
                     self.wait(until.map_or(deadline, |it| it.min(deadline)))?;
+                    self.count_threads();
                     return self.count_traffic(start.elapsed());
                 }
             }
@@ -351,15 +359,58 @@ impl<'a> Turns<'a> {
         self.wait(until.map_or(deadline, |it| it.min(deadline)))
     }
 
-    /// Listens until `deadline`, or until programs come or go.
+    /// Listens until `deadline`, or until programs come, go or rest.
     fn wait(&mut self, deadline: Instant) -> io::Result<()> {
+        let look_every = rest::look_every(self.ground.hierarchy.freezer);
         while !self.is_stale {
-            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            let now = Instant::now();
+            // Where nobody waits for a turn, none needs to be given up.
+            let someone_waits = self.programs.iter().any(|it| !it.has_ended && !it.is_thawed);
+            let until = if someone_waits { deadline.min(now + look_every) } else { deadline };
+            match self.events.recv_timeout(until.saturating_duration_since(now)) {
                 Ok(event) => self.hear(event)?,
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => self.let_rest(),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
         Ok(())
+    }
+
+    /// Programs whose threads sleep give up their turns, and stay thawed on all processors.
+    fn let_rest(&mut self) {
+        for it in self.programs.iter_mut().filter(|it| it.is_thawed && !it.has_ended && !it.is_resting) {
+            if it.usage.rests(&it.group) && it.keep_to(&self.ground.cpus).is_ok() {
+                it.usage.begin(&it.group);
+                it.is_resting = true;
+                it.waits = 0;
+                self.is_stale = true;
+            }
+        }
+    }
+
+    /// Programs that rested and compute much take turns again.
+    fn wake(&mut self) {
+        for it in self.programs.iter_mut().filter(|it| it.is_resting && !it.has_ended) {
+            it.is_resting = !it.usage.is_awake(&it.group);
+        }
+    }
+
+    /// At the end of a turn: programs that said no number of threads are counted with those that run.
+    fn count_threads(&mut self) {
+        let n_cpus = self.ground.cpus.len();
+        let mut has_changed = false;
+        for it in self.programs.iter_mut().filter(|it| it.is_counted && it.is_thawed && !it.has_ended && !it.is_resting) {
+            let wanted = match &it.page {
+                // Its team is as large as we let it be, so it shows no more threads than that.
+                Some(page) if page.is_followed() => Some(n_cpus),
+                _ => it.usage.threads_wanted(&it.group, it.keeps_to.len(), n_cpus),
+            };
+            has_changed |= wanted.is_some_and(|wanted| wanted != std::mem::replace(&mut it.n_threads, wanted));
+        }
+        if has_changed {
+            // Policies know threads by number, and these are others now.
+            self.begin_policy();
+        }
     }
 
     fn hear(&mut self, event: Event) -> io::Result<()> {
@@ -506,7 +557,7 @@ impl<'a> Turns<'a> {
         let mut programs = Vec::new();
         let mut threads = Vec::new();
         for (program, it) in self.programs.iter().enumerate() {
-            let is_active = !it.has_ended;
+            let is_active = !it.has_ended && !it.is_resting;
             let is_malleable = it.n_threads == 1 || it.page.as_ref().is_some_and(Page::is_followed);
             programs.push(ProgramView { n_threads: it.n_threads, first: threads.len(), is_active, is_malleable });
             for _ in 0..it.n_threads {
@@ -544,7 +595,7 @@ impl<'a> Turns<'a> {
         let mut n_changes = 0;
         for (it, cpus) in self.programs.iter_mut().zip(chosen) {
             // One that cannot be frozen, as on a full disk with signals, runs on beside its turns: that hurts nobody for good.
-            if it.is_thawed && cpus.is_empty() && !it.has_ended && it.group.freeze().is_ok() {
+            if it.is_thawed && cpus.is_empty() && !it.has_ended && !it.is_resting && it.group.freeze().is_ok() {
                 it.is_thawed = false;
                 n_changes += 1;
             }
@@ -562,7 +613,7 @@ impl<'a> Turns<'a> {
             }
             self.switch_us.push_back(start.elapsed().as_secs_f64() * 1e6);
         }
-        for (it, cpus) in self.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended) {
+        for (it, cpus) in self.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting) {
             if cpus.is_empty() {
                 it.waits += 1;
                 it.longest_wait_quanta = it.longest_wait_quanta.max(it.waits);
@@ -573,6 +624,7 @@ impl<'a> Turns<'a> {
                     let _ = page.set_turns(it.n_turns);
                 }
                 it.keep_to(cpus)?;
+                it.usage.begin(&it.group);
             }
         }
         Ok(())
@@ -611,7 +663,7 @@ impl<'a> Turns<'a> {
     fn count_traffic(&mut self, time: Duration) -> io::Result<()> {
         for it in self.programs.iter_mut().filter(|it| !it.has_ended) {
             let bytes = it.counter.bytes()?;
-            if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed) {
+            if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed && !it.is_resting) {
                 let n_cpus = it.keeps_to.len().max(1) as f64;
                 it.remember(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus);
             }
@@ -627,7 +679,7 @@ impl<'a> Turns<'a> {
             self.links_in = self.links_in.max(1);
             return Ok(());
         }
-        let running = || self.programs.iter().filter(|it| it.is_thawed && !it.has_ended);
+        let running = || self.programs.iter().filter(|it| it.is_thawed && !it.has_ended && !it.is_resting);
         running().try_for_each(|it| it.group.freeze())?;
         let changed = self.ground.topology.look_again(&self.ground.cpus);
         running().try_for_each(|it| it.group.thaw())?;
@@ -645,7 +697,7 @@ impl<'a> Turns<'a> {
         if self.freeze_in > 0 || n_running < 2 {
             return Ok(());
         }
-        let counts = |it: &&mut Program| it.is_thawed && !it.has_ended && it.progress().is_some_and(|it| it > 0);
+        let counts = |it: &&mut Program| it.is_thawed && !it.has_ended && !it.is_resting && it.progress().is_some_and(|it| it > 0);
         // The one that was looked at longest ago, as the newest goes to the end.
         let Some(id) = self.programs.iter_mut().filter(counts).min_by_key(|it| it.slowdown.map_or(0, |_| it.n_turns)).map(|it| it.id)
         else {
@@ -658,7 +710,7 @@ impl<'a> Turns<'a> {
         if self.is_stale {
             return Ok(());
         }
-        let others = || self.programs.iter().filter(|it| it.id != id && it.is_thawed && !it.has_ended);
+        let others = || self.programs.iter().filter(|it| it.id != id && it.is_thawed && !it.has_ended && !it.is_resting);
         others().try_for_each(|it| it.group.freeze())?;
         let start = Instant::now();
         let before = self.programs[idx].progress();

@@ -1,0 +1,225 @@
+//! Door: what a program uses of the processors: whether it rests, and how many of its threads could run.
+//!
+//! A program rests when its threads sleep or wait for I/O. It then gives its turn up and stays thawed, so that it answers
+//! when it wakes; if it computes much it takes its turns again.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use super::group::{Freezer, Group};
+use super::process::Process;
+
+/// Of one processor: a program that takes less for [`QUIET_TIME`] rests.
+const QUIET: f64 = 0.1;
+/// Ticks of the clock are 10 ms, and each of two counts of them may lack one.
+const QUIET_TIME: [Duration; 2] = [Duration::from_millis(15), Duration::from_millis(35)];
+/// Of one processor: a program that rests and takes more over [`WINDOW`] rests no longer.
+const AWAKE: f64 = 0.5;
+const WINDOW: Duration = Duration::from_millis(80);
+/// Shorter times say nothing.
+const SHORT: Duration = Duration::from_millis(3);
+/// Of its processors: a program that takes more could use further ones.
+const FULL: f64 = 0.85;
+/// Turns in a row in which more threads could run than it has processors: a shell and what it starts may both for a moment.
+const MORE_TURNS: u32 = 2;
+/// Turns in a row in which one processor fewer, and this share of another, would have been enough.
+const FEWER_TURNS: u32 = 5;
+const SLACK: f64 = 0.15;
+
+/// Between two looks at the programs that have their turn while others wait for theirs.
+pub fn look_every(freezer: Freezer) -> Duration {
+    Duration::from_millis(match freezer {
+        Freezer::V2 => 10,
+        // Each of its processes has to be read; without a control group, all that there are.
+        Freezer::V1 => 20,
+        Freezer::Signals => 50,
+    })
+}
+
+/// What a program has used so far.
+#[derive(Debug)]
+pub struct Usage {
+    /// `cpu.stat` of a control group of version 2; without one, processes are read one by one.
+    stat: Option<File>,
+    ticks_before: u64,
+    total_us: u64,
+    looked: (Instant, u64),
+    began: (Instant, u64),
+    quiet: Duration,
+    n_more: u32,
+    n_fewer: u32,
+}
+
+impl Usage {
+    /// Nothing yet.
+    pub fn of(group: &Group) -> Usage {
+        let stat = File::open(group.path().join("cpu.stat")).ok();
+        let now = (Instant::now(), 0);
+        Usage { stat, ticks_before: 0, total_us: 0, looked: now, began: now, quiet: Duration::ZERO, n_more: 0, n_fewer: 0 }
+    }
+
+    /// A quantum begins in which the program may run.
+    pub fn begin(&mut self, group: &Group) {
+        // What cannot be read has ended, and is not looked at again.
+        let _ = self.read(group);
+        let now = (Instant::now(), self.total_us);
+        (self.looked, self.began) = (now, now);
+        self.quiet = Duration::ZERO;
+    }
+
+    /// Looks at a program that has its turn: it rests.
+    pub fn rests(&mut self, group: &Group) -> bool {
+        if self.looked.0.elapsed() < SHORT || self.read(group).is_err() {
+            return false;
+        }
+        let is_quiet = share(self.looked, self.total_us) < QUIET;
+        self.quiet = if is_quiet { self.quiet + self.looked.0.elapsed() } else { Duration::ZERO };
+        self.looked = (Instant::now(), self.total_us);
+        self.quiet >= QUIET_TIME[usize::from(self.stat.is_none())]
+    }
+
+    /// Looks at a program that rests: it has computed for long enough to take turns again.
+    pub fn is_awake(&mut self, group: &Group) -> bool {
+        if self.began.0.elapsed() < WINDOW || self.read(group).is_err() {
+            return false;
+        }
+        let share = share(self.began, self.total_us);
+        self.began = (Instant::now(), self.total_us);
+        share > AWAKE
+    }
+
+    /// At the end of a turn on so many processors: how many threads the program should be counted with, if it has shown
+    /// that; at most `n_cpus`.
+    pub fn threads_wanted(&mut self, group: &Group, n_given: usize, n_cpus: usize) -> Option<usize> {
+        if self.began.0.elapsed() < 4 * SHORT || self.read(group).is_err() {
+            return None;
+        }
+        let share = share(self.began, self.total_us);
+        let runnable = if share > FULL * n_given as f64 { n_runnable(group).min(n_cpus) } else { 0 };
+        self.n_more = if runnable > n_given { self.n_more + 1 } else { 0 };
+        self.n_fewer = if share < n_given as f64 - 1.0 + SLACK { self.n_fewer + 1 } else { 0 };
+        if self.n_more >= MORE_TURNS {
+            self.n_more = 0;
+            return Some(runnable);
+        }
+        if self.n_fewer >= FEWER_TURNS {
+            self.n_fewer = 0;
+            return Some(((share - SLACK).ceil() as usize).clamp(1, n_cpus));
+        }
+        None
+    }
+
+    fn read(&mut self, group: &Group) -> io::Result<()> {
+        if let Some(stat) = &self.stat {
+            let mut text = [0; 64];
+            let n = stat.read_at(&mut text, 0)?;
+            // Source: the kernel's Documentation/admin-guide/cgroup-v2.rst; the first line is `usage_usec N`.
+            let first = String::from_utf8_lossy(&text[..n]).lines().next().and_then(|it| it.strip_prefix("usage_usec ")?.parse().ok());
+            self.total_us = first.ok_or(io::ErrorKind::InvalidData)?;
+            return Ok(());
+        }
+        // What a child has used is its parent's when that has waited for it; what nobody inside waits for is lost, so the
+        // sum may fall.
+        let ticks = group.members()?.iter().map(|it| it.used).sum();
+        self.total_us += u64::saturating_sub(ticks, self.ticks_before) * 1_000_000 / ticks_a_second();
+        self.ticks_before = ticks;
+        Ok(())
+    }
+}
+
+fn ticks_a_second() -> u64 {
+    let said = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
+    said.and_then(|it| it.try_into().ok()).filter(|it| *it > 0).unwrap_or(100)
+}
+
+/// Processors used since then, on average.
+fn share((at, before_us): (Instant, u64), now_us: u64) -> f64 {
+    now_us.saturating_sub(before_us) as f64 / 1e6 / at.elapsed().as_secs_f64()
+}
+
+/// Threads that run or could.
+fn n_runnable(group: &Group) -> usize {
+    group.threads().unwrap_or_default().into_iter().filter(|it| Process::find(*it).is_some_and(|it| it.state == 'R')).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    /// A shell in a group of its own without control groups, which runs until it is dropped.
+    struct Runs {
+        child: Child,
+        group: Group,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Runs {
+        fn start(script: &str) -> Runs {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let mut command = Command::new("setsid");
+            let child = command.args(["sh", "-c", script]).spawn().expect("sh runs");
+            let group = Group::open(Freezer::Signals, folder.path().to_owned()).expect("a group");
+            group.started(child.id() as i32).expect("it is ours");
+            group.thaw().expect("it is ours");
+            Runs { child, group, _folder: folder }
+        }
+
+        fn looks(&self, usage: &mut Usage) -> Vec<bool> {
+            usage.begin(&self.group);
+            let look = |_| {
+                std::thread::sleep(look_every(Freezer::Signals));
+                usage.rests(&self.group)
+            };
+            (0..6).map(look).collect()
+        }
+    }
+
+    impl Drop for Runs {
+        fn drop(&mut self) {
+            for it in self.group.members().unwrap_or_default() {
+                let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(it.pid), nix::sys::signal::Signal::SIGKILL);
+            }
+            let _ = self.child.wait();
+        }
+    }
+
+    #[test]
+    fn what_sleeps_rests_and_what_computes_does_not() {
+        let sleeper = Runs::start("sleep 100");
+        let mut usage = Usage::of(&sleeper.group);
+        assert!(sleeper.looks(&mut usage).contains(&true));
+        assert!(!usage.is_awake(&sleeper.group));
+        let burner = Runs::start("while :; do :; done");
+        let mut usage = Usage::of(&burner.group);
+        assert!(!burner.looks(&mut usage)[1..].contains(&true));
+        // On a busy machine it may have to wait for its processor.
+        let awake = (0..20).any(|_| {
+            usage.begin(&burner.group);
+            std::thread::sleep(WINDOW);
+            usage.is_awake(&burner.group)
+        });
+        assert!(awake);
+    }
+
+    #[test]
+    fn threads_are_counted_while_they_run() {
+        let two = Runs::start("(while :; do :; done) & while :; do :; done");
+        let mut usage = Usage::of(&two.group);
+        let wanted = (0..20).find_map(|_| {
+            usage.begin(&two.group);
+            std::thread::sleep(Duration::from_millis(50));
+            usage.threads_wanted(&two.group, 1, 8).filter(|it| *it > 1)
+        });
+        assert_eq!(wanted, Some(2));
+        // Of eight that it was given it uses two.
+        let wanted = (0..30).find_map(|_| {
+            usage.begin(&two.group);
+            std::thread::sleep(Duration::from_millis(20));
+            usage.threads_wanted(&two.group, 8, 8)
+        });
+        assert!(wanted.is_some_and(|it| it <= 3), "{wanted:?}");
+    }
+}

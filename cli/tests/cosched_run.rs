@@ -96,6 +96,21 @@ fn programs_end_under_every_policy() {
     }
 }
 
+#[test]
+fn no_compiler_is_needed() {
+    if !may_freeze() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::os::unix::fs::symlink("/bin/sh", folder.path().join("sh")).expect("it is ours");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    // The library is written to a folder where it has not been before.
+    command.env("PATH", folder.path()).env("XDG_RUNTIME_DIR", folder.path());
+    let ran = command.args(["cosched", "run", "--policy", "rr", "--", "/bin/true", ":::", "/bin/true"]).output().expect("the binary runs");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.success() && !said.contains("do not follow"), "{said}");
+}
+
 /// Turns and longest wait of each program.
 fn turns(value: &serde_json::Value) -> Vec<(u64, u64)> {
     let number = |it: &serde_json::Value, key: &str| it[key].as_f64().unwrap_or_else(|| panic!("{key} of {it}")) as u64;

@@ -93,10 +93,10 @@ impl Manager {
         if !process::be_real_time() {
             out.warning("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
         }
-        // Without a C compiler programs keep the threads that they start with.
+        // Without it programs keep the threads that they start with.
         let library = team::library(&runtime);
         if let Err(error) = &library {
-            out.warning(&format!("OpenMP programs do not follow their processors: {error}"));
+            out.warning(&format!("OpenMP programs do not follow their processors: write their library to {}: {error}", runtime.display()));
         }
         let mut canary = Canary::new();
         let found = topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;

@@ -5,37 +5,26 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
-use measure::tool::{self, ToolError};
-
-/// The library's source.
-const SOURCE: &str = include_str!("../../preload/team.c");
+/// The library, as `build.rs` compiled it.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.so"));
 /// Bytes of the page that are used: team (4), attached (4), progress (8), turns (8).
 const BYTES: u64 = 24;
 
-/// The library in `folder`, compiled if it is not there yet; its path.
-///
-/// # Errors
-/// What was run, and what it said.
-pub fn library(folder: &Path) -> Result<PathBuf, ToolError> {
-    let io_error = |what: &str, error: io::Error| ToolError { ran: format!("{what} in {}", folder.display()), said: error.to_string() };
+/// The library in `folder`, written if it is not there yet; its path.
+pub fn library(folder: &Path) -> io::Result<PathBuf> {
     let mut hasher = std::hash::DefaultHasher::new();
-    SOURCE.hash(&mut hasher);
+    LIBRARY.hash(&mut hasher);
     let made = folder.join(format!("team-{:016x}.so", hasher.finish()));
     if made.is_file() {
         return Ok(made);
     }
-    // Two managers may start at once: each makes its own, and the last one stays.
-    let own = |end: &str| folder.join(format!("team-{}.{end}", std::process::id()));
-    std::fs::write(own("c"), SOURCE).map_err(|error| io_error("write team.c", error))?;
-    let mut command = Command::new("cc");
-    command.args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-o"]).arg(own("so")).arg(own("c")).arg("-ldl");
-    let ran = tool::run(&mut command, &[], Duration::from_secs(60)).and_then(tool::Ran::ok);
-    let _ = std::fs::remove_file(own("c"));
-    ran?;
-    std::fs::rename(own("so"), &made).map_err(|error| io_error("rename team.so", error))?;
+    // Two managers may start at once: each writes its own, and the last one stays.
+    let own = folder.join(format!("team-{}.so", std::process::id()));
+    std::fs::write(&own, LIBRARY).and_then(|()| std::fs::rename(&own, &made)).inspect_err(|_| {
+        // What of it was written, if anything.
+        let _ = std::fs::remove_file(&own);
+    })?;
     Ok(made)
 }
 

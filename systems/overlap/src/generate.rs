@@ -26,7 +26,7 @@ pub fn program(seed: u64) -> String {
 fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &mut u32) {
     for _ in 0..n_steps {
         let pad = "  ".repeat(depth);
-        match rng.u32(0..17) {
+        match rng.u32(0..21) {
             0 if depth < 3 => {
                 let index = ["r", "s", "t"][depth - 1];
                 let _ = writeln!(text, "{pad}for (int {index} = 0; {index} < {}; {index}++) {{", rng.u32(1..4));
@@ -45,6 +45,8 @@ fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &m
             8..=10 => point_to_point(rng, text, &pad, tag),
             11 => halo(rng, text, &pad, tag),
             12 => passes(rng, text, &pad, tag),
+            13 | 14 => fills(rng, text, &pad, tag),
+            15 | 16 => gathers(rng, text, &pad, tag),
             _ => collective(rng, text, &pad),
         }
     }
@@ -219,6 +221,98 @@ fn passes(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     );
 }
 
+/// A loop fills what is sent behind it, and perhaps more; its passes may depend on each other.
+fn fills(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
+    let (a, b) = arrays(rng);
+    let c = (0..ARRAYS).find(|&it| it != a && it != b).expect("there are more than two arrays");
+    // What is received may be what passes still read.
+    let d = if rng.u32(0..4) == 0 { b } else { (0..ARRAYS).rfind(|&it| it != a && it != b && it != c).expect("there are more") };
+    let w = [1, 5, 40, 250][rng.usize(0..4)];
+    *tag += 1;
+    let t = *tag;
+    let value =
+        ["a{b}[i] * 0.5 + i % 7", "a{b}[at[i]] + 1", "0.25 * a{b}[(i + 1) % N] - a{a}[i]", "0.5 * (a{a}[i] + a{a}[(i + N - 1) % N])"]
+            [rng.usize(0..4)]
+        .replace("{a}", &a.to_string())
+        .replace("{b}", &b.to_string());
+    let more = match rng.u32(0..5) {
+        0 => format!("a{c}[i] += 0.125;"),
+        1 => format!("total = 0.5 * total + a{b}[i];"),
+        2 => format!("if (i % 3 == 0)\n{pad}    a{c}[i] = i;"),
+        3 => "shared += i % 2;".to_owned(),
+        _ => String::new(),
+    };
+    let _ = match rng.u32(0..4) {
+        0 => writeln!(text, "{pad}for (int i = N - 1; i >= 0; i--) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"),
+        1 => writeln!(
+            text,
+            "{pad}for (int row = 0; row < N / {w}; row++)\n{pad}  for (int i = row * {w}; i < (row + 1) * {w}; i++) {{\n{pad}    a{a}[i] = {value};\n{pad}    {more}\n{pad}  }}"
+        ),
+        2 => writeln!(
+            text,
+            "{pad}for (int i = 0; i < N; i++) {{\n{pad}  double sum = 0;\n{pad}  for (int j = 0; j < 3; j++)\n{pad}    sum += a{b}[(i + 5 * j) % N];\n{pad}  a{a}[i] = sum;\n{pad}  {more}\n{pad}}}"
+        ),
+        _ => writeln!(text, "{pad}for (int i = 0; i < N; i++) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"),
+    };
+    let (out, count) = [("", "N"), (" + N - 40", "40"), ("", "40"), (" + N / 2", "N / 4")][rng.usize(0..4)];
+    let sent = format!("a{a}{out}, {count}, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD");
+    let received = format!("a{d}, {count}, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD");
+    let _ = match rng.u32(0..4) {
+        0 => writeln!(
+            text,
+            "{pad}{{\n{pad}  MPI_Request in, out;\n{pad}  MPI_Irecv({received}, &in);\n{pad}  MPI_Isend({sent}, &out);\n{pad}  MPI_Wait(&out, MPI_STATUS_IGNORE);\n{pad}  MPI_Wait(&in, MPI_STATUS_IGNORE);\n{pad}}}"
+        ),
+        1 => writeln!(
+            text,
+            "{pad}{{\n{pad}  MPI_Request in;\n{pad}  MPI_Irecv({received}, &in);\n{pad}  MPI_Send({sent});\n{pad}  MPI_Wait(&in, MPI_STATUS_IGNORE);\n{pad}}}"
+        ),
+        _ => writeln!(
+            text,
+            "{pad}MPI_Sendrecv(a{a}{out}, {count}, MPI_DOUBLE, right, {t}, a{d}, {count}, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        ),
+    };
+    if rng.bool() {
+        let _ = writeln!(text, "{pad}a{a}[0] += a{d}[0];");
+    }
+}
+
+/// A loop reads through an index what an exchange in front of it receives, as a sparse matrix times a vector does.
+fn gathers(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
+    let (a, b) = arrays(rng);
+    let n_in = [40, 200, 1000][rng.usize(0..3)];
+    *tag += 2;
+    let t = *tag;
+    let receive = |from: &str, place: String, tag: u32, request: u32| {
+        format!("{pad}  MPI_Irecv({place}, {n_in}, MPI_DOUBLE, {from}, {tag}, MPI_COMM_WORLD, &q[{request}]);\n")
+    };
+    let receives = receive("left", format!("a{a} + N - {n_in}"), t, 0) + &receive("right", format!("a{a} + N - 2 * {n_in}"), t - 1, 1);
+    let sends = match rng.u32(0..3) {
+        0 => format!(
+            "{pad}  for (int k = 0; k < 2; k++)\n{pad}    MPI_Send(a{a} + k, {n_in}, MPI_DOUBLE, k ? left : right, {t} - k, MPI_COMM_WORLD);\n"
+        ),
+        _ => format!(
+            "{pad}  MPI_Send(a{a}, {n_in}, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD);\n{pad}  MPI_Send(a{a} + 1, {n_in}, MPI_DOUBLE, left, {}, MPI_COMM_WORLD);\n",
+            t - 1
+        ),
+    };
+    let waits = ["for (int k = 0; k < 2; k++)\n{pad}    MPI_Wait(&q[k], MPI_STATUS_IGNORE);", "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);"]
+        [rng.usize(0..2)]
+    .replace("{pad}", pad);
+    let _ = writeln!(text, "{pad}{{\n{pad}  MPI_Request q[2];\n{receives}{sends}{pad}  {waits}\n{pad}}}");
+    let n_each = rng.u32(2..6);
+    let (put, begin) = match rng.u32(0..4) {
+        0 => (format!("a{b}[i] += sum;"), "0"),
+        1 => (format!("a{b}[i] = sum;\n{pad}  total = 0.25 * total + sum;"), "0"),
+        2 => (format!("a{b}[at[i]] = sum;"), "a{b}[i]"),
+        _ => (format!("a{b}[i] = sum;"), "0"),
+    };
+    let _ = writeln!(
+        text,
+        "{pad}for (int i = 0; i < N / {n_each}; i++) {{\n{pad}  double sum = {};\n{pad}  for (int j = i * {n_each}; j < (i + 1) * {n_each}; j++)\n{pad}    sum += 0.5 * a{a}[at[j]];\n{pad}  {put}\n{pad}}}",
+        begin.replace("{b}", &b.to_string())
+    );
+}
+
 fn collective(rng: &mut Rng, text: &mut String, pad: &str) {
     let (a, b) = arrays(rng);
     let count = ["N", "N / 4", "1", "7"][rng.usize(0..4)];
@@ -253,6 +347,7 @@ const HEAD: &str = "/* Random program SEED. */
 static int rank, size, left, right, target;
 static double a0[N], a1[N], a2[N];
 static long shared, token;
+static int at[N];
 
 static void smooth(double *x, int n) {
   for (int i = 1; i < n; i++)
@@ -295,6 +390,7 @@ int main(int argc, char **argv) {
   double *a3 = malloc(N * sizeof *a3), *a4 = malloc(N * sizeof *a4);
   double a5[N], total = 0;
   for (int i = 0; i < N; i++) {
+    at[i] = i % 50 ? i * 7 % (N / 2) : N - 1 - i % 1000;
     a0[i] = i % 7 + rank;
     a1[i] = i % 5 - rank;
     a2[i] = i % 3;

@@ -1,5 +1,5 @@
 //! Random programs print the same with and without the plugin. MEANWHILE_OVERLAP_PROGRAMS sets how
-//! many (100), MEANWHILE_OVERLAP_SEED the first seed (1).
+//! many (100), MEANWHILE_OVERLAP_SEED the first seed (1); MEANWHILE_OVERLAP_COMPILATIONS how many are compiled only (40).
 
 mod support;
 
@@ -35,5 +35,33 @@ fn random_programs_print_the_same() {
             "seed {seed}, {llvm:?}, {level} {whole} {inline}, {ranks} ranks of {}, {settings:?}\n{text}",
             mpi.name()
         );
+    });
+}
+
+#[test]
+fn the_compiler_does_not_fail_with_the_plugin() {
+    let libraries = support::libraries("random compilations");
+    if libraries.is_empty() {
+        return;
+    }
+    let versions = support::versions("random compilations");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // Other programs than those that run.
+    let first = number("MEANWHILE_OVERLAP_SEED", 1) + 1_000_000_000;
+    support::each(first..first + number("MEANWHILE_OVERLAP_COMPILATIONS", 40), |seed| {
+        let source = folder.path().join(format!("{seed}.c"));
+        std::fs::write(&source, generate::program(seed)).expect("a scratch file");
+        let made = source.with_extension("o");
+        let Case { llvm, mpi, level, settings, whole, inline, .. } = Case::of(seed, &versions, &libraries);
+        let paths = [&source, &made].map(|it| it.to_str().expect("text").to_owned());
+        let mut words = vec!["-w", level, whole, inline, &paths[0], "-o", &paths[1]];
+        // At link time the plugin runs a second time.
+        if whole != "-flto" {
+            words.push("-c");
+        }
+        support::compile_by(llvm, mpi, Language::C, &settings, &words);
+        for path in [source, made] {
+            std::fs::remove_file(path).expect("it was made");
+        }
     });
 }

@@ -107,6 +107,7 @@ pub fn compile_by(llvm: Llvm, mpi: Mpi, language: Language, settings: &Settings,
     let request = Request { language, mpi, settings, compiler, plugin: None, arguments: &arguments, folder: Some(&folder) };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
     assert!(ended.ok, "{}", ended.failed());
+    assert!(ended.without_plugin.is_none(), "the compiler failed with the plugin: {arguments:?}");
 }
 
 /// What the program prints on `ranks` processes.
@@ -174,7 +175,7 @@ impl Case {
             convert: ["auto", "none", "auto"][(seed / 13 % 3) as usize].to_owned(),
             progress: ["on", "off"][(seed / 5 % 2) as usize].to_owned(),
             min_bytes: Some([0, 1000][(seed / 7 % 2) as usize]),
-            min_weight: Some(1),
+            min_weight: Some([1, 1 << 40][(seed / 19 % 2) as usize]),
             poll_us: Some(1),
             ..Settings::default()
         };

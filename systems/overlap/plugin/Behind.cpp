@@ -123,11 +123,11 @@ Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
     return Verdict::Ends;
   bool Fortran = false;
   StringRef Name = Callee->getName();
-  if (const EndInfo *End = findEnd(Name, Fortran); End && !End->Tests) {
+  if (const CallInfo *End = findEnd(Name, Fortran); End && !End->Tests) {
     Waits.insert(&Call);
     return Verdict::Ends;
   }
-  if (const StartInfo *Start = findStart(Name, Fortran))
+  if (const CallInfo *Start = findStart(Name, Fortran))
     return verdictOfStart(Call, Start->Name);
   auto It = Blocking.find(&Call);
   if (It == Blocking.end() || !isFilled(Call.getArgOperand(It->second->Info->SendBuf)) ||

@@ -3,8 +3,6 @@
 #include "ErrorHandler.h"
 #include "Profile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -32,149 +30,6 @@ StringRef describe(Refusal Why) {
 #include "Refusals.def"
   }
   llvm_unreachable("all refusals are described");
-}
-
-static const StringMap<CallInfo> &table() {
-  static const StringMap<CallInfo> Table = [] {
-    StringMap<CallInfo> T;
-#define CALL(Name, Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT)                                                             \
-  T[#Name] = CallInfo{#Name, CallKind::Kind, Args, SB, SC, ST, RB, RC, RT, OP, RO, CO, SS, NC, NT, {-1, -1, -1, -1, -1, -1}};
-#define ARRAYS(Name, ...)                                                                                                                  \
-  {                                                                                                                                        \
-    std::initializer_list<int> Positions = {__VA_ARGS__};                                                                                  \
-    std::copy(Positions.begin(), Positions.end(), T[#Name].Arrays);                                                                        \
-  }
-#define STAYS(Name)                                                                                                                        \
-  T[#Name] = CallInfo{#Name, CallKind::Stays, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}};
-#include "MpiCalls.def"
-    return T;
-  }();
-  return Table;
-}
-
-namespace {
-/// The parts of a symbol of MPI.
-struct SymbolParts {
-  std::string Name; ///< In lower case, without `mpi_`.
-  bool Fortran = false, Profiling = false, F08 = false;
-};
-} // namespace
-
-/// `MPI_Send`, `PMPI_Send`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two libraries calls.
-static std::optional<SymbolParts> partsOf(StringRef Symbol) {
-  SymbolParts Parts;
-  if (Symbol.consume_front("MPI_") || (Parts.Profiling = Symbol.consume_front("PMPI_"))) {
-    Parts.Name = Symbol.lower();
-    // Some Fortran compilers write all in capitals.
-    if (Symbol.empty() || !isUpper(Symbol[0]) || Symbol.drop_front() != StringRef(Parts.Name).drop_front())
-      return std::nullopt;
-    return Parts;
-  }
-  Parts.Profiling = Symbol.starts_with("p");
-  if (!Symbol.consume_front(Parts.Profiling ? "pmpi_" : "mpi_") || !Symbol.consume_back("_"))
-    return std::nullopt;
-  Parts.Fortran = true;
-  Parts.F08 = Symbol.consume_back("_f08") || Symbol.consume_back("_f08ts");
-  Parts.Name = Symbol.str();
-  return Parts;
-}
-
-/// The same for symbols that are called as MPI's own bindings of C and Fortran are.
-static std::optional<SymbolParts> plainPartsOf(StringRef Symbol) {
-  std::optional<SymbolParts> Parts = partsOf(Symbol);
-  return Parts && !Parts->Profiling && !Parts->F08 ? Parts : std::nullopt;
-}
-
-const CallInfo *findCall(StringRef Symbol, bool &Fortran) {
-  std::optional<SymbolParts> Parts = plainPartsOf(Symbol);
-  if (!Parts || Parts->Name.empty())
-    return nullptr;
-  Fortran = Parts->Fortran;
-  Parts->Name[0] = llvm::toUpper(Parts->Name[0]);
-  auto It = table().find(Parts->Name);
-  return It == table().end() ? nullptr : &It->second;
-}
-
-/// The row of `Rows` with this name.
-template <typename Row, size_t N> static const Row *rowOf(const Row (&Rows)[N], StringRef Name) {
-  const Row *It = find_if(Rows, [&](const Row &R) { return Name.equals_insensitive(R.Name); });
-  return It == std::end(Rows) ? nullptr : It;
-}
-
-const StartInfo *findStart(StringRef Symbol, bool &Fortran, bool AnyName) {
-  static const StartInfo Rows[] = {
-#define CALL(Name, Kind, ...) {"I" #Name, -1},
-#define START(Name, Many) {#Name, Many},
-#include "MpiCalls.def"
-  };
-  std::optional<SymbolParts> Parts = AnyName ? partsOf(Symbol) : plainPartsOf(Symbol);
-  Fortran = Parts && Parts->Fortran;
-  return Parts ? rowOf(Rows, Parts->Name) : nullptr;
-}
-
-const EndInfo *findEnd(StringRef Symbol, bool &Fortran, bool AnyName) {
-  static const EndInfo Rows[] = {
-#define END(Name, Args, Many, Requests, Flag, Index, Done, Tests) {#Name, Args, Many, Requests, Flag, Index, Done, Tests},
-#include "MpiCalls.def"
-  };
-  std::optional<SymbolParts> Parts = AnyName ? partsOf(Symbol) : plainPartsOf(Symbol);
-  Fortran = Parts && Parts->Fortran;
-  return Parts ? rowOf(Rows, Parts->Name) : nullptr;
-}
-
-bool isQuery(StringRef Symbol) {
-  std::optional<SymbolParts> Parts = plainPartsOf(Symbol);
-#define QUERY(Name) StringRef(#Name),
-  return Parts && any_of(
-                      std::initializer_list<StringRef>{
-#include "MpiCalls.def"
-                      },
-                      [&](StringRef Name) { return Name.equals_insensitive(Parts->Name); });
-}
-
-bool isMpiName(StringRef Symbol) {
-  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") || Symbol.starts_with("mpi_") ||
-         Symbol.starts_with("pmpi_");
-}
-
-bool isMpiSymbol(StringRef Symbol) { return Symbol.starts_with("MPIX_") || partsOf(Symbol); }
-
-bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
-  bool Fortran = false;
-  const CallInfo *Info = findCall(Symbol, Fortran);
-  std::string Lower = Symbol.lower();
-  StringRef Name = Lower;
-  if (!Name.consume_front("mpi_"))
-    return false;
-  Fortran = Name.consume_back("_");
-  if (Fortran && At + 1 == NumArgs)
-    return false;
-  bool Known = Info && Info->Kind != CallKind::Stays;
-  if (!Known && Name.starts_with("i") && Name.size() > 1) {
-    // A nonblocking call has its request where the status stands, or last.
-    if (At + (Fortran ? 2 : 1) == NumArgs)
-      return false;
-    std::string Blocking = Name.drop_front().str();
-    if (!Fortran)
-      Blocking[0] = llvm::toUpper(Blocking[0]);
-    Info = findCall(Fortran ? "mpi_" + Blocking + "_" : "MPI_" + Blocking, Fortran);
-    Known = Info && Info->Kind != CallKind::Stays;
-  }
-  if (Known)
-    return static_cast<int>(At) != Info->RecvBuf && static_cast<int>(At) != Info->Status;
-  // A bit for each argument that is read.
-  unsigned Read =
-      StringSwitch<unsigned>(Name)
-          .Cases("ssend", "bsend", "rsend", "type_create_subarray", 0x3f)
-          .Cases("send_init", "recv_init", 0x3e)
-          .Case("cart_create", 0x1f)
-          .Cases("type_vector", "type_indexed", "type_create_hvector", 0xf)
-          .Cases("comm_split", "cart_shift", "cart_coords", "probe", "iprobe", "group_incl", 0x7)
-          .Cases("get_count", "abort", "cart_rank", "cart_get", "cart_sub", "dims_create", "type_contiguous", "comm_create", 0x3)
-          .Cases("comm_rank", "comm_size", "type_size", "barrier", "comm_dup", "comm_group", "waitall", "waitany", "testall", 0x1)
-          .Case("init_thread", Fortran ? 0x1 : 0)
-          .Default(0);
-  return At < 32 && (Read >> At & 1);
 }
 
 Type *Binding::handleType(LLVMContext &C) const {
@@ -578,14 +433,10 @@ std::optional<Refusal> moduleHazard(const Module &M) {
     if (!isMpiName(F.getName()) || F.use_empty())
       continue;
     Name.consume_front("p");
-    if (Name.starts_with("mpi_win_"))
-      return Refusal::SharedWindow;
-    if (Name.contains("errhandler_create") || Name.contains("create_errhandler") || Name.contains("set_errhandler") ||
-        Name.starts_with("mpi_errhandler_set")) {
-      if (setsDefaultOnly(F))
-        continue;
-      return Refusal::UserErrorHandler;
-    }
+#define HAZARD(Beginning, Why, Words)                                                                                                      \
+  if (Name.starts_with("mpi_" Beginning) && !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                            \
+    return Refusal::Why;
+#include "MpiCalls.def"
     if (Name == "mpi_init_thread" || Name == "mpi_init_thread_") {
       for (const User *U : F.users()) {
         auto *Call = dyn_cast<CallBase>(U);

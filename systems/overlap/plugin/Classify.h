@@ -6,6 +6,7 @@
 #ifndef OVERLAP_CLASSIFY_H
 #define OVERLAP_CLASSIFY_H
 
+#include "Calls.h"
 #include "Options.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/MemoryLocation.h"
@@ -24,31 +25,6 @@ enum class Refusal {
 };
 llvm::StringRef name(Refusal Why);
 llvm::StringRef describe(Refusal Why);
-
-enum class CallKind { Send, Recv, Sendrecv, Collective, Stays };
-
-/// One row of MpiCalls.def.
-struct CallInfo {
-  const char *Name; ///< Without `MPI_`.
-  CallKind Kind;
-  unsigned NumArgs;
-  int SendBuf, SendCount, SendType, RecvBuf, RecvCount, RecvType, Op, Root, Comm, Status, SizeCount, SizeType;
-  int Arrays[6];
-};
-
-/// A call that leaves requests pending; a row of MpiCalls.def.
-struct StartInfo {
-  const char *Name;
-  int Many;
-};
-
-/// A call that ends requests; a row of MpiCalls.def.
-struct EndInfo {
-  const char *Name;
-  unsigned NumArgs;
-  int Many, Requests, Flag, Index, Done;
-  bool Tests;
-};
 
 enum class Library { OpenMpi, Mpich };
 
@@ -127,27 +103,6 @@ struct Site {
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }
   bool converted() const { return Init && !Refused; }
 };
-
-/// The row of this function, or null. `Fortran` is set if it is the Fortran symbol.
-const CallInfo *findCall(llvm::StringRef Symbol, bool &Fortran);
-
-/// The row of this function, or null; also by its name in `mpi_f08` and in the profiling interface if `AnyName`.
-const StartInfo *findStart(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
-const EndInfo *findEnd(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
-
-/// True for a call that asks for a number and can do nothing else.
-bool isQuery(llvm::StringRef Symbol);
-
-/// True for every function of MPI, by name, and for others whose names begin so: where less is known of a function than
-/// that it is none of MPI's, it is believed to be one.
-bool isMpiName(llvm::StringRef Symbol);
-
-/// True if the name is formed as those of MPI are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or `p` before them too;
-/// not `mpi_xyz` in C, which is the program's own.
-bool isMpiSymbol(llvm::StringRef Symbol);
-
-/// True if the MPI function `Symbol`, C or Fortran, only reads what its argument `At` of `NumArgs` points to.
-bool onlyReads(llvm::StringRef Symbol, unsigned At, unsigned NumArgs);
 
 /// Which library's header a Fortran module was compiled with; C is told by types.
 std::optional<Library> fortranLibrary(const llvm::Module &M);

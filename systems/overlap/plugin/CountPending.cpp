@@ -39,8 +39,8 @@ static void count(CallBase &Call) {
   Module &M = *Call.getModule();
   bool Fortran = false;
   StringRef Name = Call.getCalledFunction()->getName();
-  const StartInfo *Start = findStart(Name, Fortran, /*AnyName=*/true);
-  const EndInfo *End = Start ? nullptr : findEnd(Name, Fortran, /*AnyName=*/true);
+  const CallInfo *Start = findStart(Name, Fortran, /*AnyName=*/true);
+  const CallInfo *End = Start ? nullptr : findEnd(Name, Fortran, /*AnyName=*/true);
   // A function of that name with other arguments is not MPI's.
   if ((End && Call.arg_size() < End->NumArgs) || (Start && static_cast<int>(Call.arg_size()) <= Start->Many))
     return;

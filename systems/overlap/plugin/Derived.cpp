@@ -1,5 +1,4 @@
 #include "Derived.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -26,18 +25,14 @@ struct Maker {
 };
 } // namespace
 
-static Maker maker(StringRef Name) {
-  return StringSwitch<Maker>(Name)
-      .Case("type_dup", {0})
-      .Case("type_contiguous", {1})
-      .Case("type_vector", {3})
-      .Cases("type_indexed", "type_create_indexed_block", {3})
-      .Case("type_create_subarray", {5})
-      .Cases("type_create_hvector", "type_hvector", {3, -1, 2})
-      .Case("type_create_resized", {0, -1, 1, 2})
-      .Cases("type_create_hindexed", "type_hindexed", "type_create_hindexed_block", {3, -1, -1, -1, 2})
-      .Cases("type_create_struct", "type_struct", {-1, 3, -1, -1, 2})
-      .Default({});
+/// What the row of `Call`, if it has one, says of that.
+static Maker maker(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  bool Fortran = false;
+  const CallInfo *Row = Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
+  if (!Row || Row->Kind != CallKind::Type)
+    return {};
+  return {Row->at('t'), Row->at('A'), Row->at('b'), Row->at('b', 1), Row->at('P')};
 }
 
 /// True if `C` is a number, or an array or vector of numbers.
@@ -93,13 +88,8 @@ static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
       } else if (auto *Call = dyn_cast<CallBase>(By)) {
         const Function *Callee = Call->getCalledFunction();
         bool Fortran = false;
-        std::string Lower = Callee ? Callee->getName().lower() : "";
-        StringRef Name = Lower;
-        bool Makes = Name.consume_front("mpi_") && Callee->isDeclaration() && Call->isArgOperand(&U) &&
-                     Call->getArgOperandNo(&U) + 1 < Call->arg_size();
-        Name.consume_back("_");
-        Maker Of = maker(Name);
-        Makes &= Of.Old >= 0 || Of.OldArray >= 0;
+        Maker Of = maker(*Call);
+        bool Makes = (Of.Old >= 0 || Of.OldArray >= 0) && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) + 1 < Call->arg_size();
         const CallInfo *Info = Callee ? findCall(Callee->getName(), Fortran) : nullptr;
         bool Reads = Info && Call->isArgOperand(&U) && is_contained(Info->Arrays, static_cast<int>(Call->getArgOperandNo(&U)));
         if (!Makes && !Reads && !Call->isLifetimeStartOrEnd())
@@ -128,18 +118,17 @@ static bool isHarmless(const Binding &B, const CallBase &Call, const Use &U, uns
     return false;
   if (Callee->isIntrinsic())
     return isa<IntrinsicInst>(Call) && !isa<MemIntrinsic>(Call);
-  std::string Lower = Callee->getName().lower();
-  StringRef Name = Lower;
-  if (!Name.consume_front("mpi_") || !Callee->isDeclaration())
+  if (!Callee->isDeclaration() || !isMpiSymbol(Callee->getName()))
     return false;
-  Name.consume_back("_");
-  if (Name == "type_commit" || Name == "type_free")
-    return true;
   unsigned At = Call.getArgOperandNo(&U);
-  Maker Of = maker(Name);
+  bool Fortran = false;
+  const CallInfo *Row = findRow(Callee->getName(), Fortran);
+  if (Row && Row->role(At) == 'u')
+    return true;
+  Maker Of = maker(Call);
   if (Of.Old < 0 && Of.OldArray < 0)
     // Fortran passes every handle by reference; only functions for datatypes write one.
-    return B.Fortran && !Name.starts_with("type_");
+    return B.Fortran && !Callee->getName().starts_with("mpi_type_");
   if (static_cast<int>(At) == Of.Old)
     return true;
   unsigned Out = Call.arg_size() - (B.Fortran ? 2 : 1);
@@ -158,15 +147,12 @@ bool mayBeNamed(const Binding &B, Value *Type) {
   for (const Use &U : Slot->uses()) {
     auto *Call = dyn_cast<CallBase>(U.getUser());
     const Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
-    std::string Lower = Callee ? Callee->getName().lower() : "";
-    StringRef Name = Lower;
     if (isa<LoadInst>(U.getUser()) || (Callee && Callee->isIntrinsic() && !isa<MemIntrinsic>(Call)))
       continue;
     // What a store or an unknown function gives it may be anything.
-    if (!Name.consume_front("mpi_"))
+    if (!Callee || !isMpiSymbol(Callee->getName()))
       return true;
-    Name.consume_back("_");
-    Maker Of = maker(Name);
+    Maker Of = maker(*Call);
     Made |= (Of.Old >= 0 || Of.OldArray >= 0) && Call->getArgOperandNo(&U) == Call->arg_size() - (B.Fortran ? 2 : 1);
   }
   return !Made || !isOwn(Slot);

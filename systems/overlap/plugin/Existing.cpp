@@ -14,24 +14,26 @@ using namespace llvm;
 
 namespace overlap {
 
+/// The calls that end requests as if they were of one kind.
+static StringMap<CallInfo> endsAs(CallKind As) {
+  StringMap<CallInfo> Rows;
+#define MPI(Name, Kind, Arguments)                                                                                                         \
+  if (CallKind::Kind == CallKind::End || CallKind::Kind == CallKind::Test)                                                                 \
+    Rows.try_emplace(#Name, #Name, As, "");
+#include "MpiCalls.def"
+  return Rows;
+}
+
 /// What the mixed kinds of a group come to: whoever receives must not pass a send.
-static const CallInfo *endOf(const EndInfo &End, bool Receives) {
-  static const StringMap<CallInfo> Rows[2] = {
-#define END(Name, ...) {#Name, {#Name, CallKind::Send, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}}},
-      {
-#include "MpiCalls.def"
-      },
-#define END(Name, ...) {#Name, {#Name, CallKind::Recv, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, {-1, -1, -1, -1, -1, -1}}},
-      {
-#include "MpiCalls.def"
-      }};
-  return &Rows[Receives].find(End.Name)->second;
+static const CallInfo *endOf(const CallInfo &End, bool Receives) {
+  static const StringMap<CallInfo> Sends = endsAs(CallKind::Send), Receivers = endsAs(CallKind::Recv);
+  return &(Receives ? Receivers : Sends).find(End.Name)->second;
 }
 
 /// True if `Name` is the Fortran binding, which has one more argument, the code.
 static bool isFortran(StringRef Name) { return Name.starts_with("mpi_"); }
 
-static const EndInfo *endInfo(StringRef Name) {
+static const CallInfo *endInfo(StringRef Name) {
   bool Fortran = false;
   return findEnd(Name, Fortran);
 }
@@ -75,7 +77,7 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
         continue;
       } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
         Starts.push_back(Call);
-      } else if (const EndInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
+      } else if (const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
                  End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
                  Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
         Ends.push_back(Call);
@@ -161,7 +163,7 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   }
   S.Accesses.push_back(Slot);
   CallInst *End = Ends.front();
-  const EndInfo &Info = *endInfo(calleeName(*End));
+  const CallInfo &Info = *endInfo(calleeName(*End));
   S.Info = endOf(Info, Receives);
   S.Init = Starts.front();
   for (CallInst *Start : Starts)
@@ -216,7 +218,7 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> S
     if (!Add(Start, requestOf(*Start), true))
       return One;
   for (CallInst *End : Ends)
-    if (const EndInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))
+    if (const CallInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))
       return One;
   return Each;
 }

@@ -265,7 +265,7 @@ void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites
   bool Sends = !Blocking.empty() || any_of(instructions(F), [](const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
     bool Fortran = false;
-    const StartInfo *Start = Call && Call->getCalledFunction() ? findStart(Call->getCalledFunction()->getName(), Fortran) : nullptr;
+    const CallInfo *Start = Call && Call->getCalledFunction() ? findStart(Call->getCalledFunction()->getName(), Fortran) : nullptr;
     return Start && StringRef(Start->Name) == "ISend";
   });
   if (!Sends || F.getDataLayout().getPointerSize() != 8)

@@ -44,7 +44,7 @@ static CallInst *callOf(Instruction &I, StringRef Name) {
 static constexpr unsigned AskedBytes = 16;
 static bool asks(const Function &F) {
   StringRef Name = F.getName();
-  return isQuery(Name) || Name == "MPI_Wtime" || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
+  return isQuery(Name) || isClock(Name) || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
 }
 
 static bool frees(const Instruction &I) {

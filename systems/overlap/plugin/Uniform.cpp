@@ -3,7 +3,6 @@
 #include "Versions.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -253,8 +252,10 @@ static bool isProgramArgument(const Value *V, const Function *Main, unsigned Dep
     Stored |= Store != nullptr;
     auto *Call = dyn_cast<CallBase>(U);
     const Function *Callee = Call ? calleeOf(*Call) : nullptr;
-    if (!Store && !isa<LoadInst>(U) &&
-        !(Callee && (Callee->isIntrinsic() || Callee->getName() == "MPI_Init" || Callee->getName() == "MPI_Init_thread")))
+    bool Fortran = false;
+    const CallInfo *Row = Callee ? findRow(Callee->getName(), Fortran) : nullptr;
+    bool Begins = Row && Row->Kind == CallKind::Other && Row->isSame(0) && Row->isSame(1);
+    if (!Store && !isa<LoadInst>(U) && !(Callee && (Callee->isIntrinsic() || Begins)))
       return false;
   }
   return Stored;
@@ -308,9 +309,8 @@ bool Uniform::visitCall(const CallBase &Call) {
   }
   bool Pure = Call.onlyReadsMemory() || (Callee && (Callee->getName() == "printf" || Callee->getName() == "fprintf"));
   StringRef Name = Callee ? Callee->getName() : "";
-  std::string Lower = Name.lower();
-  Name = Lower;
-  bool Fortran = Name.consume_back("_");
+  bool Fortran = false;
+  const CallInfo *Row = findRow(Name, Fortran);
   for (const Use &Arg : Call.args()) {
     if (!Arg->getType()->isPointerTy() || Pure || Call.isBundleOperand(&Arg))
       continue;
@@ -325,30 +325,22 @@ bool Uniform::visitCall(const CallBase &Call) {
       continue;
     }
     bool Differs = true;
-    if (Name.starts_with("mpi_")) {
-      if (onlyReads(Callee->getName(), At, Call.arg_size()))
+    if (isMpiSymbol(Name)) {
+      if (onlyReads(Name, At, Call.arg_size()))
         continue;
-      // Results that every rank of the world receives alike.
-      StringRef What = Name.drop_front(4);
-      bool Same = What.starts_with("init") || What == "comm_size" || What == "bcast" || What == "allreduce" || What == "allgather" ||
-                  What == "allgatherv" || What == "isend" || What == "barrier" || What == "comm_dup" || What == "finalize" ||
-                  What == "abort" || (What == "wait" && At == 0) || (What == "waitall" && At == 1);
+      bool Same = Row && Row->isSame(At);
       // What is made of, or asked about, what is the same is the same.
-      if (What.starts_with("type_"))
+      if (Row && (Row->Kind == CallKind::Type || (Row->Kind == CallKind::Query && Row->at('t') >= 0)))
         Same = all_of(Call.args(), [&](const Use &Other) {
           bool Place = Other->getType()->isPointerTy() && !Other->getName().starts_with("ompi_mpi_");
           return &Other == &Arg || !(Place ? loadDiffers(Other) : differs(Other));
         });
-      if (What == "bcast" || What == "allreduce" || What.starts_with("allgather") || What == "comm_size") {
-        const Value *Comm = Call.getArgOperand(What == "comm_size"   ? 0
-                                               : What == "bcast"     ? 4
-                                               : What == "allreduce" ? 5
-                                               : What == "allgather" ? 6
-                                                                     : 7);
+      // On a part of the world the parts differ.
+      if (Same && (Row->Kind == CallKind::Collective || Row->Kind == CallKind::Query) && Row->Comm >= 0) {
+        const Value *Comm = Call.getArgOperand(Row->Comm);
         Library Mpi = Comm->getType()->isPointerTy() && !Fortran ? Library::OpenMpi : Library::Mpich;
         if (Fortran)
           Mpi = fortranLibrary(M).value_or(Library::Mpich);
-        // On a part of the world the parts differ.
         Same = knownCommunicator(Binding{Mpi, Fortran}, Comm, 100);
       }
       // A code, like a returned one.
@@ -386,7 +378,7 @@ bool Uniform::callDiffers(const CallBase &Call) const {
     return false;
   }
   StringRef Name = Callee->getName();
-  if (Name.contains_insensitive("mpi_wti"))
+  if (isClock(Name))
     return true;
   // Codes of MPI: an error on one rank only ends the program, or the program has an error handler
   // and is refused as a whole.
@@ -429,20 +421,20 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
       return false;
     if (Callee->isIntrinsic())
       continue;
-    std::string Lower = Callee->getName().lower();
-    StringRef Name = Lower;
-    if (!Name.consume_front("mpi_"))
+    const CallInfo *Row = findRow(Callee->getName(), IsFortran);
+    if (!Row)
       return false;
-    Name.consume_back("_");
-    int From = StringSwitch<int>(Name).Cases("comm_dup", "comm_split", "cart_create", "cart_sub", 0).Default(-1);
-    bool Out = From == 0 && any_of(Call->args(), [&](const Use &A) { return A.get() == Slot && Call->getArgOperandNo(&A) > 0; });
-    if (Out) {
-      if (DifferingBlocks.contains(Call->getParent()) || !knownCommunicator(B, Call->getArgOperand(0), Depth + 1))
+    for (const Use &A : Call->args()) {
+      if (A.get() != Slot)
+        continue;
+      char Role = Row->role(Call->getArgOperandNo(&A));
+      if (Role == 'C') {
+        if (DifferingBlocks.contains(Call->getParent()) || !knownCommunicator(B, Call->getArgOperand(Row->Comm), Depth + 1))
+          return false;
+        Made = true;
+      } else if (Role != 'u' && !(B.Fortran && Role == 'c')) {
         return false;
-      Made = true;
-    } else if (Name != "comm_free" && !(B.Fortran && findCall(Callee->getName(), IsFortran)) && !Name.starts_with("comm_rank") &&
-               !Name.starts_with("comm_size")) {
-      return false;
+      }
     }
   }
   return Made;

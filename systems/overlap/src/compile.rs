@@ -9,19 +9,12 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use object::{Object, ObjectSymbol};
 
+use crate::calls;
 use crate::driver::{self, Step};
 use crate::llvm::Llvm;
 use crate::mpi::{self, Language, Mpi, WITHIN};
 use crate::plugin;
 use crate::settings::Settings;
-
-/// Calls that make moving a message unsafe wherever in the program they are, in C and in Fortran.
-const HAZARDS: &[(&str, &str)] = &[
-    ("mpi_win_", "one-sided windows"),
-    ("mpi_comm_set_errhandler", "an error handler"),
-    ("mpi_errhandler_set", "an error handler"),
-    ("mpi_comm_create_errhandler", "an error handler"),
-];
 
 const RECORD: &str = ".opt.yaml";
 
@@ -331,8 +324,8 @@ fn hazards(program: &Path) -> (Vec<String>, bool) {
         return nothing;
     }
     let mut found: Vec<String> = Vec::new();
-    for (start, what) in HAZARDS {
-        if let Some(name) = names.iter().find(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with(start)) {
+    for (start, what) in calls::hazards() {
+        if let Some(name) = names.iter().find(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with(&start)) {
             found.push(format!("{what} ({name})"));
         }
     }

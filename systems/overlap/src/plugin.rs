@@ -7,6 +7,7 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use sha2::{Digest, Sha256};
 
+use crate::calls;
 use crate::llvm::Llvm;
 use crate::mpi::{Language, Mpi};
 
@@ -26,6 +27,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Behind.h",
     "Border.cpp",
     "Border.h",
+    "Calls.cpp",
+    "Calls.h",
     "Classify.cpp",
     "Classify.h",
     "CleanUp.cpp",
@@ -183,12 +186,12 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
 /// # Errors
 /// If the wrapper or a clang is missing.
 pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
-    const TEXT: &str = include_str!("../pmpi/uniform.c");
+    let text = calls::uniform_shim();
     let mut hash = Sha256::new();
-    hash.update(format!("{} {TEXT}", mpi.name()));
+    hash.update(format!("{} {text}", mpi.name()));
     cached(hash, "o", |scratch, made| {
         let path = scratch.join("uniform.c");
-        std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
+        std::fs::write(&path, &text).map_err(|error| failed("write", &path, &error))?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
         command.env(mpi.compiler_variable(Language::C), any_clang()?).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
         command.arg(&path).arg("-o").arg(made);

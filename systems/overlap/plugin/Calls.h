@@ -1,0 +1,69 @@
+/// \file
+/// The names of MPI's functions, and what MpiCalls.def says of them: the one parser of names, the one table.
+///
+/// Needs:    nothing.
+/// Keeps:    everything; these are questions.
+#ifndef OVERLAP_CALLS_H
+#define OVERLAP_CALLS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace overlap {
+
+/// What the conversion makes of a function. The first ones block.
+enum class CallKind { Send, Recv, Sendrecv, Collective, Stays, Start, End, Test, Query, Type, Clock, Other };
+
+/// One row of MpiCalls.def. Places of arguments are those of the C binding, -1 for none.
+struct CallInfo {
+  std::string Name; ///< Without `MPI_`; of the nonblocking twin of a row, with `I` before it.
+  CallKind Kind = CallKind::Other;
+  unsigned NumArgs = 0;
+  std::string Roles; ///< A letter for each argument.
+  unsigned Same = 0; ///< A bit for each that is written alike on every rank.
+  int SendBuf = -1, SendCount = -1, SendType = -1, RecvBuf = -1, RecvCount = -1, RecvType = -1;
+  int Op = -1, Root = -1, Comm = -1, Status = -1, SizeCount = -1, SizeType = -1;
+  int Arrays[6] = {-1, -1, -1, -1, -1, -1}; ///< Of counts, displacements and datatypes, which must not change while it is pending.
+  int Many = -1, Requests = -1, Flag = -1, Index = -1, Done = -1;
+  bool Tests = false; ///< It may end no request.
+
+  CallInfo() = default;
+  CallInfo(llvm::StringRef Name, CallKind Kind, llvm::StringRef Arguments);
+
+  /// Where the argument with this role stands, the first or a later one; -1 if there is none.
+  int at(char Role, unsigned Nth = 0) const;
+
+  /// The role of an argument; 0 if there is no such one.
+  char role(unsigned At) const { return At < Roles.size() ? Roles[At] : 0; }
+
+  bool isSame(unsigned At) const { return At < 32 && (Same >> At & 1); }
+};
+
+/// The row of this function, or null. `Fortran` is set if it is the Fortran symbol. With `AnyName` also by its name in `mpi_f08`
+/// and in the profiling interface.
+const CallInfo *findRow(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
+
+/// The same if it is a blocking call; one that leaves requests pending; one that ends requests, or may.
+const CallInfo *findCall(llvm::StringRef Symbol, bool &Fortran);
+const CallInfo *findStart(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
+const CallInfo *findEnd(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
+
+/// True for a call that asks for a number and can do nothing else.
+bool isQuery(llvm::StringRef Symbol);
+
+/// True for a call whose answer differs from rank to rank.
+bool isClock(llvm::StringRef Symbol);
+
+/// True for every function of MPI, by name, and for others whose names begin so: where less is known of a function than
+/// that it is none of MPI's, it is believed to be one.
+bool isMpiName(llvm::StringRef Symbol);
+
+/// True if the name is formed as those of MPI are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or `p` before them too;
+/// not `mpi_xyz` in C, which is the program's own.
+bool isMpiSymbol(llvm::StringRef Symbol);
+
+/// True if the MPI function `Symbol`, C or Fortran, only reads what its argument `At` of `NumArgs` points to.
+bool onlyReads(llvm::StringRef Symbol, unsigned At, unsigned NumArgs);
+
+} // namespace overlap
+#endif

@@ -1,4 +1,4 @@
-//! Compiles the library that OpenMP programs are started with, so that the machines they run on need no compiler.
+//! Door: compiles the library that OpenMP programs are started with, so that the machines they run on need no compiler.
 
 use std::path::PathBuf;
 use std::process::Command;

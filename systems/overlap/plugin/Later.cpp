@@ -5,6 +5,7 @@
 #include "Effects.h"
 #include "Helpers.h"
 #include "PassLoop.h"
+#include "Reload.h"
 #include "Runtime.h"
 #include "Versions.h"
 #include "llvm/ADT/SetVector.h"
@@ -382,7 +383,7 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
 /// True if `F` may be copied into `Caller`.
 static bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
   return AttributeFuncs::areInlineCompatible(Caller, F) && FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
-         F.hasExactDefinition() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
+         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
          !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.getName().starts_with("overlap.") &&
          !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
@@ -404,24 +405,31 @@ static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
 
 static bool hasExchange(Function &F) {
   bool Starts = false, Waits = false;
-  for (Instruction &I : instructions(F)) {
-    Starts |= callOf(I, "MPI_Irecv") != nullptr;
-    Waits |= callOf(I, "MPI_Wait") || callOf(I, "MPI_Waitall");
-  }
+  for (Instruction &I : instructions(F))
+    if (Function *Callee = calleeOf(I); Callee && Callee->isDeclaration()) {
+      Starts |= Callee->getName() == "MPI_Irecv";
+      Waits |= Callee->getName() == "MPI_Wait" || Callee->getName() == "MPI_Waitall";
+    }
   return Starts && Waits;
 }
 
-static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
-  Function &F = *Call.getFunction();
-  InlineFunctionInfo Info;
-  bool Done = InlineFunction(Call, Info).isSuccess();
-  // Where what it called might throw; functions of MPI do not.
+/// Functions of MPI throw nothing, as long as no error handler of the program does.
+static void noThrow(Function &F, FunctionAnalysisManager &FAM) {
   SmallVector<InvokeInst *, 8> Invokes;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I); isa<InvokeInst>(I) && Callee && Callee->isDeclaration() && Callee->getName().starts_with("MPI_"))
       Invokes.push_back(cast<InvokeInst>(&I));
   for (InvokeInst *Invoke : Invokes)
     changeToCall(Invoke);
+  if (!Invokes.empty())
+    FAM.clear(F, F.getName());
+}
+
+static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
+  Function &F = *Call.getFunction();
+  InlineFunctionInfo Info;
+  bool Done = InlineFunction(Call, Info).isSuccess();
+  noThrow(F, FAM);
   FAM.clear(F, F.getName());
   return Done;
 }
@@ -429,6 +437,7 @@ static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
 static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
   // STEP 1: functions that exchange messages become a part of this one.
+  noThrow(F, FAM);
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))
@@ -438,6 +447,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
   // STEP 2: so do those with a loop that stand where messages are pending.
   for (unsigned Round = 0; Round < 16; ++Round) {
     simplifyLoops(F, FAM);
+    reloadCarried(F, FAM);
     Exchange Of(F);
     if (Of.empty())
       return false;

@@ -76,6 +76,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Profile.h",
     "Progress.cpp",
     "Progress.h",
+    "Reload.cpp",
+    "Reload.h",
     "Remarks.cpp",
     "Remarks.h",
     "Runtime.cpp",

@@ -45,6 +45,21 @@ fn arrays_may_lie_anywhere() {
 }
 
 #[test]
+fn rows_of_a_class_with_vectors() {
+    for mpi in support::libraries("deferred passes of classes") {
+        for flags in [&["-O2"][..], &["-O3"], &["-O2", "-flto"], &["-O3", "-flto", "-march=native"]] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+            let alone = build(mpi, "rows.cpp", flags, None, folder.path());
+            let with = build(mpi, "rows.cpp", flags, Some(&settings), folder.path());
+            assert!(deferring_loops(&with) >= 1, "{flags:?} with {}", mpi.name());
+            let outputs = [&alone, &with].map(|it| support::output(mpi, 2, it, &[]));
+            assert_eq!(outputs[1], outputs[0], "{flags:?} with {}", mpi.name());
+        }
+    }
+}
+
+#[test]
 fn a_loop_goes_on_without_its_halo() {
     for mpi in support::libraries("deferred passes") {
         let folder = tempfile::tempdir().expect("a scratch folder");

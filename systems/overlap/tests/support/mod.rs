@@ -120,7 +120,11 @@ pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Strin
 /// The program `name` of `tests`, compiled with the plugin or without it; it lies in `folder`.
 pub fn build(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
     let source = root().join("systems/overlap/tests").join(name);
-    let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
+    let language = match name.rsplit('.').next() {
+        Some("f90") => Language::Fortran,
+        Some("cpp") => Language::Cxx,
+        _ => Language::C,
+    };
     let program = folder.join(if settings.is_some() { "with" } else { "alone" });
     let words = [&[source.to_str().expect("text"), "-o", program.to_str().expect("text")], flags].concat();
     match settings {

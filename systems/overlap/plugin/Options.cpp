@@ -1,4 +1,5 @@
 #include "Options.h"
+#include "Stages.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -61,6 +62,12 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                 O.Sources);
   if (Key == "lines")
     return take(StringSwitch<std::optional<bool>>(Value).Case("keep", false).Case("drop", true).Default(std::nullopt), O.DropLines);
+  if (Key == "stages") {
+    SmallVector<StringRef, 8> Names;
+    Value.split(Names, '+');
+    O.Stages = Value.str();
+    return all_of(Names, isStage);
+  }
   if (Key == "profile") {
     O.Profile = Value.str();
     return !Value.empty();

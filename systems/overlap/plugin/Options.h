@@ -35,6 +35,7 @@ struct Options {
   uint64_t MinWeight = 50;    ///< Smaller windows stay blocking, in weighted instructions.
   unsigned PollUs = 100;      ///< At most one poll in this time, in microseconds.
   Wildcards Sources = Wildcards::Auto;
+  std::string Stages;       ///< With `+` between; empty for all. For tests of one.
   std::string Profile;      ///< A file that says which calls waited; empty for none.
   bool DropLines = false;   ///< Line numbers are there for our remarks only, and go with them.
   bool NoWildcards = false; ///< No receive from any source, no probe: the user says so, or the whole program shows it.

@@ -1,47 +1,29 @@
 /// \file
-/// The pipeline, and where it hangs in LLVM's: `putOff`, `classify`, `split`, `hoist` and `sink`,
-/// `startAhead`, `frontier`, `splitLoops`, `guardStarts`, `poll`, `undo`, one remark a call.
-#include "Border.h"
+/// What is done to a module, and where it hangs in LLVM's pipeline: `putOff`, `classify`, the stages of each function, one remark a
+/// call.
 #include "CleanUp.h"
-#include "Cost.h"
 #include "ErrorHandler.h"
-#include "Existing.h"
-#include "FillFirst.h"
-#include "Frontier.h"
-#include "Guard.h"
 #include "Later.h"
 #include "Lines.h"
 #include "Options.h"
-#include "PassLoop.h"
-#include "Pipeline.h"
 #include "PollEverywhere.h"
-#include "Progress.h"
 #include "Remarks.h"
-#include "Split.h"
+#include "Stages.h"
 #include "Uniform.h"
 #include "Versions.h"
-#include "Widen.h"
 #include "Wildcards.h"
 #include "Wrapper.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
-#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <cstdlib>
 
 using namespace llvm;
 using namespace overlap;
 
 namespace {
-
-/// Analyses of `F` as they are now.
-Analyses analyses(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
-  return {FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<PostDominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F), Fx};
-}
 
 class OverlapPass : public PassInfoMixin<OverlapPass> {
 public:
@@ -50,132 +32,9 @@ public:
 
 private:
   PreservedAnalyses convert(Module &M, ModuleAnalysisManager &MAM);
-  void widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, PollingCopies &Copies,
-             std::vector<Site> &Widened);
   const Options Given;
   Options O; ///< As given, and what the module adds.
 };
-
-void OverlapPass::widen(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, OpenTwins &Twins, PollingCopies &Copies,
-                        std::vector<Site> &Widened) {
-  Cost Weights(FAM);
-  // Loops with a block before and exits of their own are regions.
-  simplifyLoops(F, FAM);
-  std::vector<ExistingWait> Existing = findExisting(F, FAM.getResult<LoopAnalysis>(F));
-  SmallVector<uint64_t, 4> Before;
-  for (ExistingWait &E : Existing)
-    Before.push_back(E.Whole.Waits.empty() ? 0 : Weights.window(E.Whole));
-  for (Site *S : Sites)
-    split(*S, O);
-  std::vector<OpenCall> Opened = callOpen(F, Twins);
-  SmallVector<Site *, 8> Pending(Sites);
-  for (OpenCall &C : Opened)
-    for (Site &S : C.Pending)
-      Pending.push_back(&S);
-  auto Remember = [&](Effects &Fx) {
-    for (ExistingWait &Known : Existing) {
-      for (Site &Head : Known.Heads)
-        Fx.remember(Head.Init, Own::Init, &Known.Whole);
-      for (CallInst *Wait : Known.Whole.Waits)
-        Fx.remember(Wait, Own::Wait, &Known.Whole);
-    }
-    for (Site *Known : Pending) {
-      // The callee may do more than start a message, so its call is no start.
-      if (!Known->InCallee)
-        Fx.remember(Known->Init, Own::Init, Known);
-      for (CallInst *Wait : Known->Waits)
-        Fx.remember(Wait, Own::Wait, Known);
-    }
-  };
-  auto Each = [&](Site *S, auto Move) {
-    Effects Fx(FAM.getResult<AAManager>(F), O);
-    Remember(Fx);
-    Analyses A = analyses(F, FAM, Fx);
-    if (Move(*S, A))
-      FAM.clear(F, F.getName());
-  };
-  FAM.clear(F, F.getName());
-  for (Site *S : Sites)
-    Each(S, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
-  for (ExistingWait &E : Existing)
-    for (Site &Head : E.Heads)
-      Each(&Head, [&](Site &S, Analyses &A) { return hoist(S, A, Weights, O); });
-  for (ExistingWait &E : reverse(Existing))
-    if (!E.Whole.Waits.empty())
-      Each(&E.Whole, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
-  // The last first: a wait that has sunk makes way for the one before.
-  for (Site *S : reverse(Pending))
-    Each(S, [&](Site &S, Analyses &A) { return sink(S, A, Weights, O); });
-  if (O.Widen == Strength::Frontier) {
-    SmallVector<Site *, 8> All(Pending);
-    for (ExistingWait &E : Existing)
-      if (!E.Whole.Waits.empty())
-        All.push_back(&E.Whole);
-    for (Site *S : Sites)
-      Each(S, [&](Site &S, Analyses &A) { return startAhead(S, All, A, Weights, O); });
-    for (Site *S : reverse(Pending))
-      if (!S->StartsAhead)
-        Each(S, [&](Site &S, Analyses &A) { return frontier(S, A); });
-    splitLoops(F, All, FAM, Weights, O, Remember);
-  }
-  const size_t FirstExisting = Widened.size();
-  for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
-    Site &S = Existing[Idx].Whole;
-    if (S.Refused) {
-      Widened.push_back(S);
-      continue;
-    }
-    S.Weight = Weights.window(S);
-    if (S.Weight < O.MinWeight || S.Weight <= Before[Idx])
-      S.Refused = S.LoopRefused.value_or(S.Weight < O.MinWeight ? Refusal::SmallWindow : Refusal::AlreadyWide);
-    Widened.push_back(S);
-  }
-  for (Site *S : Sites)
-    Each(S, [&](Site &S, Analyses &A) { return S.Detail = stoppedBy(S, A.Fx), false; });
-  {
-    Effects Fx(FAM.getResult<AAManager>(F), O);
-    Remember(Fx);
-    guardStarts(Pending, Fx);
-  }
-  if (O.Widen != Strength::Basic)
-    openAtReturn(F, Pending, Twins);
-  for (Site *S : Sites) {
-    S->Weight = Weights.window(*S);
-    if (S->Weight < O.MinWeight && !S->StartsAhead) {
-      undo(*S);
-      S->Refused = S->LoopRefused.value_or(Refusal::SmallWindow);
-    }
-  }
-  for (OpenCall &C : Opened) {
-    uint64_t Weight = 0;
-    for (Site &S : C.Pending) {
-      S.Weight = Weights.window(S);
-      Weight = std::max(Weight, S.Weight);
-    }
-    if (Weight < O.MinWeight)
-      closeCall(C);
-    else
-      for (Site &S : C.Pending)
-        Widened.push_back(S);
-  }
-  // Calls were replaced since the last look.
-  FAM.clear(F, F.getName());
-  // What nothing else hides. Loops that poll would be in strips.
-  if (O.Widen == Strength::Frontier)
-    fillFirst(F, FAM, Sites, MutableArrayRef(Widened).drop_front(FirstExisting), O);
-  Polls Keeping(FAM, Weights, O, Copies);
-  for (Site *S : Pending)
-    if (S->converted()) {
-      Keeping.insert(*S);
-      FAM.clear(F, F.getName());
-    }
-  for (unsigned Idx = 0; Idx < Existing.size(); ++Idx) {
-    Effects Fx(FAM.getResult<AAManager>(F), O);
-    Keeping.insert(Existing[Idx], Fx);
-    Widened[FirstExisting + Idx].Polls = Existing[Idx].Whole.Polls;
-    FAM.clear(F, F.getName());
-  }
-}
 
 PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (Given.Calls == Conversion::None) {
@@ -184,6 +43,21 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   }
   PreservedAnalyses Kept = convert(M, MAM);
   return hideDefaultHandlers(M) ? PreservedAnalyses::none() : Kept;
+}
+
+/// Which collectives all ranks meet alike.
+static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, const Options &O) {
+  for (Site &S : Sites) {
+    if (S.Refused || S.Info->Kind != CallKind::Collective)
+      continue;
+    if (O.Convert == Collectives::Uniform) {
+      S.Refused = Same.refuseUniform(S);
+      continue;
+    }
+    S.Refused = Same.refuse(S);
+    if (S.Refused == Refusal::OpaqueProgram)
+      S.Detail = "one of them is " + Same.opaque().str();
+  }
 }
 
 PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
@@ -213,17 +87,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   const Uniform Same(M);
   O = Given;
   O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
-  for (Site &S : Sites) {
-    if (S.Refused || S.Info->Kind != CallKind::Collective)
-      continue;
-    if (O.Convert == Collectives::Uniform) {
-      S.Refused = Same.refuseUniform(S);
-      continue;
-    }
-    S.Refused = Same.refuse(S);
-    if (S.Refused == Refusal::OpaqueProgram)
-      S.Detail = "one of them is " + Same.opaque().str();
-  }
+  refuseCollectives(Sites, Same, O);
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)
@@ -248,8 +112,11 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
         continue;
       bool CallsOpen = !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine() &&
                        any_of(*Node, [&](auto &Edge) { return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction()); });
-      if (OfFunction.contains(F) || CallsOpen)
-        widen(*F, OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>(), FAM, Twins, Copies, Widened);
+      if (!OfFunction.contains(F) && !CallsOpen)
+        continue;
+      ArrayRef<Site *> Own = OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>();
+      FunctionState State(*F, Own, FAM, O, Twins, Copies, Widened);
+      runStages(State);
     }
   for (const Site &S : Sites) {
     // What a caller finishes is told there.

@@ -1,35 +1,18 @@
 #include "Uniform.h"
-#include "System.h"
 #include "Versions.h"
-#include "llvm/ADT/BitVector.h"
+#include "WholeProgram.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CaptureTracking.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 
 namespace overlap {
-
-static bool mayHoldPointers(Type *T) { return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers); }
-
-/// True if code outside of this module may have put a pointer to a function into `G`, or into what it leads to.
-static bool isSetElsewhere(const GlobalVariable &G) {
-  return G.isDeclaration() && !G.use_empty() && !isSystem(G) && mayHoldPointers(G.getValueType());
-}
-
-/// True if `Call` calls what a variable holds that a constructor of another file may write.
-static bool callsVariable(const CallBase &Call) {
-  auto *Load = dyn_cast<LoadInst>(Call.getCalledOperand());
-  auto *G = Load ? dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand())) : nullptr;
-  return G && !G->isConstant() && !G->hasLocalLinkage();
-}
 
 /// Functions whose result depends on nothing but their arguments and on what all ranks share.
 static bool isPure(StringRef Name) {
@@ -42,27 +25,7 @@ static bool isPure(StringRef Name) {
 
 static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
 
-Uniform::Uniform(Module &M) : M(M) {
-  // flang's `main` calls the program unit, which is all that this module has.
-  for (StringRef Name : {"_QQmain", "main"})
-    if (const Function *F = M.getFunction(Name); F && !F->isDeclaration())
-      Main = F;
-  TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
-  TargetLibraryInfo TLI(Impl);
-  // Another file may define an interposable function, too.
-  for (const Function &F : M)
-    if ((F.isDeclaration() || F.isInterposable()) && !F.use_empty() && !isSystem(F, TLI) && Opaque.empty())
-      Opaque = F.getName().str();
-  for (const GlobalAlias &A : M.aliases())
-    if (A.isInterposable() && !A.use_empty() && Opaque.empty())
-      Opaque = A.getName().str();
-  // So may a call by address lead out of the module.
-  auto Foreign = find_if(M.globals(), isSetElsewhere);
-  for (const Function &F : M)
-    for (const Instruction &I : instructions(F))
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isIndirectCall() && Opaque.empty())
-        if (Foreign != M.global_end() || callsVariable(*Call))
-          Opaque = "called by its address";
+Uniform::Uniform(Module &M) : M(M), Main(mainOf(M)), Opaque(opaqueIn(M)) {
   if (wholeProgram())
     analyse();
 }
@@ -144,68 +107,10 @@ bool Uniform::untrack(const Value *V) {
   return Changed;
 }
 
-/// Blocks that all paths from `B` to a return pass. A path that ends the program does not count:
-/// the rank that takes it takes all others with it.
-const DenseSet<const BasicBlock *> &Uniform::postdominators(const BasicBlock *B) {
-  if (auto It = Postdominators.find(B); It != Postdominators.end())
-    return It->second;
-  const Function &F = *B->getParent();
-  SmallVector<const BasicBlock *, 32> Order;
-  DenseMap<const BasicBlock *, unsigned> Index;
-  for (const BasicBlock &Block : F) {
-    Index[&Block] = Order.size();
-    Order.push_back(&Block);
-  }
-  unsigned N = Order.size();
-  std::vector<BitVector> Sets(N, BitVector(N, true));
-  BitVector Live(N);
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (unsigned Idx = N; Idx-- > 0;) {
-      bool Now = isa<ReturnInst>(Order[Idx]->getTerminator());
-      for (const BasicBlock *Next : successors(Order[Idx]))
-        Now |= Live[Index[Next]];
-      if (Now && !Live[Idx]) {
-        Live[Idx] = true;
-        Changed = true;
-      }
-    }
-  }
-  for (bool Changed = true; Changed;) {
-    Changed = false;
-    for (unsigned Idx = N; Idx-- > 0;) {
-      if (!Live[Idx])
-        continue;
-      BitVector Now(N, true);
-      bool Any = false;
-      for (const BasicBlock *Next : successors(Order[Idx]))
-        if (Live[Index[Next]]) {
-          Now &= Sets[Index[Next]];
-          Any = true;
-        }
-      if (!Any)
-        Now.reset();
-      Now.set(Idx);
-      if (Now != Sets[Idx]) {
-        Sets[Idx] = Now;
-        Changed = true;
-      }
-    }
-  }
-  for (unsigned Idx = 0; Idx < N; ++Idx) {
-    auto &Set = Postdominators[Order[Idx]];
-    if (Live[Idx])
-      for (unsigned Other : Sets[Idx].set_bits())
-        if (Other != Idx)
-          Set.insert(Order[Other]);
-  }
-  return Postdominators[B];
-}
-
 /// Ranks go different ways at the end of `Branching`: the blocks up to where all meet again differ,
 /// and phis there.
 bool Uniform::influence(const BasicBlock *Branching) {
-  const auto &Meet = postdominators(Branching);
+  const auto &Meet = Meeting.behind(Branching);
   bool Changed = false;
   SmallVector<const BasicBlock *, 16> Work(successors(Branching));
   DenseSet<const BasicBlock *> Seen;

@@ -18,6 +18,7 @@
 #define OVERLAP_UNIFORM_H
 
 #include "Classify.h"
+#include "Meets.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -53,7 +54,6 @@ private:
   bool untrack(const llvm::Value *V);
   bool influence(const llvm::BasicBlock *Branching);
   bool knownCommunicator(const Binding &B, const llvm::Value *Comm, unsigned Depth) const;
-  const llvm::DenseSet<const llvm::BasicBlock *> &postdominators(const llvm::BasicBlock *B);
 
   llvm::Module &M;
   const llvm::Function *Main = nullptr;
@@ -61,7 +61,7 @@ private:
   llvm::DenseSet<const llvm::Value *> Differing; ///< Values, and objects by their contents.
   llvm::DenseSet<const llvm::BasicBlock *> DifferingBlocks;
   llvm::DenseSet<const llvm::Value *> Untracked; ///< Objects that something unknown may write.
-  llvm::DenseMap<const llvm::BasicBlock *, llvm::DenseSet<const llvm::BasicBlock *>> Postdominators;
+  Meets Meeting;
 };
 
 } // namespace overlap

@@ -82,7 +82,7 @@ pub struct Status {
     pub is_running: bool,
     /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
     pub is_resting: bool,
-    /// They.
+    /// Its processors in this quantum; none while it rests or is frozen.
     pub cpus: Vec<usize>,
     /// Its traffic on each processor in MB/s, if it was seen.
     pub mbps: Option<f64>,

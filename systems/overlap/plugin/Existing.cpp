@@ -92,6 +92,15 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<Call
   return Known ? std::nullopt : std::optional(Refusal::RequestEscapes);
 }
 
+bool endsWhereItStarts(const CallBase &Start) {
+  auto *Call = dyn_cast<CallInst>(&Start);
+  if (!Call || !twin(*Call))
+    return false;
+  auto *Slot = dyn_cast<AllocaInst>(getUnderlyingObject(Call->getArgOperand(requestOf(*Call))));
+  SmallVector<CallInst *, 4> Starts, Ends;
+  return Slot && !collectUses(const_cast<AllocaInst *>(Slot), Starts, Ends) && !Ends.empty();
+}
+
 /// What a start touches and of which kind it is; false if that is not known.
 static bool describeStart(Site &S, CallInst &Start) {
   const CallInfo *Info = twin(Start);

@@ -31,5 +31,8 @@ struct ExistingWait {
 /// The requests of `F` that are known; the others have `Refused` and nothing else.
 std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI);
 
+/// True if the start `Start` has its request in a variable that only starts and ends of its own function use.
+bool endsWhereItStarts(const llvm::CallBase &Start);
+
 } // namespace overlap
 #endif

@@ -129,7 +129,8 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     if (!S.FilledFirst)
       remark(S, O);
   eraseUnused(Twins, FAM);
-  return OfFunction.empty() && !Hazard && !PutOff ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  bool Polls = !Hazard && pollInOwnWindows(M, FAM, O);
+  return OfFunction.empty() && !Hazard && !PutOff && !Polls ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 /// Options of the environment; what is wrong with them is said once and ignored.

@@ -1,6 +1,7 @@
 #include "PollEverywhere.h"
 #include "Classify.h"
 #include "CountPending.h"
+#include "OwnWindows.h"
 #include "PollingLoops.h"
 #include "Runtime.h"
 #include "Strip.h"
@@ -109,10 +110,31 @@ static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options 
   B.CreateCall(Poll, {State, B.getInt64(uint64_t(O.PollUs) * 1000)})->setCallingConv(Poll->getCallingConv());
 }
 
-/// The loops of `F` that poll from now on.
-static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights, const Options &O) {
+/// True if `L` polls, or asks MPI for something else.
+static bool asksAlready(const Loop &L) {
+  return any_of(L.blocks(), [](const BasicBlock *Block) {
+    return any_of(*Block, [](const Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      return Callee && (isMpiName(Callee->getName()) || Callee->getName().starts_with("overlap."));
+    });
+  });
+}
+
+/// The loops of `F` that poll from now on, of those that lie in `Only` if that is there.
+static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights, const Options &O,
+                       const SmallPtrSetImpl<BasicBlock *> *Only = nullptr) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   if (LI.empty())
+    return 0;
+  auto IsInside = [&](const Loop &L) {
+    return !Only || (all_of(L.blocks(), [&](BasicBlock *Block) { return Only->contains(Block); }) && !asksAlready(L));
+  };
+  SmallPtrSet<BasicBlock *, 8> Headers;
+  for (Loop *L : LI.getLoopsInPreorder())
+    if (IsInside(*L))
+      Headers.insert(L->getHeader());
+  if (Headers.empty())
     return 0;
   // Loops with a block before and exits of their own.
   bool Changed = false;
@@ -122,7 +144,9 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
   if (Changed)
     FAM.clear(F, F.getName());
   SmallVector<Loop *, 8> Chosen;
-  for (Loop *L : FAM.getResult<LoopAnalysis>(F)) {
+  for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+    if (!Headers.contains(L->getHeader()) || (L->getParentLoop() && Headers.contains(L->getParentLoop()->getHeader())))
+      continue;
     unsigned Before = Chosen.size();
     chooseLoops(*L, FAM, Weights, Chosen);
     if (Chosen.size() == Before && mayBeLong(*L, FAM, Weights))
@@ -162,7 +186,9 @@ static void forgetEffects(ArrayRef<Function *> Polling) {
   }
 }
 
-bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+/// Polls in all functions of `M`, or in the blocks of `Only`, and counts around all calls of MPI if there is such a loop or if
+/// other files may have some.
+static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, const OwnWindows *Only) {
   // A module that was compiled before it was linked is done already.
   if (O.Poll == Progress::Off || hasRuntime(M) || !isOfProgram(M) || isAllocator(M))
     return false;
@@ -170,10 +196,14 @@ bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   for (Function &F : M)
     Functions.push_back(&F);
   Cost Weights(FAM);
-  for (Function *F : Functions)
-    if (mayPoll(*F) && pollIn(*F, FAM, Weights, O))
+  for (Function *F : Functions) {
+    auto *Inside = Only ? Only->find(F) : nullptr;
+    if (mayPoll(*F) && (!Only || Inside != Only->end()) && pollIn(*F, FAM, Weights, O, Only ? &Inside->second : nullptr))
       Polling.push_back(F);
+  }
   forgetEffects(Polling);
+  if (Only && Polling.empty())
+    return false;
   bool Changed = !Polling.empty();
   for (Function *F : Functions)
     if (!F->isDeclaration() && !F->isPresplitCoroutine() && countPending(*F)) {
@@ -181,6 +211,13 @@ bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
       Changed = true;
     }
   return Changed;
+}
+
+bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) { return pollIn(M, FAM, O, nullptr); }
+
+bool pollInOwnWindows(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  OwnWindows Windows = findOwnWindows(M, FAM);
+  return !Windows.empty() && pollIn(M, FAM, O, &Windows);
 }
 
 } // namespace overlap

@@ -28,5 +28,8 @@ namespace overlap {
 /// Counts and polls in all functions of `M`; false if it has nothing to count and no loop to poll in.
 bool pollEverywhere(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Options &O);
 
+/// The same in the loops that may run while requests are pending that nothing else keeps moving (`OwnWindows`).
+bool pollInOwnWindows(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Options &O);
+
 } // namespace overlap
 #endif

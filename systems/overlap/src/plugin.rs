@@ -65,6 +65,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Meets.h",
     "Options.cpp",
     "Options.h",
+    "OwnWindows.cpp",
+    "OwnWindows.h",
     "PassLoop.cpp",
     "PassLoop.h",
     "Pipeline.cpp",

@@ -16,6 +16,11 @@ fn settings() -> Settings {
 
 /// A program of `tests/everywhere`, which may be two files in one, divided by SECOND_FILE.
 fn build(mpi: Mpi, name: &str, flags: &[&str], polls: bool, folder: &Path) -> PathBuf {
+    build_with(mpi, name, flags, polls.then(settings).as_ref(), folder)
+}
+
+/// The same with these settings, or by the plain wrapper.
+fn build_with(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
     let language = match name.rsplit('.').next() {
         Some("cpp") => Language::Cxx,
         Some("f90") => Language::Fortran,
@@ -24,10 +29,13 @@ fn build(mpi: Mpi, name: &str, flags: &[&str], polls: bool, folder: &Path) -> Pa
     let source = support::root().join("systems/overlap/tests/everywhere").join(name);
     let two_files = std::fs::read_to_string(&source).expect("text").contains("SECOND_FILE");
     let source = source.to_str().expect("text");
-    let place = |what: &str| folder.join(format!("{polls}{what}")).to_str().expect("text").to_owned();
+    let place = |what: &str| folder.join(format!("{}{what}", settings.is_some())).to_str().expect("text").to_owned();
     let compile = |words: &[&str]| {
         let words = [flags, words].concat();
-        if polls { support::compile_with(mpi, language, &settings(), &words) } else { support::compile_plain(mpi, language, &words) }
+        match settings {
+            Some(settings) => support::compile_with(mpi, language, settings, &words),
+            None => support::compile_plain(mpi, language, &words),
+        }
     };
     let (program, second) = (place(""), place("-second.o"));
     let mut words = vec!["-O2", source, "-o", &program];
@@ -78,6 +86,18 @@ fn messages_move_while_the_program_computes() {
                     assert_eq!(printed(mpi, &plain, folder.path()), ["stood still"], "{name} alone with {}", mpi.name());
                 }
             }
+        }
+    }
+}
+
+/// With the default settings, too, where one module shows both ends of the messages: a file, or the program with `-flto`.
+#[test]
+fn messages_move_by_default_where_a_module_shows_their_ends() {
+    for mpi in support::libraries("polls in own windows") {
+        for (name, flags) in [("behind-wrappers.c", &["-flto"][..]), ("in-a-vector.cpp", &[])] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let polling = build_with(mpi, name, flags, Some(&Settings::default()), folder.path());
+            assert_eq!(printed(mpi, &polling, folder.path()), ["moved"], "{name} with {}", mpi.name());
         }
     }
 }

@@ -144,9 +144,8 @@ bool Search::follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *>
 
 bool Search::leavesOpen(Function &F) const {
   auto Last = lastBlocks(F);
-  return any_of(instructions(F), [&](Instruction &I) {
-    return does(I) == Does::Opens && follow(I, Last, [](BasicBlock &) {}, [](Function &) {});
-  });
+  return any_of(instructions(F),
+                [&](Instruction &I) { return does(I) == Does::Opens && follow(I, Last, [](BasicBlock &) {}, [](Function &) {}); });
 }
 
 OwnWindows Search::run() {

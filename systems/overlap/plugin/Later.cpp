@@ -510,10 +510,14 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       ReplaceInstWithInst(Call, New);
     };
     for (const Exchange::Start &S : Of.Starts) {
-      if (!S.Received)
-        IRBuilder<>(S.Call).CreateCall(runtime(M, "__overlap_later_sends"), {List});
-      IRBuilder<> B(S.Call->getNextNode());
+      IRBuilder<> B(S.Call);
       Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), Int), B.getInt64(S.ElementBytes));
+      // Two messages would be received into one place, or into one that is still sent.
+      if (S.Received)
+        B.CreateCall(runtime(M, "__overlap_later_guard"), {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
+      else
+        B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
+      B.SetInsertPoint(S.Call->getNextNode());
       B.CreateCall(runtime(M, "__overlap_later_note"),
                    {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
     }

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 31] = [
+const PROGRAMS: [(&str, u32, Seen); 32] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -36,6 +36,7 @@ const PROGRAMS: [(&str, u32, Seen); 31] = [
     ("rank-in-the-environment.c", 2, Seen::File),
     ("reads-and-writes-by-another-way.c", 2, Seen::File),
     ("receives-into-another-array.c", 2, Seen::File),
+    ("receives-again-into-it.c", 2, Seen::File),
     ("receives-its-indices.c", 2, Seen::File),
     ("sends-what-it-has-received.c", 3, Seen::File),
     ("sentinels.f90", 2, Seen::File),

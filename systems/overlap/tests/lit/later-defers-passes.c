@@ -56,7 +56,8 @@ double f(const double *v, const int *c, double *x, double *y, double *out, int n
 // CHECK-LABEL: define {{.*}}@f(
 // CHECK: [[LIST:%.*]] = alloca [7 x i64]
 // CHECK: call void @llvm.memset.p0.i64(ptr {{.*}}[[LIST]], i8 0, i64 56
-// CHECK: call i32 @MPI_Irecv(
+// CHECK: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 800, i32 1)
+// CHECK-NEXT: call i32 @MPI_Irecv(
 // CHECK: call void @__overlap_later_note(ptr {{.*}}[[LIST]], ptr {{.*}}, ptr {{.*}}, i64 800, i32 1)
 // CHECK: call i32 @overlap.later.MPI_Send.8(ptr {{.*}}[[LIST]],
 // CHECK: call i32 @overlap.later.MPI_Wait(ptr {{.*}}[[LIST]],

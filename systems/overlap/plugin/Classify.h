@@ -93,6 +93,7 @@ struct Site {
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
   uint64_t Weight = 0;    ///< Work in the window, in weighted instructions.
+  uint64_t Beyond = 0;    ///< Work behind it that does not need the message either.
   unsigned Polls = 0;
   std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
   unsigned LoopLine = 0;

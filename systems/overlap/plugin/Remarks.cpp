@@ -31,6 +31,13 @@ std::string stoppedBy(const Site &S, Effects &Fx) {
   return "an access" + At + " must not be passed";
 }
 
+/// What could be moved by hand.
+static std::string saysBeyond(const Site &S, const Options &O) {
+  return S.Beyond < std::max<uint64_t>(O.MinWeight, 50)
+             ? ""
+             : "; " + std::to_string(S.Beyond) + " weighted instructions behind it do not need the message either";
+}
+
 void remark(const Site &S, const Options &O) {
   OptimizationRemarkEmitter ORE(S.Caller);
   const BasicBlock *Block = &S.Caller->getEntryBlock();
@@ -45,9 +52,10 @@ void remark(const Site &S, const Options &O) {
         << describe(*S.Refused);
       if (!S.Detail.empty())
         R << "; " << ore::NV("Detail", S.Detail);
+      R << saysBeyond(S, O);
       if (S.Polls)
         R << "; its window has " << ore::NV("Polls", S.Polls) << " polls";
-      R << ore::setExtraArgs() << ore::NV("Strength", name(O.Widen)) << ore::NV("Weight", S.Weight);
+      R << ore::setExtraArgs() << ore::NV("Strength", name(O.Widen)) << ore::NV("Weight", S.Weight) << ore::NV("Beyond", S.Beyond);
       return R;
     });
     return;
@@ -66,6 +74,7 @@ void remark(const Site &S, const Options &O) {
     if (S.LoopRefused)
       R << "; the loop on line " << ore::NV("LoopLine", S.LoopLine) << " stays as it is: " << ore::NV("LoopReason", name(*S.LoopRefused))
         << ": " << describe(*S.LoopRefused);
+    R << saysBeyond(S, O) << ore::setExtraArgs() << ore::NV("Beyond", S.Beyond);
     return R;
   });
 }

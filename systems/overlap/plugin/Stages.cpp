@@ -4,6 +4,7 @@
 #include "FillFirst.h"
 #include "Frontier.h"
 #include "Guard.h"
+#include "Independent.h"
 #include "PassLoop.h"
 #include "Pipeline.h"
 #include "Remarks.h"
@@ -119,6 +120,11 @@ static void weighOwn(FunctionState &S) {
   S.FirstExisting = S.Widened.size();
   for (auto [E, Before] : zip(S.Existing, S.Before)) {
     Site &Of = E.Whole;
+    if (!Of.Waits.empty())
+      S.each(Of, [&](Site &It, Analyses &A) {
+        It.Beyond = independentBehind(It, A.Fx, S.Weights, A.LI, A.PDT);
+        return false;
+      });
     if (!Of.Refused) {
       Of.Weight = S.Weights.window(Of);
       if (Of.Weight < S.O.MinWeight || Of.Weight <= Before)
@@ -132,7 +138,11 @@ static void weighOwn(FunctionState &S) {
 
 static void guard(FunctionState &S) {
   for (Site *Of : S.Sites)
-    S.each(*Of, [&](Site &It, Analyses &A) { return It.Detail = stoppedBy(It, A.Fx), false; });
+    S.each(*Of, [&](Site &It, Analyses &A) {
+      It.Detail = stoppedBy(It, A.Fx);
+      It.Beyond = independentBehind(It, A.Fx, S.Weights, A.LI, A.PDT);
+      return false;
+    });
   Effects Fx(S.FAM.getResult<AAManager>(S.F), S.O);
   S.remember(Fx);
   guardStarts(S.Pending, Fx);

@@ -55,6 +55,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Guard.h",
     "Helpers.cpp",
     "Helpers.h",
+    "Independent.cpp",
+    "Independent.h",
     "Later.cpp",
     "Later.h",
     "Lines.cpp",

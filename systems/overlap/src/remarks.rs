@@ -28,6 +28,8 @@ pub struct Row {
     pub strength: String,
     /// Work in the window, in weighted instructions.
     pub window_weight: u64,
+    /// Work behind the window that does not need the message either, in weighted instructions.
+    pub beyond_weight: u64,
     /// True if the call was converted, or an existing window widened.
     pub converted: bool,
     /// The name of the refusal, if it was not.
@@ -94,14 +96,16 @@ impl Document {
         }
         let place = self.keys.get("DebugLoc").map_or("", String::as_str).trim_matches(|it| "{} ".contains(it));
         let part = |name: &str| place.split(',').find_map(|it| it.trim().strip_prefix(name)).map(|it| scalar(it.trim_start_matches(':')));
-        let hidden = ["Strength", "Weight"];
-        let said = self.arguments.iter().filter(|it| !self.missed || !hidden.contains(&it.0.as_str()));
+        let weight = |key| self.argument(key).and_then(|it| it.parse().ok()).unwrap_or(0);
+        let hidden: &[&str] = if self.missed { &["Strength", "Weight", "Beyond"] } else { &["Beyond"] };
+        let said = self.arguments.iter().filter(|it| !hidden.contains(&it.0.as_str()));
         Some(Row {
             file: part("File").unwrap_or_default(),
             line: part("Line").and_then(|it| it.parse().ok()).unwrap_or(0),
             call: self.argument("Call")?.to_owned(),
             strength: self.argument("Strength").unwrap_or_default().to_owned(),
-            window_weight: self.argument("Weight").and_then(|it| it.parse().ok()).unwrap_or(0),
+            window_weight: weight("Weight"),
+            beyond_weight: weight("Beyond"),
             converted: !self.missed,
             reason: self.argument("Reason").map(str::to_owned),
             sentence: said.map(|it| it.1.as_str()).collect(),
@@ -230,6 +234,7 @@ pub fn to_json(rows: &[Row]) -> Value {
             "call": it.call,
             "strength": it.strength,
             "window_weight": it.window_weight,
+            "beyond_weight": it.beyond_weight,
             "converted": it.converted,
             "reason": it.reason,
         })
@@ -284,6 +289,7 @@ Args:
   - String:          ': a window of '
   - Weight:          '640'
   - String:          ' weighted instructions'
+  - Beyond:          '7200'
 ...
 --- !Passed
 Pass:            overlap
@@ -306,7 +312,8 @@ Args:
         assert_eq!(rows[0].reason.as_deref(), Some("SmallMessage"));
         assert_eq!(rows[0].sentence, "MPI_Send stays blocking: SmallMessage: the payload is small; it isn't worth it");
         assert_eq!((rows[1].call.as_str(), rows[1].line), ("MPI_Recv", 9));
-        assert_eq!((rows[1].window_weight, rows[1].strength.as_str()), (640, "basic"));
+        assert_eq!((rows[1].window_weight, rows[1].beyond_weight, rows[1].strength.as_str()), (640, 7200, "basic"));
+        assert!(rows[1].sentence.ends_with(" weighted instructions"), "{}", rows[1].sentence);
         let summary = summary(&rows);
         assert_eq!((summary.sites, summary.converted, summary.mean_window, summary.polling_loops), (2, 1, Some(640.0), 1));
         assert_eq!(to_json(&rows)["polling_loops"], json!([{"file": "a.c", "line": 12}]));

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::constant_time;
 use super::options::{Which, shown};
 use crate::output::{Failure, Output};
 
@@ -10,11 +11,16 @@ use crate::output::{Failure, Output};
 pub struct Args {
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    constant_time: constant_time::Args,
 }
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_quietly()?;
+    if args.constant_time.wanted() {
+        return constant_time::run(&args.constant_time, &subject, out);
+    }
     for warning in &subject.warnings {
         out.warning(&shown(warning));
     }

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compile;
+mod constant_time;
 mod list;
 mod options;
 mod run;

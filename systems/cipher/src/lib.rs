@@ -2,6 +2,7 @@
 
 pub mod cases;
 pub mod circuit;
+pub mod constant_time;
 pub mod counts;
 pub mod elaborate;
 pub mod emit_c;

@@ -1,0 +1,151 @@
+//! `meanwhile cipher check --constant-time`: which compilers and flags keep the emitted C free of branches and addresses that
+//! depend on a secret.
+
+use cipher::constant_time::{self, OPTS, TARGETS, Verdict};
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc};
+use cipher::pipeline::{Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::unit::Subject;
+use report::{Cell, Table};
+use serde_json::{Value, json};
+
+use super::options;
+use crate::output::{Failure, Output};
+
+/// The options of the check.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Compile the C, run it under valgrind with undefined keys and data, and say what depends on them.
+    #[arg(long)]
+    constant_time: bool,
+    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is here].
+    #[arg(long, value_name = "PROGRAM", requires = "constant_time")]
+    cc: Vec<String>,
+    /// Its flags in one word, such as `-O2` or `-O3 -funroll-loops`; several times for several [default: -O1, -O2, -O3, -Os].
+    #[arg(long, value_name = "FLAGS", requires = "constant_time", allow_hyphen_values = true)]
+    opt: Vec<String>,
+    /// Only this slicing.
+    #[arg(long, value_name = "b|v|h", value_parser = options::slicing, requires = "constant_time")]
+    slicing: Option<Slicing>,
+    /// Only this target.
+    #[arg(long, value_name = "ARCH", value_parser = options::arch, requires = "constant_time")]
+    arch: Option<Arch>,
+    /// Bits of the size variable 'm.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), requires = "constant_time")]
+    word: Option<u32>,
+}
+
+impl Args {
+    /// True if the check is asked for.
+    pub fn wanted(&self) -> bool {
+        self.constant_time
+    }
+}
+
+/// One program that was watched.
+struct Row<'a> {
+    slicing: Slicing,
+    arch: Arch,
+    cc: &'a str,
+    opt: &'a str,
+    verdict: Verdict,
+}
+
+/// Runs the check.
+pub fn run(args: &Args, subject: &Subject, out: &mut Output) -> Result<(), Failure> {
+    let compilers: Vec<&str> =
+        if args.cc.is_empty() { constant_time::compilers_here() } else { args.cc.iter().map(String::as_str).collect() };
+    let opts: Vec<&str> = if args.opt.is_empty() { OPTS.to_vec() } else { args.opt.iter().map(String::as_str).collect() };
+    if compilers.is_empty() {
+        return Err(Failure::user("there is no C compiler here", Some("name one with --cc")));
+    }
+    let targets = match args.arch {
+        None => TARGETS.to_vec(),
+        Some(arch) if TARGETS.contains(&arch) => vec![arch],
+        Some(arch) => {
+            let help = "check `--arch avx2`: the same C with other registers";
+            return Err(Failure::user(format!("valgrind does not run {}", arch.name()), Some(help)));
+        }
+    };
+    let slicings = args.slicing.map_or_else(|| subject.slicings(args.word), |it| vec![it]);
+    if slicings.is_empty() {
+        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
+        return Err(Failure::User(refused.expect("no slicing works, so this one does not")));
+    }
+    let mut rows = Vec::new();
+    let total = slicings.len() * targets.len() * compilers.len() * opts.len();
+    let bar = out.progress(total as u64);
+    for &slicing in &slicings {
+        for &arch in &targets {
+            if let Some(feature) = native::missing_feature(arch) {
+                out.warning(&format!("{}: not run, this processor has no {feature}", arch.name()));
+                continue;
+            }
+            let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
+            recipe.options.word = if slicing == Slicing::Bit { Some(1) } else { args.word };
+            let made = recipe.make(subject).map_err(Failure::User)?;
+            let source = recipe.source(&made, true, false);
+            for &cc in &compilers {
+                for &opt in &opts {
+                    bar.set_message(format!("{} {} {cc} {opt}", slicing.letter(), arch.name()));
+                    let flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
+                    let verdict = constant_time::check(&source, arch, cc, &flags).map_err(Failure::tool)?;
+                    rows.push(Row { slicing, arch, cc, opt, verdict });
+                    bar.inc(1);
+                }
+            }
+        }
+    }
+    bar.finish_and_clear();
+    let n_dirty = rows.iter().filter(|it| it.verdict != Verdict::Clean).count();
+    out.line(&table(subject, &rows).terminal(None));
+    out.object(&json!({"ok": n_dirty == 0, "subject": subject.name(), "rows": rows.iter().map(to_json).collect::<Vec<Value>>()}));
+    if n_dirty == 0 {
+        return Ok(());
+    }
+    for row in &rows {
+        if let Verdict::Depends { first, .. } = &row.verdict {
+            out.line(&format!("not constant time: {} {} {} {}: {first}", row.slicing.letter(), row.arch.name(), row.cc, row.opt));
+        }
+    }
+    Err(Failure::Reported)
+}
+
+fn to_json(row: &Row<'_>) -> Value {
+    let mut object = serde_json::to_value(&row.verdict).expect("verdicts are plain");
+    for (key, value) in [("slicing", row.slicing.letter()), ("arch", row.arch.name()), ("cc", row.cc), ("opt", row.opt)] {
+        object[key] = value.into();
+    }
+    object
+}
+
+/// A row for each slicing, target and compiler, a column for each choice of flags.
+fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
+    let mut opts: Vec<&str> = Vec::new();
+    let mut lines: Vec<(Slicing, Arch, &str)> = Vec::new();
+    for row in rows {
+        if !opts.contains(&row.opt) {
+            opts.push(row.opt);
+        }
+        if !lines.contains(&(row.slicing, row.arch, row.cc)) {
+            lines.push((row.slicing, row.arch, row.cc));
+        }
+    }
+    let columns: Vec<&str> = ["slicing", "target", "compiler"].into_iter().chain(opts.iter().copied()).collect();
+    let mut table = Table::new(&format!("constant time of {}", subject.name()), &columns)
+        .note("valgrind follows undefined keys and data: clean, or how many branches and addresses depend on them");
+    for (slicing, arch, cc) in lines {
+        let mut cells = vec![Cell::words(slicing.letter()), Cell::words(arch.name()), Cell::words(cc)];
+        for &opt in &opts {
+            let found = rows.iter().find(|it| (it.slicing, it.arch, it.cc, it.opt) == (slicing, arch, cc, opt));
+            cells.push(Cell::words(match found.map(|it| &it.verdict) {
+                None => "-".to_owned(),
+                Some(Verdict::Clean) => "clean".to_owned(),
+                Some(Verdict::Depends { places, .. }) => format!("{places} found"),
+            }));
+        }
+        table.push(cells);
+    }
+    table
+}

@@ -1,0 +1,105 @@
+//! Door: what C compilers make of a cipher, watched by valgrind: no branch and no address may depend on key or data.
+//!
+//! The test program gets memory for keys and data that nothing was written to. Memcheck follows each undefined bit through
+//! every instruction, and reports a jump, an address or a system call that depends on one.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+use serde::Serialize;
+
+use crate::emit_c::Arch;
+
+/// Compilers that are tried where none is named.
+const COMPILERS: [&str; 8] = ["gcc", "gcc-12", "gcc-14", "clang-14", "clang-15", "clang-16", "clang-19", "clang-22"];
+/// Optimisation flags that are tried where none is named.
+pub const OPTS: [&str; 4] = ["-O1", "-O2", "-O3", "-Os"];
+/// Targets that valgrind runs.
+pub const TARGETS: [Arch; 3] = [Arch::X86_64, Arch::Sse, Arch::Avx2];
+
+/// A C compiler gets this long for one file, and so does valgrind for one run.
+const LIMIT: Duration = Duration::from_secs(900);
+/// The exit code of a program that valgrind has something to say about.
+const FOUND: i32 = 99;
+
+/// What valgrind said of one program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing depends on a secret.
+    Clean,
+    /// A branch, an address or a call of the system does.
+    Depends {
+        /// How many places.
+        places: usize,
+        /// What valgrind says of the first one, and in which function it is.
+        first: String,
+    },
+}
+
+/// Those of the usual compilers that are here, each once under its shortest name.
+pub fn compilers_here() -> Vec<&'static str> {
+    let mut programs = Vec::new();
+    let mut names = Vec::new();
+    for name in COMPILERS {
+        let Some(program) = tool::find(name).map(|it| it.canonicalize().unwrap_or(it)) else { continue };
+        if !programs.contains(&program) {
+            programs.push(program);
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Compiles `source`, C with its test `main`, with this compiler and these flags, and runs it with undefined keys and data.
+///
+/// # Errors
+/// A compiler or valgrind that is missing, fails or takes too long.
+pub fn check(source: &str, arch: Arch, cc: &str, flags: &[String]) -> Result<Verdict, ToolError> {
+    let cannot = |error: std::io::Error| ToolError { ran: "create a scratch folder".to_owned(), said: error.to_string() };
+    let scratch = measure::scratch::folder().map_err(cannot)?;
+    let (text, program) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
+    std::fs::write(&text, source).map_err(cannot)?;
+    let mut compile = Command::new(cc);
+    compile.args(arch.flags()).args(["-std=gnu11", "-w", "-g"]).args(flags).arg("-o").arg(&program).arg(&text);
+    tool::run(&mut compile, &[], LIMIT)?.ok()?;
+    watch(&program)
+}
+
+fn watch(program: &Path) -> Result<Verdict, ToolError> {
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--tool=memcheck", "--leak-check=no", "--undef-value-errors=yes", &format!("--error-exitcode={FOUND}")]);
+    command.arg(program).arg("secret");
+    let ran = tool::run(&mut command, &[], LIMIT)?;
+    if ran.status.code() != Some(FOUND) {
+        return ran.ok().map(|_| Verdict::Clean);
+    }
+    let (places, first) = reports(&String::from_utf8_lossy(&ran.stderr));
+    Ok(Verdict::Depends { places, first })
+}
+
+/// How many reports there are, and the first one with the function it names.
+fn reports(text: &str) -> (usize, String) {
+    let lines: Vec<&str> = text.lines().filter_map(|it| it.split_once("== ").map(|it| it.1)).collect();
+    // A report is a sentence with the stack below it.
+    let starts: Vec<usize> = (1..lines.len()).filter(|&it| lines[it].trim_start().starts_with("at 0x")).map(|it| it - 1).collect();
+    let first = starts.first().map_or_else(String::new, |&at| {
+        let place = lines[at + 1].split_once(": ").map_or("", |it| it.1);
+        format!("{} in {}", lines[at].trim(), place.trim())
+    });
+    (starts.len(), first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_valgrind_are_counted() {
+        let text = "==7== Conditional jump or move depends on uninitialised value(s)\n==7==    at 0x109: f (cipher.c:3)\n==7==    by 0x110: main (cipher.c:9)\n==7== \n==7== Use of uninitialised value of size 8\n==7==    at 0x10A: g (cipher.c:4)\n==7== \n";
+        assert_eq!(reports(text), (2, "Conditional jump or move depends on uninitialised value(s) in f (cipher.c:3)".to_owned()));
+        assert_eq!(reports(""), (0, String::new()));
+    }
+}

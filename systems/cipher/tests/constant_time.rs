@@ -1,0 +1,84 @@
+//! No branch and no address of the emitted code depends on a secret, whichever compiler made it; one that does is found.
+//! Under MEANWHILE_LONG every primitive and slicing is watched on every target, with each compiler that is here.
+
+use cipher::constant_time::{self, OPTS, TARGETS, Verdict};
+use cipher::emit_c::Arch;
+use cipher::library::primitives;
+use cipher::native::{self, Cc};
+use cipher::pipeline::{Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::unit::Subject;
+
+/// The C of a bundled primitive, with its test program.
+fn source(name: &str, slicing: Slicing, arch: Arch) -> String {
+    let subject = Subject::bundled(name).expect("it is bundled").expect("bundled programs are right");
+    let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O2");
+    recipe.options.word = (slicing == Slicing::Bit).then_some(1);
+    let made = recipe.make(&subject).expect("bundled programs compile");
+    recipe.source(&made, true, false)
+}
+
+fn verdict(source: &str, arch: Arch, cc: &str, opt: &str) -> Verdict {
+    constant_time::check(source, arch, cc, &[opt.to_owned()]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn runs(arch: Arch) -> bool {
+    native::missing_feature(arch).is_none()
+}
+
+#[test]
+fn emitted_code_is_constant_time() {
+    let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
+    let compilers = constant_time::compilers_here();
+    assert!(compilers.len() >= 2, "{compilers:?}");
+    for (n, primitive) in primitives().iter().enumerate() {
+        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+        let slicings = subject.slicings(None);
+        if is_long {
+            for &slicing in &slicings {
+                for arch in TARGETS.into_iter().filter(|&it| runs(it)) {
+                    let source = source(&primitive.name, slicing, arch);
+                    for cc in &compilers {
+                        for opt in OPTS {
+                            assert_eq!(
+                                verdict(&source, arch, cc, opt),
+                                Verdict::Clean,
+                                "{} {slicing:?} {arch:?} {cc} {opt}",
+                                primitive.name
+                            );
+                        }
+                    }
+                }
+            }
+            continue;
+        }
+        // Bitsliced code is large, and the same operations everywhere.
+        let (arch, cc, opt) = (TARGETS[n % 3], compilers[n % compilers.len()], OPTS[n % 2]);
+        let Some(&slicing) = slicings.iter().find(|&&it| it != Slicing::Bit) else { continue };
+        if runs(arch) {
+            let source = source(&primitive.name, slicing, arch);
+            assert_eq!(verdict(&source, arch, cc, opt), Verdict::Clean, "{} {slicing:?} {arch:?} {cc} {opt}", primitive.name);
+        }
+    }
+}
+
+/// `line` put into the test program of a cipher, where keys and data are in memory.
+fn spoilt(line: &str) -> Verdict {
+    let good = source("rectangle-80", Slicing::Vertical, Arch::X86_64);
+    let bad = good.replacen("prepare();\n", &format!("prepare();\n        {line}\n"), 1);
+    assert_ne!(good, bad, "the test program calls `prepare`");
+    assert_eq!(verdict(&good, Arch::X86_64, "gcc", "-O2"), Verdict::Clean);
+    verdict(&bad, Arch::X86_64, "gcc", "-O2")
+}
+
+#[test]
+fn a_look_up_in_a_table_is_found() {
+    let found = spoilt("results[0] ^= (uint8_t)\"0123456789abcdef\"[cases[done] & 15];");
+    assert!(matches!(&found, Verdict::Depends { places, first } if *places > 0 && first.contains("run_cases (cipher.c:")), "{found:?}");
+}
+
+#[test]
+fn a_branch_on_a_secret_is_found() {
+    let found = spoilt("if (cases[done] > 100) puts(\"large\");");
+    assert!(matches!(&found, Verdict::Depends { places, first } if *places > 0 && first.starts_with("Conditional jump")), "{found:?}");
+}

@@ -133,7 +133,7 @@ fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
         }
     }
     let columns: Vec<&str> = ["slicing", "target", "compiler"].into_iter().chain(opts.iter().copied()).collect();
-    let mut table = Table::new(&format!("constant time of {}", subject.name()), &columns)
+    let mut table = Table::new(format!("constant time of {}", subject.name()), &columns)
         .note("valgrind follows undefined keys and data: clean, or how many branches and addresses depend on them");
     for (slicing, arch, cc) in lines {
         let mut cells = vec![Cell::words(slicing.letter()), Cell::words(arch.name()), Cell::words(cc)];

@@ -209,6 +209,8 @@ fn a64_compiler_output() {
 fn riscv_compiler_output() {
     compiler_output(Isa::Riscv32, "clang-19", &["--target=riscv32-unknown-elf", "-march=rv32imac"]);
     compiler_output(Isa::Riscv64, "clang-19", &["--target=riscv64-unknown-elf", "-march=rv64imac"]);
+    compiler_output(Isa::Riscv32, "clang-19", &["--target=riscv32-unknown-elf", "-march=rv32gc_zba_zbb_zbs_zicond"]);
+    compiler_output(Isa::Riscv64, "clang-19", &["--target=riscv64-unknown-elf", "-march=rv64gc_zba_zbb_zbs_zicond"]);
 }
 
 #[test]

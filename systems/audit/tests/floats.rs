@@ -61,3 +61,23 @@ fn exceptions_that_add_up_hold_nothing_back() {
         assert!(between("fadd d0, d1, d2", "fmul d3, d0, d5") > 1, "{cpu}");
     }
 }
+
+#[test]
+fn floating_point_of_riscv_waits_for_its_own_registers() {
+    for cpu in ["rocket", "sifive-u74"] {
+        let between = |first, second| between(Isa::Riscv64, cpu, first, second);
+        assert!(between("fld ft0, 0(a0)", "fadd.d ft1, ft0, ft2") > 1, "{cpu}");
+        assert!(between("fadd.d ft0, ft1, ft2", "fmul.d ft3, ft4, ft5") <= 1, "{cpu}");
+        assert!(between("fmadd.d ft0, ft1, ft2, ft3", "fmv.x.d a0, ft0") > 1, "{cpu}");
+        assert!(between("fcvt.d.w ft0, a0", "fsd ft1, 0(a1)") <= 1, "{cpu}");
+        assert!(between("feq.d a0, ft0, ft1", "add a1, a0, a0") > 1, "{cpu}");
+    }
+}
+
+/// What follows a word of floating point was lost, or taken for something else, when that was not decoded.
+#[test]
+fn the_code_around_floating_point_is_all_there() {
+    let function = assembler::assembled(Isa::Riscv64, "fld ft0, 0(a0)\nfld ft1, 8(a0)\nfadd.d fa0, ft0, ft1\nsext.b a1, a1\nret");
+    let texts: Vec<&str> = function.instructions.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, ["fld ft0, 0(a0)", "fld ft1, 8(a0)", "fadd.d fa0, ft0, ft1", "sext.b a1, a1", "ret"]);
+}

@@ -19,9 +19,9 @@ pub enum Isa {
     A32,
     /// SPARC V8, big-endian.
     Sparc,
-    /// RISC-V, 32 bits, IMAC.
+    /// RISC-V, 32 bits, IMAFDC with Zba, Zbb, Zbs and Zicond.
     Riscv32,
-    /// RISC-V, 64 bits, IMAC.
+    /// The same, 64 bits.
     Riscv64,
     /// AArch64, base instructions.
     A64,

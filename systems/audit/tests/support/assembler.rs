@@ -17,7 +17,7 @@ pub fn triple(isa: Isa) -> [&'static str; 2] {
     match isa {
         Isa::A32 => ["--triple=armv6k", "--mattr=+vfp2"],
         Isa::A64 => ["--triple=aarch64", "--mattr=+neon"],
-        Isa::Riscv64 => ["--triple=riscv64", "--mattr=+m,+a"],
+        Isa::Riscv64 => ["--triple=riscv64", "--mattr=+m,+a,+f,+d,+zbb"],
         _ => panic!("not compared here"),
     }
 }

@@ -10,8 +10,8 @@ pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
         Isa::A32 => ("armv6k", "+v6k,+trustzone,+vfp2"),
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
-        Isa::Riscv32 => ("riscv32", "+m,+a,+c"),
-        Isa::Riscv64 => ("riscv64", "+m,+a,+c"),
+        Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
+        Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
         Isa::A64 => ("aarch64", "+crc,+lse,+el3"),
         Isa::X86 => ("x86_64", ""),
     };

@@ -55,6 +55,11 @@ pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'s
         {
             Some("volume II, 2.2: capstone shows control and status registers that are newer than it by number")
         }
+        (Isa::Riscv32 | Isa::Riscv64, Ok(_))
+            if it.theirs.is_none() && !is_refused_by_llvm && matches!(word & 0x7f, 0x13 | 0x1b | 0x33 | 0x3b | 0x53) =>
+        {
+            Some("bits, conditional zeros and the rounding modes of exact conversions, which capstone refuses")
+        }
         (Isa::Riscv32 | Isa::Riscv64, Ok(_)) if first == "li" && mnemonic == "mv" && word & 3 == 3 => {
             Some("chapter 25: `li` of 0 and `mv` from zero are one word")
         }
@@ -128,7 +133,11 @@ fn riscv(it: &Difference) -> Option<&'static str> {
         Err(_) if it.isa == Isa::Riscv32 && mnemonic.starts_with("c.s") && word >> 12 & 1 == 1 => {
             Some("16.5: on RV32 a compressed shift by 32 and more is left to custom extensions")
         }
-        Err(_) if it.isa == Isa::Riscv32 && ["slli", "srli", "srai"].contains(&mnemonic) && word >> 25 & 1 == 1 => {
+        Err(_)
+            if it.isa == Isa::Riscv32
+                && ["slli", "srli", "srai", "rori", "bclri", "bexti", "binvi", "bseti"].contains(&mnemonic)
+                && word >> 25 & 1 == 1 =>
+        {
             Some("2.4.1: on RV32 the amount of a shift has five bits")
         }
         Ok(ours) if is_short && mnemonic.starts_with("c.") => {

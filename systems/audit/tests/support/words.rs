@@ -36,7 +36,8 @@ fn riscv(rng: &mut Rng) -> Vec<u8> {
         let half = rng.u16(..) & !3 | rng.u16(..3);
         return half.to_le_bytes().to_vec();
     }
-    const OPCODES: [u32; 13] = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x2f, 0x73];
+    const OPCODES: [u32; 20] =
+        [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x2f, 0x73, 0x07, 0x27, 0x43, 0x47, 0x4b, 0x4f, 0x53];
     let mut word = rng.u32(..) | 3;
     if rng.u8(..8) != 0 {
         word = word & !0x7f | OPCODES[rng.usize(..OPCODES.len())];
@@ -44,7 +45,11 @@ fn riscv(rng: &mut Rng) -> Vec<u8> {
     word = with_special_fields(word, 5, &[7, 15, 20], rng);
     // Of register forms only few upper fields mean something.
     if rng.bool() {
-        word = word & !(0x7f << 25) | [0, 1, 0x20, 9][rng.usize(..4)] << 25;
+        const UPPER: [u32; 14] = [0, 1, 0x20, 9, 0x10, 0x04, 0x05, 0x30, 0x24, 0x34, 0x14, 0x07, 0x06, 0x35];
+        word = word & !(0x7f << 25) | UPPER[rng.usize(..UPPER.len())] << 25;
+    }
+    if word & 0x7f == 0x53 {
+        word = word & !(3 << 25) | rng.u32(..2) << 25;
     }
     word.to_le_bytes().to_vec()
 }

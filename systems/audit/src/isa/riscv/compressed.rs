@@ -2,7 +2,7 @@
 //!
 //! Source: The RISC-V Instruction Set Manual, volume I, version 20191213, chapter 16.
 
-/// The word that `half` stands for; `None` if it is reserved, or of floating point.
+/// The word that `half` stands for; `None` if it is reserved.
 pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
     let it = Half(half.into());
     let (rd, rd_low, rs1_low, rs2) = (it.bits(11, 7), it.bits(4, 2) + 8, it.bits(9, 7) + 8, it.bits(6, 2));
@@ -11,10 +11,14 @@ pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
             let offset = it.bits(12, 11) << 4 | it.bits(10, 7) << 6 | it.bits(6, 6) << 2 | it.bits(5, 5) << 3;
             (offset != 0).then(|| immediate(0x13, 0, rd_low, 2, offset))
         }
+        (0, 1) => Some(immediate(0x07, 3, rd_low, rs1_low, it.offset_8())),
         (0, 2) => Some(immediate(0x03, 2, rd_low, rs1_low, it.offset_4())),
         (0, 3) if is_64 => Some(immediate(0x03, 3, rd_low, rs1_low, it.offset_8())),
+        (0, 3) => Some(immediate(0x07, 2, rd_low, rs1_low, it.offset_4())),
+        (0, 5) => Some(float_store(3, rd_low, rs1_low, it.offset_8())),
         (0, 6) => Some(store(2, rd_low, rs1_low, it.offset_4())),
         (0, 7) if is_64 => Some(store(3, rd_low, rs1_low, it.offset_8())),
+        (0, 7) => Some(float_store(2, rd_low, rs1_low, it.offset_4())),
         (1, 0) => Some(immediate(0x13, 0, rd, rd, it.immediate())),
         (1, 1) if is_64 => (rd != 0).then(|| immediate(0x1b, 0, rd, rd, it.immediate())),
         (1, 1) => Some(jump(1, it.jump_offset())),
@@ -29,8 +33,10 @@ pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
         (1, 6) => Some(branch(0, rs1_low, it.branch_offset())),
         (1, 7) => Some(branch(1, rs1_low, it.branch_offset())),
         (2, 0) => it.amount(is_64).map(|amount| immediate(0x13, 1, rd, rd, amount)),
-        (2, 2) => (rd != 0).then(|| immediate(0x03, 2, rd, 2, it.bits(12, 12) << 5 | it.bits(6, 4) << 2 | it.bits(3, 2) << 6)),
-        (2, 3) if is_64 => (rd != 0).then(|| immediate(0x03, 3, rd, 2, it.bits(12, 12) << 5 | it.bits(6, 5) << 3 | it.bits(4, 2) << 6)),
+        (2, 1) => Some(immediate(0x07, 3, rd, 2, it.stack_8())),
+        (2, 2) => (rd != 0).then(|| immediate(0x03, 2, rd, 2, it.stack_4())),
+        (2, 3) if is_64 => (rd != 0).then(|| immediate(0x03, 3, rd, 2, it.stack_8())),
+        (2, 3) => Some(immediate(0x07, 2, rd, 2, it.stack_4())),
         (2, 4) => match (it.bits(12, 12), rd, rs2) {
             (0, 0, 0) => None,
             (0, _, 0) => Some(immediate(0x67, 0, 0, rd, 0)),
@@ -39,17 +45,11 @@ pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
             (_, _, 0) => Some(immediate(0x67, 0, 1, rd, 0)),
             _ => Some(register(0x33, 0, 0, rd, rd, rs2)),
         },
+        (2, 5) => Some(float_store(3, rs2, 2, it.bits(12, 10) << 3 | it.bits(9, 7) << 6)),
         (2, 6) => Some(store(2, rs2, 2, it.bits(12, 9) << 2 | it.bits(8, 7) << 6)),
         (2, 7) if is_64 => Some(store(3, rs2, 2, it.bits(12, 10) << 3 | it.bits(9, 7) << 6)),
+        (2, 7) => Some(float_store(2, rs2, 2, it.bits(12, 9) << 2 | it.bits(8, 7) << 6)),
         _ => None,
-    }
-}
-
-/// Why [`expand`] refuses `half`.
-pub(super) fn why_not(half: u16) -> &'static str {
-    match (half & 3, half >> 13) {
-        (0 | 2, 1 | 3 | 5 | 7) => "floating point is not decoded for RISC-V",
-        _ => "the compressed form is reserved",
     }
 }
 
@@ -72,6 +72,15 @@ impl Half {
 
     fn offset_4(&self) -> u32 {
         self.bits(12, 10) << 3 | self.bits(6, 6) << 2 | self.bits(5, 5) << 6
+    }
+
+    /// Offsets of loads from the stack.
+    fn stack_4(&self) -> u32 {
+        self.bits(12, 12) << 5 | self.bits(6, 4) << 2 | self.bits(3, 2) << 6
+    }
+
+    fn stack_8(&self) -> u32 {
+        self.bits(12, 12) << 5 | self.bits(6, 5) << 3 | self.bits(4, 2) << 6
     }
 
     fn offset_8(&self) -> u32 {
@@ -115,6 +124,11 @@ fn immediate(opcode: u32, funct3: u32, rd: u32, rs1: u32, immediate: u32) -> u32
 
 fn register(opcode: u32, funct7: u32, funct3: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
     funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+}
+
+/// The store of a register of floating point.
+fn float_store(funct3: u32, rs2: u32, rs1: u32, offset: u32) -> u32 {
+    store(funct3, rs2, rs1, offset) | 0x04
 }
 
 fn store(funct3: u32, rs2: u32, rs1: u32, offset: u32) -> u32 {

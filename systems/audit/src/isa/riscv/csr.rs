@@ -78,7 +78,17 @@ pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
     let source = if is_immediate { rs1.to_string() } else { name(rs1).to_owned() };
     let short = ["", "csrw", "csrs", "csrc"][(word.funct3() & 3) as usize];
     let i = if is_immediate { "i" } else { "" };
+    let short_float = match csr.as_str() {
+        "fcsr" if !is_immediate => "csr",
+        "frm" => "rm",
+        "fflags" => "flags",
+        _ => "",
+    };
     let text = match (mnemonic, is_immediate, rd, rs1) {
+        // The names that floating point has for its own.
+        ("csrrs", false, _, 0) if !short_float.is_empty() => format!("fr{short_float} {d}"),
+        ("csrrw", _, 0, _) if !short_float.is_empty() => format!("fs{short_float}{i} {source}"),
+        ("csrrw", ..) if !short_float.is_empty() => format!("fs{short_float}{i} {d}, {source}"),
         ("csrrs", false, _, 0) => match csr.as_str() {
             "cycle" | "time" | "instret" | "cycleh" | "timeh" | "instreth" => format!("rd{csr} {d}"),
             _ => format!("csrr {d}, {csr}"),

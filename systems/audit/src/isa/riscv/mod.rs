@@ -1,4 +1,4 @@
-//! RISC-V, RV32 and RV64: IMAC with Zicsr and Zifencei.
+//! RISC-V, RV32 and RV64: IMAFDC with Zicsr and Zifencei, Zba, Zbb, Zbs and Zicond.
 //!
 //! A compressed instruction is shown as the one it stands for, with a length of 2.
 //! Source: The RISC-V Instruction Set Manual, volume I, version 20191213; the control and
@@ -6,54 +6,69 @@
 
 mod compressed;
 mod csr;
+mod extended;
+mod float;
 
 use super::build::{ALL, low_bits, number, refused, sign_extend};
 use super::{Conventions, first};
 use crate::code::{Class, Extends, Flow, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
 
-/// Registers by number; then all control and status registers as one, and the reservation of `lr`.
-const NAMES: [&str; 34] = [
-    "zero",
-    "ra",
-    "sp",
-    "gp",
-    "tp",
-    "t0",
-    "t1",
-    "t2",
-    "s0",
-    "s1",
-    "a0",
-    "a1",
-    "a2",
-    "a3",
-    "a4",
-    "a5",
-    "a6",
-    "a7",
-    "s2",
-    "s3",
-    "s4",
-    "s5",
-    "s6",
-    "s7",
-    "s8",
-    "s9",
-    "s10",
-    "s11",
-    "t3",
-    "t4",
-    "t5",
-    "t6",
-    "csr",
-    "reservation",
-];
+/// Registers by number; then all control and status registers as one, the reservation of `lr`, and the registers of
+/// floating point.
+const NAMES: [&str; 66] = {
+    let mut names = [""; 66];
+    let fixed = [
+        "zero",
+        "ra",
+        "sp",
+        "gp",
+        "tp",
+        "t0",
+        "t1",
+        "t2",
+        "s0",
+        "s1",
+        "a0",
+        "a1",
+        "a2",
+        "a3",
+        "a4",
+        "a5",
+        "a6",
+        "a7",
+        "s2",
+        "s3",
+        "s4",
+        "s5",
+        "s6",
+        "s7",
+        "s8",
+        "s9",
+        "s10",
+        "s11",
+        "t3",
+        "t4",
+        "t5",
+        "t6",
+        "csr",
+        "reservation",
+    ];
+    let mut n = 0;
+    while n < names.len() {
+        names[n] = if n < fixed.len() { fixed[n] } else { float::float_name(n - fixed.len()) };
+        n += 1;
+    }
+    names
+};
 
 /// The control and status registers, all as one.
 const CSR: Option<Reg> = Some(Reg(32));
 
 /// What `lr` leaves for `sc`.
 const RESERVATION: Option<Reg> = Some(Reg(33));
+
+/// The first register of floating point.
+const F0: u32 = 34;
 
 /// What the registers are for. Source: RISC-V ABIs Specification, version 1.0, integer calling convention.
 pub(super) const CONVENTIONS_32: Conventions = conventions(32);
@@ -120,7 +135,7 @@ pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruct
     }
     if half & 3 != 3 {
         let Some(word) = compressed::expand(half, is_64) else {
-            return refused(address, half.into(), compressed::why_not(half));
+            return refused(address, half.into(), "the compressed form is reserved");
         };
         let expanded = Word { address, word, length: 2, is_64 }.decode();
         let mut it = expanded.map_err(|error| Undecodable { word: half.into(), ..error })?;
@@ -175,7 +190,10 @@ impl Word {
             0x2f => self.atomic(),
             0x73 => self.system(),
             0x1b | 0x3b => self.refuse("it is of RV64"),
-            0x07 | 0x27 | 0x43 | 0x47 | 0x4b | 0x4f | 0x53 => self.refuse("floating point and vectors are not decoded for RISC-V"),
+            0x07 => self.float_load(),
+            0x27 => self.float_store(),
+            0x43 | 0x47 | 0x4b | 0x4f => self.float_fused(),
+            0x53 => self.float_operation(),
             opcode if opcode & 0x1f == 0x1f => self.refuse("instructions longer than 32 bits are reserved"),
             _ => self.refuse("the opcode is reserved"),
         }
@@ -203,6 +221,10 @@ impl Word {
     /// The immediate of loads, `jalr` and arithmetic.
     fn immediate(&self) -> i64 {
         sign_extend((self.word >> 20).into(), 12)
+    }
+    /// The immediate of stores.
+    fn store_immediate(&self) -> i64 {
+        sign_extend((self.funct7() << 5 | self.rd()).into(), 12)
     }
     /// Bits of a register.
     fn xlen(&self) -> u8 {
@@ -317,8 +339,7 @@ impl Word {
     }
 
     fn store(&self) -> Result<Instruction, Undecodable> {
-        let (rs1, rs2) = (self.rs1(), self.rs2());
-        let imm = sign_extend((self.funct7() << 5 | self.rd()).into(), 12);
+        let (rs1, rs2, imm) = (self.rs1(), self.rs2(), self.store_immediate());
         let (mnemonic, width) = match self.funct3() {
             0 => ("sb", 1),
             1 => ("sh", 2),
@@ -340,7 +361,7 @@ impl Word {
         let (d, s) = (name(rd), name(rs1));
         let all = if is_word { low_bits(32) } else { self.all() };
         if matches!(self.funct3(), 1 | 5) {
-            return self.shift_immediate(is_word);
+            return self.extended_immediate(is_word).map_or_else(|| self.shift_immediate(is_word), Ok);
         }
         let (class, bits, op, b, text) = match self.funct3() {
             0 if is_word && imm == 0 => (Class::Extend, all, Op::SignExtend { bits: 32 }, 0, format!("sext.w {d}, {s}")),
@@ -394,6 +415,9 @@ impl Word {
         let (rd, rs1, rs2) = (self.rd(), self.rs1(), self.rs2());
         if self.funct7() == 1 {
             return self.multiply(is_word);
+        }
+        if let Some(it) = self.extended(is_word) {
+            return Ok(it);
         }
         let less = |is_signed| Op::SetLess { is_signed };
         let (mnemonic, op) = match (self.funct7(), self.funct3()) {

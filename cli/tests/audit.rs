@@ -279,3 +279,80 @@ fn words_that_are_not_decoded_are_counted_at_the_top() {
     let answer: Value = serde_json::from_str(&ok(folder.path(), &["x.s", "--cpu", "sifive-u74", "--json"])).expect("JSON");
     assert_eq!(answer["undecodable"].as_array().map(Vec::len), Some(1), "{answer}");
 }
+
+/// A budget for `fast` of fast.c, with what it allows.
+fn budget(folder: &Path, limit: &str) -> &'static str {
+    let text = format!("[[function]]\nname = \"fast\"\nfile = \"fast.c\"\ncpu = \"arm1136jf-s\"\n{limit}\n");
+    fs::write(folder.join("budget.toml"), text).expect("a scratch file");
+    "budget.toml"
+}
+
+#[test]
+fn a_budget_is_a_gate() {
+    let folder = folder();
+    let kept = budget(folder.path(), "cycles = 1000");
+    assert!(ok(folder.path(), &["check", "--budget", kept]).contains("kept"));
+
+    let over = budget(folder.path(), "cycles = 3");
+    let ran = audit(folder.path(), &["check", "--budget", over, "--junit", "out.xml", "--sarif", "out.sarif"]);
+    assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = text(&ran);
+    assert!(said.contains("over budget: `fast` takes") && said.contains("3 are allowed"), "{said}");
+    assert!(said.contains("fast.c:"), "{said}");
+    let xml = fs::read_to_string(folder.path().join("out.xml")).expect("the file was asked for");
+    assert!(xml.contains("failures=\"1\"") && xml.contains("<failure message="), "{xml}");
+    let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("out.sarif")).expect("asked for")).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("a list");
+    assert_eq!(results[0]["ruleId"], "over-budget");
+    assert!(results.iter().any(|it| it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "fast.c"), "{sarif}");
+}
+
+#[test]
+fn a_budget_may_be_what_another_file_takes() {
+    let folder = folder();
+    let slower = SOURCE.replace("it->state & 3", "it->state * it->cap * it->state & 3");
+    fs::write(folder.path().join("old.c"), &slower).expect("a scratch file");
+    let it = budget(folder.path(), "not_worse_than = \"old.c\"");
+    ok(folder.path(), &["check", "--budget", it]);
+    fs::write(folder.path().join("old.c"), SOURCE).expect("a scratch file");
+    ok(folder.path(), &["check", "--budget", it]);
+    fs::write(folder.path().join("fast.c"), &slower).expect("a scratch file");
+    let ran = audit(folder.path(), &["check", "--budget", it]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran).contains(" in old.c"), "{}", text(&ran));
+}
+
+#[test]
+fn a_budget_that_is_wrong_is_refused() {
+    let folder = folder();
+    let it = budget(folder.path(), "cycels = 3");
+    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("budget.toml:5"));
+    let it = budget(folder.path(), "");
+    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("has no limit"));
+    assert!(refused(folder.path(), &["check", "--budget", "none.toml"], 1).contains("cannot read `none.toml`"));
+    let it = budget(folder.path(), "cycles = 3\ncold = [\"slow\"]");
+    fs::write(folder.path().join("fast.c"), "int fats(int x) { return x; }").expect("a scratch file");
+    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("did you mean `fats`?"));
+}
+
+#[test]
+fn assembly_may_come_on_standard_input() {
+    use std::io::Write;
+    let run = |words: &[&str], assembly: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.arg("audit").args(words).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary runs");
+        child.stdin.take().expect("a pipe").write_all(assembly.as_bytes()).expect("it reads");
+        child.wait_with_output().expect("it ends")
+    };
+    let function = ".globl f\n.type f, %function\nf:\n  ldr x1, [x0]\n  add x0, x1, #1\n  ret\n.size f, .-f\n";
+    let ran = run(&["-", "--cpu", "cortex-a53", "--json"], function);
+    let object: Value = serde_json::from_slice(&ran.stdout).expect("one object");
+    assert_eq!((object["function"].as_str(), object["instructions"].as_u64()), (Some("f"), Some(3)), "{object}");
+    assert_eq!(object["stall_cycles"], 1, "{object}");
+    let file = object["findings"][0]["file"].as_str().expect("it has lines");
+    assert!(file.starts_with("./") && file.ends_with("/stdin.s"), "{file}");
+    let ran = run(&["-", "--cpu", "cortex-a53"], "  no such thing\n");
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("stdin.s"), "{}", String::from_utf8_lossy(&ran.stderr));
+}

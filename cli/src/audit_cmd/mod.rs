@@ -2,6 +2,7 @@
 
 mod all;
 mod bench;
+mod check;
 mod cpus;
 mod diff;
 mod options;
@@ -43,6 +44,8 @@ pub struct Args {
 enum Command {
     /// Compare two audits: what went, what came.
     Diff(Box<diff::Args>),
+    /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more.
+    Check(check::Args),
     /// List the machines with the source of their numbers.
     Cpus,
     /// Measure the audit's own time and memory.
@@ -69,6 +72,7 @@ pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) ->
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
+        Some(Command::Check(args)) => return check::run(&args, out),
         Some(Command::Cpus) => return cpus::run(out),
         Some(Command::Bench(args)) => return bench::run(&args, out),
         None => {}

@@ -1,5 +1,6 @@
 //! Which file is audited, on which machine, and how it is compiled first.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use audit::isa::Isa;
@@ -14,7 +15,7 @@ use crate::output::Failure;
 /// Which code.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// C (.c), assembly (.s, .S), or a compiled ELF file.
+    /// C (.c), assembly (.s, .S), or a compiled ELF file; `-` for assembly on standard input.
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// The function; needed if the file has several. NAME@ADDRESS chooses between equal names.
@@ -101,22 +102,33 @@ impl How {
     /// Reads this file.
     pub fn load_file(&self, path: &Path) -> Result<Loaded, Failure> {
         let shown = path.display().to_string();
+        let is_standard_input = path == Path::new("-");
         if path.is_dir() {
             return Err(Failure::user(format!("`{shown}` is a folder"), Some("name a C file, assembly, or an ELF file")));
         }
-        if !path.exists() {
+        if !is_standard_input && !path.exists() {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
         }
         let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
         let build = self.build();
-        let bytes = match toolchain::input(path) {
+        let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
+        let bytes = match input {
             Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
             Input::C | Input::Assembly => {
                 let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
                     return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
                 };
-                toolchain::compile(path, toolchain::chosen(sets, &build), cpu, &build).map_err(Failure::tool)?
+                let isa = toolchain::chosen(sets, &build);
+                let made = if is_standard_input {
+                    let mut text = Vec::new();
+                    let read = std::io::stdin().lock().read_to_end(&mut text);
+                    read.map_err(|error| Failure::environment("read standard input", error))?;
+                    toolchain::assemble(&text, isa, cpu, &build)
+                } else {
+                    toolchain::compile(path, isa, cpu, &build)
+                };
+                made.map_err(Failure::tool)?
             }
         };
         let program = Program::parse(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod beyond;
 pub mod bits;
 pub mod bound;
+pub mod budget;
 pub mod code;
 pub mod depend;
 pub mod edit;

@@ -143,6 +143,20 @@ pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<
     read(&made)
 }
 
+/// Assembles `text`; line tables call it `stdin.s`.
+pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let (source, made) = (scratch.path().join("stdin.s"), scratch.path().join("audit.o"));
+    std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
+    let mut command = command(&source, &made, isa, cpu, build);
+    command.arg(format!("-fdebug-prefix-map={}=.", scratch.path().display()));
+    if let Ok(here) = std::env::current_dir() {
+        command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+    }
+    tool::run(&mut command, &[], LIMIT)?.ok()?;
+    read(&made)
+}
+
 /// Compiles a changed copy of `source`; files that it includes by name are still found.
 pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
     let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;

@@ -351,7 +351,7 @@ fn assembly_may_come_on_standard_input() {
     assert_eq!((object["function"].as_str(), object["instructions"].as_u64()), (Some("f"), Some(3)), "{object}");
     assert_eq!(object["stall_cycles"], 1, "{object}");
     let file = object["findings"][0]["file"].as_str().expect("it has lines");
-    assert!(file.starts_with("./") && file.ends_with("/stdin.s"), "{file}");
+    assert!(["stdin.s", "./stdin.s"].contains(&file), "{file}");
     let ran = run(&["-", "--cpu", "cortex-a53"], "  no such thing\n");
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("stdin.s"), "{}", String::from_utf8_lossy(&ran.stderr));

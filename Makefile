@@ -41,7 +41,7 @@ bench: build ## measure everything, in full, into .cache/bench; the committed re
 	$(MEANWHILE) cipher speed --out $(BENCH)/cipher-speed.json
 	$(MEANWHILE) cipher sboxes
 	$(MEANWHILE) audit bench --out $(BENCH)/audit-speed.json
-	$(MEANWHILE) regwin bench --out experiments/regwin-adaptive/adaptive.json
+	$(MEANWHILE) regwin bench --out $(BENCH)/regwin-adaptive.json
 	$(MEANWHILE) regwin variants --out $(BENCH)/regwin-variants.json
 	$(MEANWHILE) regwin speed --out $(BENCH)/regwin-speed.json
 	$(MEANWHILE) overlap bench --out $(BENCH)/overlap.json

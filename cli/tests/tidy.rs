@@ -139,6 +139,32 @@ fn crates_import_what_the_table_says() {
 }
 
 #[test]
+fn every_dependency_is_used() {
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("Cargo.toml is TOML");
+    let members = workspace["workspace"]["members"].as_array().expect("the workspace has members").clone();
+    let sources = rust_sources();
+    let mut faults = Vec::new();
+    for member in members.iter().map(|it| it.as_str().expect("a member is a path")) {
+        let manifest: toml::Table = read(&format!("{member}/Cargo.toml")).parse().expect("a manifest is TOML");
+        // What only tests use is a dependency of the tests.
+        for (section, folders) in [("dependencies", &["src/", "build.rs"][..]), ("dev-dependencies", &["src/", "tests/", "benches/"])] {
+            let Some(names) = manifest.get(section).and_then(toml::Value::as_table) else { continue };
+            for name in names.keys() {
+                let word = name.replace('-', "_") + "::";
+                let is_used = sources.iter().any(|(path, text)| {
+                    let of_crate = path.strip_prefix(member).and_then(|it| it.strip_prefix('/'));
+                    of_crate.is_some_and(|it| folders.iter().any(|folder| it.starts_with(folder))) && contains_word(text, &word)
+                });
+                if !is_used {
+                    faults.push(format!("{member}: {name}"));
+                }
+            }
+        }
+    }
+    assert_none("a dependency that nothing uses", &faults);
+}
+
+#[test]
 fn every_dependency_has_its_reason() {
     let text = read("Cargo.toml");
     let theirs = text.lines().skip_while(|line| !line.starts_with("# Other people's")).skip(1);

@@ -434,6 +434,21 @@ static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
   return Done;
 }
 
+/// Tells the list of a message that the program starts itself.
+static void note(const Exchange::Start &S, Value *List) {
+  Module &M = *S.Call->getModule();
+  IRBuilder<> B(S.Call);
+  Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), B.getInt64Ty()), B.getInt64(S.ElementBytes));
+  // Two messages would be received into one place, or into one that is still sent.
+  if (S.Received)
+    B.CreateCall(runtime(M, "__overlap_later_guard"), {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
+  else
+    B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
+  B.SetInsertPoint(S.Call->getNextNode());
+  B.CreateCall(runtime(M, "__overlap_later_note"),
+               {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
+}
+
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
 static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
   // STEP 1: functions that exchange messages become a part of this one.
@@ -509,18 +524,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       New->setDebugLoc(Call->getDebugLoc());
       ReplaceInstWithInst(Call, New);
     };
-    for (const Exchange::Start &S : Of.Starts) {
-      IRBuilder<> B(S.Call);
-      Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), Int), B.getInt64(S.ElementBytes));
-      // Two messages would be received into one place, or into one that is still sent.
-      if (S.Received)
-        B.CreateCall(runtime(M, "__overlap_later_guard"), {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
-      else
-        B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
-      B.SetInsertPoint(S.Call->getNextNode());
-      B.CreateCall(runtime(M, "__overlap_later_note"),
-                   {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
-    }
+    for (const Exchange::Start &S : Of.Starts)
+      note(S, List);
     for (const Exchange::Start &S : Of.Sends)
       Replace(S.Call, S.ElementBytes);
     CallInst *Waited = Of.Waits.front();

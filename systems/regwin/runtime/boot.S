@@ -12,13 +12,21 @@
 #define VECTORS_TO_FLUSH .rept 0x83 - 7; BAD; .endr
 #endif
 
+/* The vectors between reset and those of the windows. */
+#ifdef FPU
+#ifdef SCHEME_FLAT
+#error "-DFPU is not supported with SCHEME_FLAT"
+#endif
+#define VECTORS_TO_WINDOWS .rept 3; BAD; .endr; rd %psr, %l0; ba fpu_disabled; nop; nop
+#else
+#define VECTORS_TO_WINDOWS .rept 4; BAD; .endr
+#endif
+
     .section .text.traps, "ax"
     .global trap_table, _start
 trap_table:
     ba _start; nop; nop; nop                    /* 0x00 reset */
-    .rept 4
-    BAD
-    .endr
+    VECTORS_TO_WINDOWS
     .global vector_overflow, vector_underflow
 vector_overflow:
 #if defined(SCHEME_NS) || defined(SCHEME_FLAT)
@@ -47,9 +55,8 @@ vector_others:
 #ifdef SCHEME_ADAPTIVE
     .global trap_table, trap_table_lone, vector_overflow_lone, vector_underflow_lone, vector_flush_lone
 trap_table_lone:                                /* while one thread has all windows */
-    .rept 5
     BAD
-    .endr
+    VECTORS_TO_WINDOWS
 vector_overflow_lone:
     rd %wim, %g2; srl %g2, 1, %g3; ba lone_overflow; SHIFT_LAST(sll, %g2, %g2)
 vector_underflow_lone:
@@ -148,6 +155,17 @@ bad_trap:
     call bad_trap_report
     mov %i6, %o2
 
+#ifndef STACK_UNCHECKED
+    .global stack_overflow
+stack_overflow:                 /* %g7: the thread whose stack is too small */
+    wr %g0, 0x80, %psr
+    wr %g0, %wim
+    nop; nop; nop
+    set boot_stack_end - 96, %sp
+    call stack_overflow_report
+    nop
+#endif
+
     .global machine_stop
 machine_stop:
     wr %g0, 0xc0, %psr      /* a trap with traps off ends the machine */
@@ -169,7 +187,7 @@ thr_entry:
 
     .section .bss
     .align 8
-    .global window_owner, window_last
+    .global window_owner, window_last, boot_stack
 window_owner: .skip 384
 window_last: .skip 8
 boot_stack: .skip 4096

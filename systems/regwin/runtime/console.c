@@ -48,3 +48,11 @@ BOOT void bad_trap_report(unsigned trap, unsigned pc, unsigned fp)
     console_text("\n");
     machine_stop();
 }
+
+BOOT void stack_overflow_report(void)
+{
+    console_text("regwin: overflow ");
+    console_text(thr_self()->name);
+    console_text("\n");
+    machine_stop();
+}

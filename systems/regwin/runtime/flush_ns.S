@@ -4,6 +4,7 @@
     .section .text.trap, "ax"
     .global LONE(flush_trap)
 LONE(flush_trap):                     /* %l0: state, %l3: window mask */
+    CHECK_STACK(%fp, %l4)
     wr %g0, %wim
     mov %l3, %g2
     st %l0, [%g6 + OWNER_SCRATCH]

@@ -5,14 +5,19 @@
     .global LONE(overflow)
 #ifndef WINDOWS_A_TRAP
 LONE(overflow):                       /* %g2 ^ %g3: the window mask, one window further up */
+    KEEP_FLAGS(%l0)
+    CHECK_STACK(%fp, %l3)
     save
     wr %g2, %g3, %wim
     SPILL(%sp)
     restore
+    GIVE_FLAGS(%l0)
     jmp %l1
     rett %l2
 #else
 overflow:                       /* the same with more windows: the last one stored becomes the reserved one */
+    KEEP_FLAGS(%l0)
+    CHECK_STACK(%fp, %l3)
     or %g2, %g3, %g2
     wr %g0, %wim
     nop
@@ -32,6 +37,7 @@ overflow:                       /* the same with more windows: the last one stor
     .rept WINDOWS_A_TRAP
     restore
     .endr
+    GIVE_FLAGS(%l0)
     jmp %l1
     rett %l2
 #endif

@@ -23,7 +23,12 @@ preempt:                        /* %l0: state, %l1 and %l2: where to go on */
     cmp %l1, %l4
     bgeu preempt_later
     nop
+    CHECK_ROOM(%fp, KEPT, %l3, %l4)
     rd %y, %l3
+#ifdef FPU
+    sethi %hi(PSR_EF), %l4      /* it may have lost it when it goes on; if not, it traps once more */
+    andn %l0, %l4, %l0
+#endif
     std %l0, [%fp - KEPT]
     std %l2, [%fp - KEPT + 8]
     std %i0, [%fp - KEPT + 16]

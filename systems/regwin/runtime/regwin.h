@@ -14,6 +14,8 @@
  *
  *   -DWORKING_SET      a woken thread whose windows are resident is the next to run
  *   -DPREEMPT          timer interrupts; link preempt.S too
+ *   -DFPU              floating point in threads, main and machine_idle; link fpu.S too
+ *   -DSTACK_UNCHECKED  no look at stacks at switches and window overflows: 4 to 6 cycles less each (ERC32)
  *
  * Assembly and C with sparc64-linux-gnu-gcc (%g2 to %g7 are the runtime's), then the link:
  *
@@ -26,6 +28,13 @@
  * -ffixed-g2 ... -ffixed-g7. -ffunction-sections may be added to either.
  * The number of windows, 4 to 32, is found at boot.
  *
+ * Floating point. Without -DFPU its first instruction is trap 4. With it a thread's record is 136 bytes longer, a switch
+ * that loads a thread from memory takes 5 cycles more, and a thread that computes with float or double takes a trap when
+ * another one did so before it. Nobody else pays, and a switch between threads with windows costs nothing more. Rounding
+ * and exceptions (%fsr) are each thread's own; sqrt is an instruction with -fno-math-errno. long double calls routines
+ * that are not here. So does -msoft-float: no compiler of Debian brings __adddf3 and its like for 32-bit SPARC. Whoever
+ * links his own says -DTHR_SOFT_FLOAT.
+ *
  * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns; they run then. It
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
  * and must not return.
@@ -33,10 +42,17 @@
  * Time. No function here has a loop whose length depends on the number of threads, but thr_report. A switch
  * stores at most as many windows as there are: `meanwhile report` prints the longest switch of each scheme.
  *
- * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine.
+ * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine. So does a
+ * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before
+ * any window is stored. What a function itself writes below its stack before that is not seen.
  */
 #ifndef REGWIN_H
 #define REGWIN_H
+
+#if defined(_SOFT_FLOAT) && !defined(THR_SOFT_FLOAT)
+#error "regwin: -msoft-float needs __adddf3 and its like, which no compiler of Debian brings for 32-bit SPARC: leave it out \
+and use -DFPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
+#endif
 
 /* A thread's record: the caller's memory, the runtime's contents. The first fields are those that window.h names. */
 struct thr {
@@ -51,6 +67,9 @@ struct thr {
     unsigned stamp;             /* allocation `lru`: the time of its last switch */
     unsigned return_to;         /* PREEMPT: where its switch was called */
     unsigned slot;              /* its place among those that thr_report looks at */
+#ifdef FPU
+    unsigned fpu[32], fsr;      /* what fpu.S keeps while another thread has the floating point registers */
+#endif
 } __attribute__((aligned(8)));  /* stored by pairs of words */
 
 enum { THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM };
@@ -63,8 +82,8 @@ enum thr_reason {
 
 /* Most threads at a time. One that has ended makes room, and its memory is the program's again. */
 #define THR_MAX 32
-/* The word at the low end of a stack; if it is another one, the stack was too small. It is looked
- * at when a thread ends, and by thr_report, which names the thread. */
+/* The word at the low end of a stack; if it is another one, something wrote below the stack. It is looked at when a
+ * thread ends, and by thr_report, which names the thread. */
 #define THR_GUARD 0x57494e44u
 /* Bytes that a stack needs before the first call of its thread. A frame takes 96 bytes or more; with PREEMPT, leave
  * another 256 for the interrupt. */

@@ -14,6 +14,7 @@
     .section .text.switch, "ax"
     .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
 SWITCH_LEAVE:
+    CHECK_STACK(%sp, %o0)
     subcc %g4, 1, %o2           /* alone, and refused */
     bpos lone_refused
     rd %wim, %o1
@@ -62,6 +63,7 @@ block_next:
 block_again:
     restore
 lone_load:
+    DROP_FPU(%g2, %g3)
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:
@@ -175,6 +177,7 @@ enter:                          /* the window above the reserved one of the susp
     SHIFT_LAST(sll, %g3, %g3)
     or %g2, %g3, %g2
     wr %g2, -1, %wim
+    DROP_FPU(%g2, %g3)
     ldd [%g7 + TCB_SP], %o6
 thr_to_absent:
     ld [%g7 + TCB_NEXT], %g5
@@ -244,6 +247,7 @@ neighbour_last:                 /* one at a switch */
     nop
 
 SWITCH_FLUSH:                /* leaves no window behind */
+    CHECK_STACK(%sp, %o0)
     rd %wim, %o1
     ld [%g6 + OWNER_OTHERS], %o2
     tst %o2
@@ -286,6 +290,7 @@ inherit_absent:
     mov %g5, %g7
 inherit_shared:
     st %g7, [%g6 + %o0]
+    DROP_FPU(%g2, %g3)
     ldd [%g7 + TCB_SP], %o6
 thr_to_inherit:
     ld [%g7 + TCB_NEXT], %g5

@@ -8,6 +8,7 @@ thr_leave:
 
 SWITCH_LEAVE:
 SWITCH_FLUSH:
+    CHECK_ROOM(%sp, 64, %o1, %o0)
     add %sp, -64, %sp       /* a flat frame has no store area of its own */
     SPILL(%sp)
     std %o6, [%g7 + TCB_SP]

@@ -9,6 +9,7 @@ thr_leave:
 
 SWITCH_LEAVE:
 SWITCH_FLUSH:
+    CHECK_STACK(%sp, %o0)
     rd %wim, %o0
     srl %o0, 1, %o1
     SHIFT_LAST(sll, %o0, %o0)
@@ -23,6 +24,7 @@ block_next:
 block_again:
     restore
 take_next:
+    DROP_FPU(%g3, %g4)
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:

@@ -10,6 +10,7 @@
 #define STAMP
 #endif
 #define LEAVE_WINDOWS \
+    CHECK_STACK(%sp, %o0) \
     STAMP \
     rd %psr, %o0; \
     rd %wim, %o2; \

@@ -1,8 +1,20 @@
 /* Threads: made, finished, and what is said when none can run. */
 #include "regwin.h"
 #include "sections.h"
+#include "window.h"
+#include <stddef.h>
 
-struct thr thr_boot = {.name = "boot"};
+_Static_assert(offsetof(struct thr, next) == TCB_NEXT && offsetof(struct thr, stack) == TCB_STACK &&
+                   offsetof(struct thr, stamp) == TCB_STAMP,
+               "window.h says where the fields of a record are");
+#ifdef FPU
+_Static_assert(offsetof(struct thr, fpu) == TCB_FPU && offsetof(struct thr, fsr) == TCB_FSR, "and these");
+/* The thread whose registers those of floating point are; 0: nobody's. */
+extern struct thr *fpu_owner;
+#endif
+
+extern unsigned boot_stack[];
+struct thr thr_boot = {.name = "boot", .stack = boot_stack};
 static unsigned idle_stack[512] __attribute__((aligned(8)));
 /* Those that have not ended, and those that ended with a broken guard; 0 where there is room. */
 static struct thr *known[THR_MAX];
@@ -42,6 +54,11 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
     t->name = name;
     t->waits_for = THR_RUNS;
     t->alive = 1;
+#ifdef FPU
+    for (unsigned i = 0; i < 32; i++)
+        t->fpu[i] = 0;
+    t->fsr = 0;
+#endif
     first_frame(t, stack, bytes & ~7u, entry, argument);
     thr_wake(t);
     return 0;
@@ -53,6 +70,10 @@ RUNTIME void thr_finished(void)
 {
     struct thr *t = thr_self();
     t->alive = 0;
+#ifdef FPU
+    if (fpu_owner == t)
+        fpu_owner = 0;
+#endif
     if (t->stack[0] == THR_GUARD)
         known[t->slot] = 0;
 }

@@ -19,7 +19,10 @@
 #define TCB_NEXT 20
 #define TCB_HINT 24
 #define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
+#define TCB_STACK 36 /* the lowest word of its stack; no frame lies there */
 #define TCB_STAMP 52 /* allocation `lru`: when it was suspended */
+#define TCB_FPU 64 /* FPU: its registers, two words aligned to 8 each, and their state */
+#define TCB_FSR 192
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
 /* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
@@ -55,6 +58,27 @@
 #define SWITCH_FLUSH thr_block_flush
 #define MASK(scratch)
 #define UNMASK(scratch)
+#endif
+
+/* The frame at `sp` must lie above the lowest word of the running thread's stack: else the thread's stack is too small, and
+ * stack_overflow says so, before a window is stored there. The next instruction is executed either way. Handlers give
+ * the flags back. */
+#ifdef STACK_UNCHECKED
+#define KEEP_FLAGS(to)
+#define GIVE_FLAGS(from)
+#define CHECK_STACK(sp, scratch)
+#define CHECK_ROOM(sp, bytes, at, scratch)
+#else
+#define KEEP_FLAGS(to) rd %psr, to;
+#define GIVE_FLAGS(from) wr from, %psr;
+#define CHECK_STACK(sp, scratch) \
+    ld [%g7 + TCB_STACK], scratch; \
+    cmp sp, scratch; \
+    bleu stack_overflow;
+/* The same for what is stored so many bytes below it. */
+#define CHECK_ROOM(sp, bytes, at, scratch) \
+    sub sp, bytes, at; \
+    CHECK_STACK(at, scratch)
 #endif
 
 /* The store area of a window is the 64 bytes at its stack pointer. */
@@ -127,6 +151,23 @@ name##_unpaid: \
 name##_pause: \
     st one, [%g6 + OWNER_PAUSED]; \
     st one, [%g6 + OWNER_PAUSE]
+
+/* FPU: a thread that is loaded begins without it; whose it was does not matter. Where the thread has windows its own state
+ * register comes back instead, in which fpu.S has cleared the bit if it has lost it since. */
+#ifdef FPU
+#define PSR_EF 0x1000
+#define DROP_FPU(state, bit) \
+    rd %psr, state; \
+    sethi %hi(PSR_EF), bit; \
+    andcc state, bit, %g0; \
+    be 998f; \
+    nop; \
+    wr state, bit, %psr; \
+    nop; nop; nop; \
+    998:
+#else
+#define DROP_FPU(state, bit)
+#endif
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */
 #define SHIFT_LAST(op, from, to) \

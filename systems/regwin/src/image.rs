@@ -52,7 +52,7 @@ const RUNTIME: &[(&str, &str)] = files!("runtime":
     "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "sections.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
-    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "preempt.S",
+    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "preempt.S", "fpu.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
@@ -82,8 +82,12 @@ fn runtime_files(recipe: &Recipe) -> Vec<&'static str> {
     };
     // The trap table comes first in its section, so boot.S comes first.
     let every = ["ready.S", "threads.c", "streams.c", "int64.c", "console.c"];
-    let preempt = (recipe.variant == Variant::Preempt).then_some("preempt.S");
-    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).chain(preempt).collect()
+    let more: &[&str] = match recipe.variant {
+        Variant::Plain | Variant::Checked | Variant::CopyAll | Variant::NoPeephole | Variant::TwoATrap | Variant::FourATrap => &[],
+        Variant::Preempt => &["preempt.S"],
+        Variant::Float => &["preempt.S", "fpu.S"],
+    };
+    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).chain(more.iter().copied()).collect()
 }
 
 /// Flags for C and assembly alike.
@@ -97,13 +101,16 @@ fn flags(recipe: &Recipe) -> Vec<String> {
         Allocate::Search => Some("-DALLOCATE_SEARCH".to_owned()),
         Allocate::Lru => Some("-DALLOCATE_LRU".to_owned()),
     });
-    flags.extend(match recipe.variant {
-        Variant::Plain | Variant::NoPeephole => None,
-        Variant::Preempt => Some("-DPREEMPT".to_owned()),
-        Variant::CopyAll => Some("-DUNDERFLOW_COPIES_ALL".to_owned()),
-        Variant::TwoATrap => Some("-DWINDOWS_A_TRAP=2".to_owned()),
-        Variant::FourATrap => Some("-DWINDOWS_A_TRAP=4".to_owned()),
-    });
+    let more: &[&str] = match recipe.variant {
+        Variant::Plain | Variant::NoPeephole => &["-DSTACK_UNCHECKED"],
+        Variant::Checked => &[],
+        Variant::Preempt => &["-DPREEMPT"],
+        Variant::Float => &["-DPREEMPT", "-DFPU"],
+        Variant::CopyAll => &["-DSTACK_UNCHECKED", "-DUNDERFLOW_COPIES_ALL"],
+        Variant::TwoATrap => &["-DSTACK_UNCHECKED", "-DWINDOWS_A_TRAP=2"],
+        Variant::FourATrap => &["-DSTACK_UNCHECKED", "-DWINDOWS_A_TRAP=4"],
+    };
+    flags.extend(more.iter().map(|it| (*it).to_owned()));
     flags
 }
 

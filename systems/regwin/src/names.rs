@@ -38,10 +38,14 @@ pub enum Allocate {
 /// One departure from how the runtime is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variant {
-    /// None.
+    /// None; like the paper's, it does not look at stacks. All published counts are of it.
     Plain,
-    /// Timer interrupts switch threads.
+    /// Stacks are looked at at each switch and overflow, as in a build by the words of the header.
+    Checked,
+    /// The same, and timer interrupts switch threads.
     Preempt,
+    /// The same, with floating point.
+    Float,
     /// An underflow in place copies all eight in registers.
     CopyAll,
     /// The compiler's `restore` adds nothing.

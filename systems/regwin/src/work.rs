@@ -63,7 +63,7 @@ pub fn run(recipe: &Recipe, windows: u32, blobs: &[Blob], threads: &[String]) ->
 /// Runs a recipe without counting anything; what the program printed.
 pub fn run_plain(recipe: &Recipe, windows: u32, blobs: &[Blob]) -> Result<String, Fault> {
     let (path, code) = image(recipe)?;
-    let raw = qemu::run(&path, &code, windows, blobs, None, recipe.variant == Variant::Preempt)?;
+    let raw = qemu::run(&path, &code, windows, blobs, None, matches!(recipe.variant, Variant::Preempt | Variant::Float))?;
     finished(&raw.console)
 }
 

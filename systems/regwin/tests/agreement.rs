@@ -36,7 +36,9 @@ fn random_scenarios_count_alike() {
         let allocate = Allocate::ALL[rng.usize(..3)];
         let allocate = if allocate.fits(scheme) { allocate } else { Allocate::Simple };
         let recipe = Recipe { cc, allocate, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
-        let output = compare(recipe, rng.u32(4..=32), &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
+        let windows = rng.u32(4..=32);
+        let recipe = Recipe { variant: [Variant::Plain, Variant::Checked][rng.usize(..2)], ..recipe };
+        let output = compare(recipe, windows, &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
         assert!(!output.contains("wrong"), "seed {seed}: a value in a window was lost\n{output}");
     }
 }
@@ -65,8 +67,9 @@ fn interrupted_threads_lose_nothing() {
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
         let cc = Cc::ALL[rng.usize(..2)];
-        let recipe = Recipe { cc, variant: Variant::Preempt, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
+        let recipe = Recipe { cc, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
         let (windows, quantum) = (rng.u32(4..=32), rng.u32(10..200));
+        let recipe = Recipe { variant: [Variant::Preempt, Variant::Float][rng.usize(..2)], ..recipe };
         let run = |quantum| {
             let what = format!("seed {seed}, {recipe:?}, {windows} windows, {quantum} ticks");
             let output =

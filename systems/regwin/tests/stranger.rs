@@ -1,44 +1,12 @@
 //! Who builds the runtime in a folder of his own, by the words of its header, gets a program that boots and is preempted.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod support;
 
-const HEADER: &str = include_str!("../runtime/regwin.h");
-
-/// The words behind `gcc:` or `link:` in the header.
-fn words(of: &str) -> Vec<&'static str> {
-    HEADER.lines().filter_map(|line| line.trim_start_matches([' ', '*']).strip_prefix(of)).flat_map(str::split_whitespace).collect()
-}
-
-fn run(command: &mut Command) -> String {
-    let out = command.stdin(Stdio::null()).output().expect("the tool starts");
-    let text = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{command:?}: {text}");
-    text
-}
+use support::{Build, SCHEMES};
 
 /// What this program prints, built with more flags for its C.
-fn printed(more: &[&str], program: &str) -> String {
-    let folder = measure::scratch::folder().expect("a folder");
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
-    for file in std::fs::read_dir(runtime).expect("the runtime") {
-        let file = file.expect("a file");
-        std::fs::copy(file.path(), folder.path().join(file.file_name())).expect("a copy");
-    }
-    std::fs::write(folder.path().join("program.c"), program).expect("the program");
-    let files = "boot.S ready.S threads.c streams.c int64.c console.c overflow_sharing.S underflow_sharing.S \
-                 flush_sharing.S switch_sp.S preempt.S program.c";
-    let mut gcc = Command::new("sparc64-linux-gnu-gcc");
-    run(gcc
-        .current_dir(folder.path())
-        .args(words("gcc:"))
-        .args(["-DSCHEME_SP", "-DPREEMPT", "-I.", "-c"])
-        .args(more)
-        .args(files.split(' ')));
-    let objects = files.split(' ').map(|it| format!("{}.o", it.rsplit_once('.').expect("an ending").0));
-    run(Command::new("sparc64-linux-gnu-ld").current_dir(folder.path()).args(words("link:")).args(["-o", "x.elf"]).args(objects));
-    let qemu = "20 qemu-system-sparc -M leon3_generic -cpu LEON3,nwindows=8 -nographic -monitor none -serial stdio -kernel x.elf";
-    run(Command::new("timeout").current_dir(folder.path()).args(qemu.split(' ')))
+fn printed(flags: &[&str], program: &str) -> String {
+    support::printed(Build { flags, options: &["-DPREEMPT"], ..Build::of("SP") }, program)
 }
 
 /// A thread that spins until another, made after it, has run: it ends only if it is interrupted.
@@ -55,7 +23,10 @@ void machine_idle(void *x) { (void)x; thr_report(); machine_stop(); }
 
 #[test]
 fn the_flags_of_the_header_build_a_program_that_is_preempted() {
-    assert_eq!(printed(&[], SPINNER), "seen\nregwin: done\n");
+    for scheme in SCHEMES {
+        let build = Build { options: &["-DPREEMPT"], ..Build::of(scheme) };
+        assert_eq!(support::printed(build, SPINNER), "seen\nregwin: done\n", "{scheme}");
+    }
 }
 
 #[test]

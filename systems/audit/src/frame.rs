@@ -1,6 +1,8 @@
 //! Which slot of the stack frame each instruction touches: the stack pointer followed along
 //! all branches.
 
+use std::collections::BTreeSet;
+
 use crate::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Value};
 use crate::function::Function;
 use crate::isa::Isa;
@@ -33,7 +35,11 @@ pub struct Frame {
 impl Frame {
     /// Follows the stack pointer through `function`.
     pub fn of(function: &Function) -> Frame {
-        let conventions = function.isa.conventions();
+        Frame::along(function, |_, _| true)
+    }
+
+    /// The same along some ways only: from one place to another.
+    fn along(function: &Function, is_open: impl Fn(usize, usize) -> bool) -> Frame {
         let mut frame = Frame { isa: function.isa, states: vec![None; function.instructions.len()] };
         let mut open = Vec::new();
         if !function.instructions.is_empty() {
@@ -41,10 +47,8 @@ impl Frame {
             open.push(0);
         }
         while let Some(idx) = open.pop() {
-            let Some(state) = frame.states[idx] else { continue };
-            let instruction = &function.instructions[idx];
-            let after = step(instruction, idx, state, conventions.stack_pointer, conventions.frame_pointer);
-            for to in successors(function, idx) {
+            let Some(after) = frame.after(function, idx) else { continue };
+            for to in successors(function, idx).into_iter().filter(|to| is_open(idx, *to)) {
                 let merged = match frame.states[to] {
                     None => after,
                     Some(known) => State { stack: same(known.stack, after.stack), frame: same(known.frame, after.frame) },
@@ -56,6 +60,12 @@ impl Frame {
             }
         }
         frame
+    }
+
+    /// What is known behind an instruction.
+    fn after(&self, function: &Function, idx: usize) -> Option<State> {
+        let conventions = self.isa.conventions();
+        Some(step(&function.instructions[idx], idx, self.states[idx]?, conventions.stack_pointer, conventions.frame_pointer))
     }
 
     /// The slot of an access of instruction `idx`; `None` if it is none of the frame, or not known.
@@ -100,6 +110,30 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
         next.push(idx + 1);
     }
     next
+}
+
+/// Calls that do not return although nobody says so: other ways lead to what stands behind them, with another frame. A compiler
+/// puts the blocks of a function behind each other as it likes.
+///
+/// ```text
+/// slow: bl slowpath        called before the frame was made
+/// cold: bl restore         reached from elsewhere, with the frame
+///       b go
+/// ```
+pub fn last_calls(function: &Function) -> Vec<usize> {
+    let targets: BTreeSet<usize> = (0..function.instructions.len()).filter_map(|it| function.target(it)).collect();
+    let may_end = |idx: usize, to: usize| matches!(function.instructions[idx].flow, Flow::Call { .. }) && targets.contains(&to);
+    let calls: Vec<usize> = (0..function.instructions.len()).filter(|&idx| may_end(idx, idx + 1)).collect();
+    if calls.is_empty() {
+        return calls;
+    }
+    let frame = Frame::along(function, |idx, to| to != idx + 1 || !may_end(idx, to));
+    let stack = |state: Option<State>| state.and_then(|it| it.stack);
+    let differs = |idx: &usize| match (stack(frame.after(function, *idx)), stack(frame.states[*idx + 1])) {
+        (Some(left), Some(there)) => left != there,
+        _ => false,
+    };
+    calls.into_iter().filter(differs).collect()
 }
 
 fn same(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {

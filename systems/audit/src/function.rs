@@ -31,6 +31,8 @@ pub struct Function {
     pub callees: BTreeMap<u64, String>,
     /// It lies in a section for code that seldom runs (`.text.unlikely`, `.text.exit`, ...).
     pub is_cold: bool,
+    /// What loads of words beside the code bring, by address of the instruction, where it is known: no linker writes it.
+    pub constants: BTreeMap<u64, u32>,
 }
 
 impl Function {

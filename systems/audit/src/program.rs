@@ -1,18 +1,37 @@
 //! An ELF file as functions: which there are, where their code lies, what it calls, which
 //! lines it comes from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind, SectionIndex, SectionKind, SymbolKind, elf,
 };
 use report::{Diagnostic, did_you_mean};
 
-use crate::code::{Flow, Undecodable};
+use crate::code::{Flow, Instruction, Undecodable};
+use crate::frame;
 use crate::function::Function;
 use crate::isa::Isa;
 use crate::lines::Lines;
 use crate::relocate::Layout;
+
+/// Functions of the C and C++ libraries that do not return, for files without debug information.
+const NEVER_RETURN: [&str; 14] = [
+    "abort",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "__assert_fail",
+    "__assert",
+    "__assert_func",
+    "__stack_chk_fail",
+    "__chk_fail",
+    "__fortify_fail",
+    "longjmp",
+    "_Unwind_Resume",
+    "__cxa_throw",
+];
 
 /// A loaded file.
 #[derive(Debug)]
@@ -27,6 +46,8 @@ pub struct Program {
     pub lines: Lines,
     sections: Vec<Code>,
     links: BTreeMap<u64, Link>,
+    /// Places in sections with code that a linker would still write.
+    relocated: BTreeSet<u64>,
 }
 
 /// A function of the file.
@@ -100,7 +121,13 @@ impl Program {
         }
         let links = links(&file, &layout, isa);
         let lines = Lines::read(&file, &layout);
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links })
+        let text = file.sections().filter(|it| it.kind() == SectionKind::Text);
+        let places = |section: object::Section<'_, '_>| {
+            let base = layout.base(section.index());
+            section.relocations().map(|(offset, _)| base.wrapping_add(offset)).collect::<Vec<u64>>()
+        };
+        let relocated = if file.kind() == object::ObjectKind::Relocatable { text.flat_map(places).collect() } else { BTreeSet::new() };
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
     }
 
     /// The function of this name; `NAME@ADDRESS` chooses between several of one name.
@@ -201,12 +228,33 @@ impl Program {
         }
         for instruction in instructions.iter_mut().filter(|it| matches!(it.flow, Flow::Call { .. })) {
             let callee = callees.get(&instruction.address);
-            if callee.is_some_and(|it| self.lines.never_return.contains(it)) {
+            if callee.is_some_and(|it| self.lines.never_return.contains(it) || self.is_librarys_last(it)) {
                 instruction.flow = Flow::LastCall;
             }
         }
-        let function = Function { name: symbol.name.clone(), isa: self.isa, instructions, frames, callees, is_cold: symbol.is_cold };
+        let constants = instructions.iter().filter_map(|it| Some((it.address, self.constant(code, it)?))).collect();
+        let mut function =
+            Function { name: symbol.name.clone(), isa: self.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
+        for idx in frame::last_calls(&function) {
+            function.instructions[idx].flow = Flow::LastCall;
+        }
         Ok(Decoded { function, undecodable })
+    }
+
+    /// A function of the C library that never returns, and not one of this file that has its name.
+    fn is_librarys_last(&self, name: &str) -> bool {
+        NEVER_RETURN.contains(&name) && !self.symbols.iter().any(|it| it.name == name)
+    }
+
+    /// What an instruction of A32 loads from beside the code.
+    fn constant(&self, code: &Code, instruction: &Instruction) -> Option<u32> {
+        let [access] = instruction.accesses[..] else { return None };
+        let address = u64::try_from(access.disp).ok().filter(|_| access.base.is_none() && access.index.is_none())?;
+        if self.isa != Isa::A32 || access.is_store || access.width != 4 || self.relocated.contains(&address) {
+            return None;
+        }
+        let bytes = code.bytes.get(usize::try_from(address.checked_sub(code.base)?).ok()?..)?;
+        Some(u32::from_le_bytes(*bytes.first_chunk()?))
     }
 
     /// Puts the target in place that a linker would write.

@@ -31,7 +31,7 @@ fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
     }
     let callees = places.iter().filter(|_| rng.u32(0..20) == 0).map(|it| (*it, "abort".to_owned())).collect();
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false }
+    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants: Default::default() }
 }
 
 #[test]
@@ -74,7 +74,15 @@ fn very_long_paths_have_an_audit_too() {
         .map(|(idx, word): (usize, &u32)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
         .collect();
     let frames = vec![Vec::new(); instructions.len()];
-    let function = Function { name: "long".to_owned(), isa: Isa::A32, instructions, frames, callees: Default::default(), is_cold: false };
+    let function = Function {
+        name: "long".to_owned(),
+        isa: Isa::A32,
+        instructions,
+        frames,
+        callees: Default::default(),
+        is_cold: false,
+        constants: Default::default(),
+    };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
     let audit = audit(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
     assert_eq!(audit.cycles.instructions, 3000);

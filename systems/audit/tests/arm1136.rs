@@ -20,7 +20,15 @@ fn function(words: &[u32]) -> Function {
         .map(|(idx, word)| Isa::A32.decode(0xf001_003c + 4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
         .collect();
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees: Default::default(), is_cold: false }
+    Function {
+        name: "fixture".to_owned(),
+        isa: Isa::A32,
+        instructions,
+        frames,
+        callees: Default::default(),
+        is_cold: false,
+        constants: Default::default(),
+    }
 }
 
 fn core() -> Core {

@@ -56,7 +56,15 @@ fn function(words: &[u32]) -> Function {
     let decoded = words.iter().enumerate().map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()));
     let instructions: Vec<_> = decoded.map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect();
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "f".into(), isa: Isa::A32, instructions, frames, callees: BTreeMap::new(), is_cold: false }
+    Function {
+        name: "f".into(),
+        isa: Isa::A32,
+        instructions,
+        frames,
+        callees: BTreeMap::new(),
+        is_cold: false,
+        constants: Default::default(),
+    }
 }
 
 /// The words without what the finding calls needless; none if it claims no such thing.

@@ -196,3 +196,18 @@ fn a_changed_copy_finds_the_headers_beside_the_file() {
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(parsed(&bytes).symbol("g").is_ok());
 }
+
+#[test]
+fn words_beside_the_code_are_known_unless_a_linker_writes_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("pool.s");
+    let text = ".syntax unified\n.global f\n.type f,%function\nf: ldr r0, 1f\n ldr r1, 2f\n ldr r2, 3f\n bx lr\n\
+                1: .word 0xff\n2: .word elsewhere\n3: .word 0x12345678\n.size f,.-f\n";
+    std::fs::write(&path, text).expect("a scratch file");
+    let bytes = toolchain::compile(&path, Isa::A32, "arm1136jf-s", &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::parse("pool.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let function = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}")).function;
+    let start = function.instructions[0].address;
+    let known: Vec<(u64, u32)> = function.constants.iter().map(|(at, value)| (at - start, *value)).collect();
+    assert_eq!(known, [(0, 0xff), (8, 0x1234_5678)]);
+}

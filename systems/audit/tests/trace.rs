@@ -19,7 +19,7 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
         .collect();
     let frames = vec![Vec::new(); instructions.len()];
     let callees: BTreeMap<u64, String> = callees.iter().map(|(address, name)| (*address, (*name).to_owned())).collect();
-    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees, is_cold: false }
+    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees, is_cold: false, constants: Default::default() }
 }
 
 fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {

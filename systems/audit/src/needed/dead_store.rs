@@ -7,7 +7,7 @@ use super::Subject;
 use crate::code::{Access, Class, Flow, Instruction};
 use crate::finding::{Edit, Finding, Kind};
 use crate::frame::Slot;
-use crate::spills;
+use crate::spills::{self, OwnAccess};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -91,11 +91,14 @@ fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for it in accesses.iter().filter(|it| !it.is_store) {
         loaded.entry(it.slot.count).or_default().push((it.slot.offset, end(it.slot, it.width)));
     }
-    for it in accesses.iter().filter(|it| it.is_store) {
+    let is_read = |it: &OwnAccess| {
         let overlaps = |(from, to): &(i64, i64)| *from < end(it.slot, it.width) && it.slot.offset < *to;
-        if loaded.get(&it.slot.count).is_some_and(|them| them.iter().any(overlaps)) {
-            continue;
-        }
+        loaded.get(&it.slot.count).is_some_and(|them| them.iter().any(overlaps))
+    };
+    let stores: Vec<OwnAccess> = accesses.iter().filter(|it| it.is_store).copied().collect();
+    // What stores several registers is dead if nobody reads any of them.
+    for own in stores.chunk_by(|a, b| a.idx == b.idx).filter(|own| !own.iter().any(is_read)) {
+        let it = &own[0];
         let why = "nobody reads this place of the frame, and its address is not taken".to_owned();
         let mut finding = subject.finding(it.idx, Kind::DeadStore, why);
         finding.edit = Some(Edit::unverified("leave the variable out, unless it is `volatile`"));

@@ -6,6 +6,9 @@
 //!
 //! add r3, r0, #4096    the offset 4100 does not fit in the twelve bits of a load
 //! ldr r3, [r3, #4]
+//!
+//! ldr r3, [pc, #40]    0x40000404
+//! ldr r2, [pc, #40]    0x40000504: add r2, r3, #256
 //! ```
 
 use super::{Subject, is_load};
@@ -120,23 +123,50 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     Some(finding)
 }
 
-/// A constant or an address that is loaded.
+/// A constant that is loaded although one instruction would make it: by itself, or from a constant that a register holds. In two
+/// it would take no fewer cycles than the load.
 fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
-    let instruction = subject.at(idx);
-    let is_pool = subject.function.isa == Isa::A32 && is_load(instruction) && instruction.accesses[0].base.is_none();
-    if !is_pool {
-        return None;
-    }
-    let why = format!("an address, or a constant that no immediate encodes, is loaded: {}", limit(subject.function.isa));
+    let value = constant(subject, idx)?;
+    let (why, edit) = if is_immediate(value) || is_immediate(!value) {
+        (format!("{value:#x} is loaded, and one instruction would make it"), "write the constant as an immediate operand")
+    } else {
+        let near = |place: &usize| {
+            let held = constant(subject, *place)?;
+            let by = value.wrapping_sub(held);
+            let [write] = subject.at(*place).writes[..] else { return None };
+            let is_near = is_immediate(by) || is_immediate(by.wrapping_neg());
+            let is_held = subject.is_straight(*place, idx) && subject.is_kept(write.reg, *place, idx);
+            (is_near && is_held).then_some((write.reg, by as i32))
+        };
+        let (reg, by) = (0..idx).rev().find_map(|place| near(&place))?;
+        let reg = subject.name(reg);
+        let from = match by {
+            0 => format!("{reg} holds it"),
+            1.. => format!("it is {reg} plus {by}"),
+            _ => format!("it is {reg} less {}", by.unsigned_abs()),
+        };
+        (format!("{value:#x} is loaded, and {from}"), "reach the object through the pointer that is in a register already")
+    };
     let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
-    finding.edit =
-        Some(Edit::unverified("reach the object through a pointer that is in a register already, or choose an encodable constant"));
+    finding.edit = Some(Edit::unverified(edit));
     Some(finding)
+}
+
+/// The word beside the code that an instruction loads, if it is known and nothing else is done.
+fn constant(subject: &Subject<'_>, idx: usize) -> Option<u32> {
+    let instruction = subject.at(idx);
+    let is_plain = is_load(instruction) && !instruction.is_guarded && subject.function.isa == Isa::A32;
+    subject.function.constants.get(&instruction.address).copied().filter(|_| is_plain)
+}
+
+/// Eight bits, rotated by an even number.
+fn is_immediate(value: u32) -> bool {
+    (0..32).step_by(2).any(|by| value.rotate_left(by) < 256)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, found, places};
+    use super::super::tests::{RETURN, found, function, places};
     use super::*;
 
     #[test]
@@ -173,9 +203,50 @@ mod tests {
         assert!(places(&[0xe280_3a01, 0xe593_0004, 0xe583_0008, RETURN], Kind::SplitImmediate).is_empty());
     }
 
+    /// What is found at each place of a function whose loads bring these constants.
+    fn loaded(words: &[u32], constants: &[(u64, u32)]) -> Vec<(usize, String)> {
+        let mut function = function(words);
+        function.constants = constants.iter().copied().collect();
+        let subject = Subject {
+            bits: crate::bits::Bits::of(&function),
+            function: &function,
+            is_hot: vec![true; words.len()],
+            callees: Default::default(),
+        };
+        let mut findings = Vec::new();
+        find(&subject, &mut findings);
+        findings.into_iter().map(|it| (it.idx, it.why)).collect()
+    }
+
+    const LOAD0: u32 = 0xe59f_0008; // ldr r0, [pc, #8]
+    const LOAD1: u32 = 0xe59f_1008;
+    const SUM: u32 = 0xe080_0001; // add r0, r0, r1
+
     #[test]
-    fn a_constant_in_memory() {
-        assert_eq!(places(&[0xe59f_0004, RETURN], Kind::SplitImmediate), [0]); // ldr r0, [pc, #4]
-        assert!(places(&[0xe590_0004, RETURN], Kind::SplitImmediate).is_empty());
+    fn a_constant_in_memory_that_no_instruction_makes_is_none() {
+        assert!(loaded(&[LOAD0, RETURN], &[(0, 0x1234_5678)]).is_empty());
+        // Two instructions make it, which is no better; an address of the linker's is not known.
+        assert!(loaded(&[LOAD0, RETURN], &[(0, 0x1004)]).is_empty());
+        assert!(loaded(&[LOAD0, RETURN], &[]).is_empty());
+        // Far from the other one.
+        assert!(loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x5000_0808)]).is_empty());
+    }
+
+    #[test]
+    fn a_constant_in_memory_that_one_instruction_makes() {
+        let all = loaded(&[LOAD0, RETURN], &[(0, 0x3fc00)]);
+        assert_eq!(all, [(0, "0x3fc00 is loaded, and one instruction would make it".to_owned())]);
+        let all = loaded(&[LOAD0, RETURN], &[(0, 0xffff_ff00)]);
+        assert_eq!(all, [(0, "0xffffff00 is loaded, and one instruction would make it".to_owned())]);
+    }
+
+    #[test]
+    fn a_constant_in_memory_near_one_that_is_there() {
+        let all = loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x4000_0504)]);
+        assert_eq!(all, [(1, "0x40000504 is loaded, and it is r0 plus 256".to_owned())]);
+        let all = loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x4000_0400)]);
+        assert_eq!(all, [(1, "0x40000400 is loaded, and it is r0 less 4".to_owned())]);
+        // r0 was changed in between.
+        assert!(loaded(&[LOAD0, 0xe280_0001, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (8, 0x4000_0504)]).is_empty());
     }
 }

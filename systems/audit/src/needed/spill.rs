@@ -10,10 +10,13 @@ use crate::spills::{self, Place};
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
-    for place in places.iter().filter(|it| !keeps_for_caller(subject, it, &places)) {
-        findings.push(match place.kind {
-            spills::Kind::Spill => spill(subject, place, &places),
-            spills::Kind::Reload => reload(subject, place, &places),
+    for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
+        if own.iter().any(|it| keeps_for_caller(subject, it, &places)) {
+            continue;
+        }
+        findings.push(match own[0].kind {
+            spills::Kind::Spill => spill(subject, own, &places),
+            spills::Kind::Reload => reload(subject, own, &places),
         });
     }
     frame_for_cold_calls(subject, findings);
@@ -38,15 +41,18 @@ fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> b
     }
 }
 
-fn spill(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
-    let n_hot = places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
-    let is_hot = subject.is_hot[place.idx];
+/// `own` are the slots of one instruction.
+fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
+    let idx = own[0].idx;
+    let is_own = |it: &Place| own.iter().any(|place| place.slot == it.slot);
+    let n_hot = places.iter().filter(|it| is_own(it) && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
+    let is_hot = subject.is_hot[idx];
     let why = if is_hot && n_hot == 0 {
         "the value is only needed back on a cold path: the store could stand there".to_owned()
     } else {
         "there was no register for the value".to_owned()
     };
-    let mut finding = subject.finding(place.idx, Kind::Spill, why);
+    let mut finding = subject.finding(idx, Kind::Spill, why);
     finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
         "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)"
     } else {
@@ -55,13 +61,18 @@ fn spill(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
     finding
 }
 
-fn reload(subject: &Subject<'_>, place: &Place, places: &[Place]) -> Finding {
+/// `own` are the slots of one instruction.
+fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
+    let place = &own[0];
     let before = places.iter().rev().find(|it| it.slot == place.slot && it.kind == spills::Kind::Spill && it.idx < place.idx);
     let mut why = "the value was spilled".to_owned();
-    if let Some(store) = before.filter(|it| subject.is_straight(it.idx, place.idx)) {
-        let data = subject.at(store.idx).reads.iter().find(|it| it.role == Role::Data);
-        if let Some(data) = data.filter(|it| subject.is_kept(it.reg, store.idx, place.idx)) {
-            why = format!("{} still holds the value that {} stored", subject.name(data.reg), subject.named(store.idx));
+    if let Some(store) = before.filter(|it| own.len() == 1 && subject.is_straight(it.idx, place.idx)) {
+        let data: Vec<Reg> = subject.at(store.idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
+        // Of several registers it is not said which.
+        if let [data] = data[..]
+            && subject.is_kept(data, store.idx, place.idx)
+        {
+            why = format!("{} still holds the value that {} stored", subject.name(data), subject.named(store.idx));
         }
     }
     subject.finding(place.idx, Kind::Reload, why)

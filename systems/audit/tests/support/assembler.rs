@@ -35,5 +35,13 @@ pub fn assembled(isa: Isa, text: &str) -> Function {
     let instructions: Vec<_> = words.map(|(idx, word)| isa.decode(4 * idx as u64, word).expect("llvm-mc makes instructions")).collect();
     assert_eq!(instructions.len(), text.lines().count(), "one instruction a line");
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "random".to_owned(), isa, instructions, frames, callees: Default::default(), is_cold: false }
+    Function {
+        name: "random".to_owned(),
+        isa,
+        instructions,
+        frames,
+        callees: Default::default(),
+        is_cold: false,
+        constants: Default::default(),
+    }
 }

@@ -20,4 +20,5 @@ pub mod run_text;
 pub mod speed;
 pub mod suite;
 pub mod syntax;
+pub mod transpose;
 pub mod unit;

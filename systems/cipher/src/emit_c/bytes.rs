@@ -1,11 +1,13 @@
-//! Bytes to registers and back, and the byte interface that users call.
+//! Bytes to registers and back: which function moves a field, the loops where no network fits, and one key for all slices.
 
 use std::fmt::Write;
 
 use crate::layout::Layout;
 use crate::pipeline::Slicing;
+use crate::transpose::{Direction, Moves, Problem};
 
 use super::arch::Shape;
+use super::network::{self, Helpers};
 
 /// A parameter or result as bytes.
 #[derive(Debug, Clone)]
@@ -25,14 +27,58 @@ impl Field {
     pub fn n_registers(&self, shape: Shape) -> usize {
         if shape.slicing == Slicing::Bit { self.n_words * self.word_bits as usize } else { self.n_words }
     }
+
+    /// The steps that move it; see [`Problem::moves`].
+    pub fn moves(&self, shape: Shape, direction: Direction, order: Option<&[u32]>) -> Option<Moves> {
+        Problem { layout: &self.layout, word_bits: self.word_bits, shape }.moves(direction, order)
+    }
 }
 
-/// The functions that the others use.
-pub fn common(shape: Shape) -> String {
-    if shape.slicing != Slicing::Bit {
-        return String::new();
+/// The functions that move the blocks of a unit, and which block each slice holds.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// `load_NAME` and `store_NAME` of the fields that have a network, with what they call.
+    pub text: String,
+    /// Fields whose `load_NAME` is in `text`.
+    pub loads: Vec<String>,
+    /// Fields whose `store_NAME` is in `text`.
+    pub stores: Vec<String>,
+    /// The bit of a block's number that each bit of a slice's number is.
+    pub order: Option<Vec<u32>>,
+}
+
+/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then the results.
+pub fn blocks(input: &Field, outputs: &[Field], shape: Shape) -> Blocks {
+    let mut helpers = Helpers::default();
+    let mut blocks = Blocks::default();
+    let mut functions = String::new();
+    if let Some(moves) = input.moves(shape, Direction::Load, None)
+        && let Some(text) = network::function(input, shape, Direction::Load, &moves, &mut helpers)
+    {
+        functions += &text;
+        blocks.loads.push(input.name.clone());
+        blocks.order = Some(moves.order);
     }
-    "
+    for output in outputs {
+        let order: Vec<u32> = blocks.order.clone().unwrap_or_else(|| (0..shape.blocks().ilog2()).collect());
+        if let Some(moves) = output.moves(shape, Direction::Store, Some(&order))
+            && let Some(text) = network::function(output, shape, Direction::Store, &moves, &mut helpers)
+        {
+            functions += &text;
+            blocks.stores.push(output.name.clone());
+        }
+    }
+    blocks.text = helpers.text() + &functions;
+    blocks
+}
+
+/// What the loops use: the block of each slice, and for bitsliced code the transposition of 64 words.
+pub fn common(shape: Shape, order: Option<&[u32]>) -> String {
+    let mut out = String::new();
+    let block = |slice: u32| order.map_or(slice, |o| o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit));
+    out += &table("block_of_slice", (0..shape.blocks()).map(block));
+    if shape.slicing == Slicing::Bit {
+        out += "
 /* Turns a 64 x 64 bit matrix: bit i of word j becomes bit j of word i. */
 static void transpose64(uint64_t a[64])
 {
@@ -45,244 +91,173 @@ static void transpose64(uint64_t a[64])
         }
     }
 }
-
-static uint64_t read64(const uint8_t *p, size_t n)
-{
-    uint64_t x = 0;
-    for (size_t i = 0; i < n; i++)
-        x |= (uint64_t)p[i] << (8 * i);
-    return x;
-}
-"
-    .into()
-}
-
-/// `load_NAME` puts a string of each of `n` blocks, `stride` bytes apart, into registers; blocks
-/// beyond are zero. `store_NAME` takes them out again.
-pub fn load_and_store(field: &Field, shape: Shape, load: bool, store: bool) -> String {
-    match shape.slicing {
-        Slicing::Bit => bitsliced(field, shape, load, store),
-        Slicing::Vertical => vertical(field, load, store),
-        Slicing::Horizontal => horizontal(field, shape, load, store),
+";
     }
+    out
 }
 
-fn table(name: &str, what: &str, values: impl Iterator<Item = u32>) -> String {
+fn table(name: &str, values: impl Iterator<Item = u32>) -> String {
     let values: Vec<String> = values.map(|v| v.to_string()).collect();
     let lines: Vec<String> = values.chunks(16).map(|c| format!("    {},", c.join(", "))).collect();
-    format!("\nstatic const uint16_t {what}_of_{name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
+    format!("\nstatic const uint16_t {name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
 }
 
-fn bitsliced(field: &Field, shape: Shape, load: bool, store: bool) -> String {
-    let (name, n_bytes) = (&field.name, field.layout.n_bytes);
-    let groups = shape.register_bits() / 64;
-    // Bit q of a string, counted from the least significant of each byte, belongs to this register.
-    const NONE: u32 = 0xffff;
-    let mut register = vec![NONE; n_bytes.div_ceil(8) * 64];
+/// `load_NAME` as a plain loop: puts the strings of a batch of blocks, which lie in a row, into registers.
+pub fn load(field: &Field, shape: Shape) -> String {
+    let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
+    let head = format!("\nstatic void load_{name}(reg *r, const uint8_t *in)\n{{\n");
+    let position = table(&format!("position_of_{name}"), field.layout.position.iter().copied());
+    let body = match shape.slicing {
+        Slicing::Bit => {
+            let (bits, chunks) = (n * m as usize, n_bytes.div_ceil(8));
+            return table(&format!("register_of_{name}"), registers(field))
+                + &head
+                + &format!(
+                    "    for (int g = 0; g < BLOCKS / 64; g++) {{
+        for (int c = 0; c < {chunks}; c++) {{
+            uint64_t a[64];
+            for (int s = 0; s < 64; s++) {{
+                const uint8_t *p = in + block_of_slice[64 * g + s] * {n_bytes};
+                a[s] = 0;
+                for (int i = 0; i < 8 && 8 * c + i < {n_bytes}; i++)
+                    a[s] |= (uint64_t)p[8 * c + i] << (8 * i);
+            }}
+            transpose64(a);
+            for (int i = 0; i < 64; i++)
+                if (register_of_{name}[64 * c + i] < {bits})
+                    memcpy((uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, &a[i], 8);
+        }}
+    }}
+}}
+"
+                );
+        }
+        Slicing::Vertical => {
+            "            lane x = 0;
+            for (int i = 0; i < M; i++)
+                x = (lane)(x << 1 | (p[position_of_NAME[M * j + i] >> 3] >> (7 - (position_of_NAME[M * j + i] & 7)) & 1));
+            memcpy((uint8_t *)&r[j] + s * sizeof x, &x, sizeof x);
+"
+        }
+        Slicing::Horizontal => {
+            "            for (int i = 0; i < M; i++) {
+                unsigned at = position_of_NAME[M * j + i], bit = (unsigned)(s / WIDTH * SPREAD + WIDTH * i + s % WIDTH);
+                ((uint8_t *)&r[j])[bit >> 3] |= (uint8_t)((p[at >> 3] >> (7 - (at & 7)) & 1) << (bit & 7));
+            }
+"
+        }
+    };
+    let loops = format!(
+        "    memset(r, 0, {n} * sizeof *r);
+    for (int s = 0; s < BLOCKS; s++) {{
+        const uint8_t *p = in + block_of_slice[s] * {n_bytes};
+        for (int j = 0; j < {n}; j++) {{
+{body}        }}
+    }}
+}}
+"
+    );
+    position + &head + &filled(&loops, field, shape)
+}
+
+/// `store_NAME` as a plain loop: the way back.
+pub fn store(field: &Field, shape: Shape) -> String {
+    let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
+    let head = format!("\nstatic void store_{name}(reg *r, uint8_t *out)\n{{\n");
+    let position = table(&format!("position_of_{name}"), field.layout.position.iter().copied());
+    let body = match shape.slicing {
+        Slicing::Bit => {
+            let (bits, chunks) = (n * m as usize, n_bytes.div_ceil(8));
+            return table(&format!("register_of_{name}"), registers(field))
+                + &head
+                + &format!(
+                    "    for (int g = 0; g < BLOCKS / 64; g++) {{
+        for (int c = 0; c < {chunks}; c++) {{
+            uint64_t a[64] = {{0}};
+            for (int i = 0; i < 64; i++)
+                if (register_of_{name}[64 * c + i] < {bits})
+                    memcpy(&a[i], (const uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, 8);
+            transpose64(a);
+            for (int s = 0; s < 64; s++)
+                for (int i = 0; i < 8 && 8 * c + i < {n_bytes}; i++)
+                    out[block_of_slice[64 * g + s] * {n_bytes} + 8 * c + i] = (uint8_t)(a[s] >> (8 * i));
+        }}
+    }}
+}}
+"
+                );
+        }
+        Slicing::Vertical => {
+            "            lane x;
+            memcpy(&x, (const uint8_t *)&r[j] + s * sizeof x, sizeof x);
+            for (int i = 0; i < M; i++)
+                p[position_of_NAME[M * j + i] >> 3] |= (uint8_t)((x >> (M - 1 - i) & 1) << (7 - (position_of_NAME[M * j + i] & 7)));
+"
+        }
+        Slicing::Horizontal => {
+            "            for (int i = 0; i < M; i++) {
+                unsigned at = position_of_NAME[M * j + i], bit = (unsigned)(s / WIDTH * SPREAD + WIDTH * i + s % WIDTH);
+                p[at >> 3] |= (uint8_t)((((const uint8_t *)&r[j])[bit >> 3] >> (bit & 7) & 1) << (7 - (at & 7)));
+            }
+"
+        }
+    };
+    let loops = format!(
+        "    memset(out, 0, BLOCKS * {n_bytes});
+    for (int s = 0; s < BLOCKS; s++) {{
+        uint8_t *p = out + block_of_slice[s] * {n_bytes};
+        for (int j = 0; j < {n}; j++) {{
+{body}        }}
+    }}
+}}
+"
+    );
+    position + &head + &filled(&loops, field, shape)
+}
+
+/// For each bit of the string, from the least significant of each byte, its register; too large where there is none.
+fn registers(field: &Field) -> impl Iterator<Item = u32> + use<> {
+    let mut register = vec![0xffff; field.layout.n_bytes.div_ceil(8) * 64];
     for (j, at) in field.layout.position.iter().enumerate() {
         register[(at ^ 7) as usize] = j as u32;
     }
-    let mut out = table(name, "register", register.iter().copied());
-    let check = if register.contains(&NONE) { format!("if (register_of_{name}[64 * c + i] != {NONE}) ") } else { String::new() };
-    if load {
-        let _ = write!(
-            out,
-            "
-static void load_{name}(reg *r, const uint8_t *in, size_t stride, size_t n)
-{{
-    for (int g = 0; g < {groups}; g++) {{
-        for (size_t c = 0; c < {chunks}; c++) {{
-            uint64_t a[64];
-            size_t bytes = {n_bytes} - 8 * c < 8 ? {n_bytes} - 8 * c : 8;
-            for (size_t b = 0; b < 64; b++)
-                a[b] = 64 * g + b < n ? read64(in + (64 * g + b) * stride + 8 * c, bytes) : 0;
-            transpose64(a);
-            for (int i = 0; i < 64; i++)
-                {check}memcpy((uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, &a[i], 8);
-        }}
-    }}
-}}
-",
-            chunks = n_bytes.div_ceil(8)
-        );
-    }
-    if store {
-        let absent = if check.is_empty() { String::new() } else { "a[i] = 0;\n                ".to_string() };
-        let _ = write!(
-            out,
-            "
-static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
-{{
-    for (int g = 0; g < {groups}; g++) {{
-        for (size_t c = 0; c < {chunks}; c++) {{
-            uint64_t a[64];
-            size_t bytes = {n_bytes} - 8 * c < 8 ? {n_bytes} - 8 * c : 8;
-            for (int i = 0; i < 64; i++) {{
-                {absent}{check}memcpy(&a[i], (const uint8_t *)&r[register_of_{name}[64 * c + i]] + 8 * g, 8);
-            }}
-            transpose64(a);
-            for (size_t b = 0; b < 64 && 64 * g + b < n; b++)
-                for (size_t i = 0; i < bytes; i++)
-                    out[(64 * g + b) * stride + 8 * c + i] = (uint8_t)(a[b] >> (8 * i));
-        }}
-    }}
-}}
-",
-            chunks = n_bytes.div_ceil(8)
-        );
-    }
-    out
+    register.into_iter()
 }
 
-/// Byte offset of each word and whether it is big-endian, when words are whole bytes in a row.
-fn byte_words(field: &Field) -> Option<(Vec<u32>, bool)> {
-    let m = field.word_bits;
-    if !m.is_multiple_of(8) {
-        return None;
+fn filled(text: &str, field: &Field, shape: Shape) -> String {
+    let text = text.replace("NAME", &field.name).replace('M', &field.word_bits.to_string());
+    match shape.slicing {
+        Slicing::Horizontal => text.replace("WIDTH", &shape.element_bits().to_string()).replace("SPREAD", &shape.spread_bits().to_string()),
+        Slicing::Bit | Slicing::Vertical => text,
     }
-    for big in [true, false] {
-        let mut offsets = Vec::new();
-        let fits = field.layout.position.chunks(m as usize).all(|word| {
-            let base = if big { word[0] } else { word[m as usize - 8] };
-            offsets.push(base / 8);
-            word.iter().enumerate().all(|(i, at)| {
-                let i = i as u32;
-                let byte = if big { i / 8 } else { m / 8 - 1 - i / 8 };
-                *at == base + 8 * byte + i % 8
-            }) && base % 8 == 0
-        });
-        if fits {
-            return Some((offsets, big));
+}
+
+/// `spread_NAME` puts one string into every slice.
+pub fn spread(field: &Field, shape: Shape) -> String {
+    let (name, n, m) = (&field.name, field.n_registers(shape), if shape.slicing == Slicing::Bit { 1 } else { field.word_bits });
+    let mut out = table(&format!("place_of_{name}"), field.layout.position.iter().copied());
+    let _ = write!(out, "\nstatic void spread_{name}(reg *r, const uint8_t *p)\n{{\n    for (int j = 0; j < {n}; j++) {{\n");
+    let bit = |at: &str| format!("p[place_of_{name}[{at}] >> 3] >> (7 - (place_of_{name}[{at}] & 7)) & 1");
+    out += &match shape.slicing {
+        Slicing::Bit => format!("        r[j] = SPLAT(0 - (lane)({}));\n", bit("j")),
+        Slicing::Vertical => format!(
+            "        lane x = 0;\n        for (int i = 0; i < {m}; i++)\n            x = (lane)(x << 1 | ({}));\n        r[j] = SPLAT(x);\n",
+            bit(&format!("{m} * j + i"))
+        ),
+        Slicing::Horizontal => {
+            let (width, n_words) = (shape.element_bits(), shape.spread_bits() / 64);
+            let element = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+            format!(
+                "        uint64_t part[{n_words}] = {{0}};
+        for (int i = 0; i < {m}; i++)
+            part[{width} * i / 64] |= ((0 - (uint64_t)({})) & UINT64_C({element:#x})) << ({width} * i % 64);
+        for (int k = 0; k < {}; k++)
+            memcpy((uint8_t *)&r[j] + 8 * k, &part[k % {n_words}], 8);
+",
+                bit(&format!("{m} * j + i")),
+                shape.register_bits() / 64
+            )
         }
-    }
-    None
-}
-
-fn vertical(field: &Field, load: bool, store: bool) -> String {
-    let (name, n, m) = (&field.name, field.n_words, field.word_bits);
-    let (mut out, get, put);
-    if let Some((offsets, big)) = byte_words(field) {
-        out = table(name, "offset", offsets.into_iter());
-        let shift = if big { format!("{} - 8 * i", m - 8) } else { "8 * i".into() };
-        get = format!(
-            "const uint8_t *p = in + b * stride + offset_of_{name}[j];
-            for (int i = 0; i < {}; i++)
-                x |= (lane)((lane)p[i] << ({shift}));",
-            m / 8
-        );
-        put = format!(
-            "uint8_t *p = out + b * stride + offset_of_{name}[j];
-            for (int i = 0; i < {}; i++)
-                p[i] = (uint8_t)(x >> ({shift}));",
-            m / 8
-        );
-    } else {
-        out = table(name, "position", field.layout.position.iter().copied());
-        get = format!(
-            "const uint8_t *p = in + b * stride;
-            for (int i = 0; i < {m}; i++) {{
-                unsigned at = position_of_{name}[{m} * j + i];
-                x = (lane)(x << 1 | (p[at >> 3] >> (7 - (at & 7)) & 1));
-            }}"
-        );
-        put = format!(
-            "uint8_t *p = out + b * stride;
-            for (int i = 0; i < {m}; i++) {{
-                unsigned at = position_of_{name}[{m} * j + i];
-                p[at >> 3] |= (uint8_t)((x >> ({m} - 1 - i) & 1) << (7 - (at & 7)));
-            }}"
-        );
-    }
-    if load {
-        let _ = write!(
-            out,
-            "
-static void load_{name}(reg *r, const uint8_t *in, size_t stride, size_t n)
-{{
-    memset(r, 0, {n} * sizeof *r);
-    for (size_t b = 0; b < BLOCKS && b < n; b++) {{
-        for (int j = 0; j < {n}; j++) {{
-            lane x = 0;
-            {get}
-            memcpy((uint8_t *)&r[j] + b * sizeof x, &x, sizeof x);
-        }}
-    }}
-}}
-"
-        );
-    }
-    if store {
-        let _ = write!(
-            out,
-            "
-static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
-{{
-    for (size_t b = 0; b < BLOCKS && b < n; b++) {{
-        memset(out + b * stride, 0, {n_bytes});
-        for (int j = 0; j < {n}; j++) {{
-            lane x;
-            memcpy(&x, (const uint8_t *)&r[j] + b * sizeof x, sizeof x);
-            {put}
-        }}
-    }}
-}}
-",
-            n_bytes = field.layout.n_bytes
-        );
-    }
-    out
-}
-
-fn horizontal(field: &Field, shape: Shape, load: bool, store: bool) -> String {
-    let (name, n, m) = (&field.name, field.n_words, field.word_bits);
-    let (width, spread) = (shape.element_bits(), shape.spread_bits());
-    let mut out = table(name, "position", field.layout.position.iter().copied());
-    // Block b is bit b % width of every element, in part b / width of the register.
-    let bit = format!("unsigned bit = (unsigned)(b / {width}) * {spread} + {width} * i + (unsigned)(b % {width});");
-    if load {
-        let _ = write!(
-            out,
-            "
-static void load_{name}(reg *r, const uint8_t *in, size_t stride, size_t n)
-{{
-    memset(r, 0, {n} * sizeof *r);
-    for (size_t b = 0; b < BLOCKS && b < n; b++) {{
-        const uint8_t *p = in + b * stride;
-        for (unsigned j = 0; j < {n}; j++) {{
-            uint8_t *q = (uint8_t *)&r[j];
-            for (unsigned i = 0; i < {m}; i++) {{
-                unsigned at = position_of_{name}[{m} * j + i];
-                {bit}
-                q[bit >> 3] |= (uint8_t)((p[at >> 3] >> (7 - (at & 7)) & 1) << (bit & 7));
-            }}
-        }}
-    }}
-}}
-"
-        );
-    }
-    if store {
-        let _ = write!(
-            out,
-            "
-static void store_{name}(const reg *r, uint8_t *out, size_t stride, size_t n)
-{{
-    for (size_t b = 0; b < BLOCKS && b < n; b++) {{
-        uint8_t *p = out + b * stride;
-        memset(p, 0, {n_bytes});
-        for (unsigned j = 0; j < {n}; j++) {{
-            const uint8_t *q = (const uint8_t *)&r[j];
-            for (unsigned i = 0; i < {m}; i++) {{
-                unsigned at = position_of_{name}[{m} * j + i];
-                {bit}
-                p[at >> 3] |= (uint8_t)((q[bit >> 3] >> (bit & 7) & 1) << (7 - (at & 7)));
-            }}
-        }}
-    }}
-}}
-",
-            n_bytes = field.layout.n_bytes
-        );
-    }
-    out
+    };
+    out + "    }\n}\n"
 }

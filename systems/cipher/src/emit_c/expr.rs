@@ -86,7 +86,7 @@ impl Shape {
     }
 
     /// A shuffle of the bytes of each 128 bits; 0x80 and more is zero.
-    fn byte_shuffle(&self, a: &str, pattern: &[u8]) -> String {
+    pub(super) fn byte_shuffle(&self, a: &str, pattern: &[u8]) -> String {
         let list: Vec<String> = pattern.iter().map(|p| if *p >= 0x80 { "-1".into() } else { p.to_string() }).collect();
         let copies = (self.register_bits() / 128) as usize;
         match self.arch {

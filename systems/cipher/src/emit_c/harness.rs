@@ -37,20 +37,30 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let _ = write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
     let (mut loads, mut stores, mut at) = (String::new(), String::new(), 0);
     for f in &unit.fields {
-        let _ = writeln!(loads, "        load_{0}(in_{0}_, cases + done * {case} + {at}, {case}, now);", f.name);
-        at += f.layout.n_bytes;
+        let (name, n) = (&f.name, f.layout.n_bytes);
+        let _ = writeln!(
+            loads,
+            "        for (size_t b = 0; b < now; b++)\n            memcpy(strings + {n} * b, cases + (done + b) * {case} + {at}, {n});\n        load_{name}(in_{name}_, strings);"
+        );
+        at += n;
     }
     let mut at = 0;
     for f in &unit.outputs {
-        let _ = writeln!(stores, "        store_{0}(out_{0}_, results + done * {output} + {at}, {output}, now);", f.name);
-        at += f.layout.n_bytes;
+        let (name, n) = (&f.name, f.layout.n_bytes);
+        let _ = writeln!(
+            stores,
+            "        store_{name}(out_{name}_, strings);\n        for (size_t b = 0; b < now; b++)\n            memcpy(results + (done + b) * {output} + {at}, strings + {n} * b, {n});"
+        );
+        at += n;
     }
+    let longest = unit.fields.iter().chain(&unit.outputs).map(|f| f.layout.n_bytes).max().unwrap_or(1);
     let _ = write!(
         out,
         "
 static int run_cases(int is_secret)
 {{
     uint64_t n = BLOCKS + 1;
+    static uint8_t strings[BLOCKS * {longest}];
     if (!is_secret && fread(&n, 8, 1, stdin) != 1)
         return 1;
     uint8_t *cases = malloc(n * {case} + 1), *results = calloc(n + 1, {output} + 1);

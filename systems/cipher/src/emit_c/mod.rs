@@ -5,6 +5,7 @@ mod bytes;
 mod code;
 mod expr;
 mod harness;
+mod network;
 
 use std::fmt::Write;
 
@@ -94,6 +95,8 @@ pub struct EmitOptions {
     pub with_lines: bool,
     /// The `main` that runs cases and measures.
     pub with_harness: bool,
+    /// Plain loops move all bytes, as tests compare them.
+    pub with_loops: bool,
 }
 
 /// How registers look in this program on this target.
@@ -112,20 +115,43 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     for stage in unit.schedule.iter().chain([&unit.entry]) {
         out += &wrapper(stage, compiled, &names);
     }
-    if unit.name.is_some() || options.with_harness {
-        out += &bytes::common(shape);
-        for field in &unit.fields {
-            out += &bytes::load_and_store(field, shape, true, false);
-        }
-        for field in &unit.outputs {
-            out += &bytes::load_and_store(field, shape, false, true);
-        }
-    }
+    out += &moves(unit, shape, options);
     if let Some(name) = &unit.name {
         out += &byte_interface(name, unit, compiled, shape, &names);
     }
     if options.with_harness {
         out += &harness::main(unit, shape, &names);
+    }
+    out
+}
+
+/// The functions that move bytes: networks for the blocks of a primitive where they fit, loops for the rest, which only
+/// tests use where the network is there, and one key for all slices.
+fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> String {
+    let input = unit.fields.iter().find(|f| f.name == "input");
+    let blocks = match (&unit.name, input) {
+        (Some(_), Some(input)) if !options.with_loops => bytes::blocks(input, &unit.outputs, shape),
+        _ => bytes::Blocks::default(),
+    };
+    let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
+    let mut loops = String::new();
+    for field in unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name)) {
+        loops += &bytes::load(field, shape);
+    }
+    if options.with_harness || unit.name.is_some() {
+        unit.outputs.iter().filter(|f| !blocks.stores.contains(&f.name)).for_each(|f| loops += &bytes::store(f, shape));
+    }
+    let mut out = String::new();
+    if !blocks.text.is_empty() || !loops.is_empty() {
+        out += "\n/* Bytes to registers and back: a whole batch of blocks each time. */\n";
+    }
+    if !loops.is_empty() {
+        out += &bytes::common(shape, blocks.order.as_deref());
+    }
+    out += &loops;
+    out += &blocks.text;
+    if unit.name.is_some() {
+        key_fields(unit).into_iter().for_each(|f| out += &bytes::spread(&unit.fields[f], shape));
     }
     out
 }
@@ -198,6 +224,7 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     let (starts, n_keys) = unit.key_registers(shape);
     let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
     let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
+    let n_most = n_in.max(n_out);
     let n_input = unit.fields[input].n_registers(shape);
     let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
     let mut out = String::from("\n/* Byte interface. */\n");
@@ -211,14 +238,14 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
             for source in &schedule.params {
                 if let Source::Field(f) = source {
                     let field = &unit.fields[*f];
-                    let _ = writeln!(out, "    reg {0}_[{1}];\n    load_{0}({0}_, {0}, 0, BLOCKS);", field.name, field.n_registers(shape));
+                    let _ = writeln!(out, "    reg {0}_[{1}];\n    spread_{0}({0}_, {0});", field.name, field.n_registers(shape));
                 }
             }
             let results = result_args(schedule, compiled, "keys->r");
             let _ = writeln!(out, "    {}", call(schedule, names, |f| format!("{}_", unit.fields[f].name), "", &results));
         }
         for (f, at) in &starts {
-            let _ = writeln!(out, "    load_{0}(keys->r + {at}, {0}, 0, BLOCKS);", unit.fields[*f].name);
+            let _ = writeln!(out, "    spread_{0}(keys->r + {at}, {0});", unit.fields[*f].name);
         }
         out += "}\n\n";
     }
@@ -231,11 +258,24 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
         "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)
 {{
     reg in_[{n_input}], out_[{n_output}];
-    for (size_t done = 0; done < n; done += BLOCKS) {{
-        size_t now = n - done < BLOCKS ? n - done : BLOCKS;
-        load_input(in_, in + done * {n_in}, {n_in}, now);
+    uint8_t last[BLOCKS * {n_most}] __attribute__((aligned(64)));
+    while (n > 0) {{
+        size_t now = n < BLOCKS ? n : BLOCKS;
+        const uint8_t *from = in;
+        uint8_t *to = out;
+        if (now < BLOCKS) {{
+            memset(last, 0, sizeof last);
+            memcpy(last, in, now * {n_in});
+            from = to = last;
+        }}
+        load_input(in_, from);
         {entry}
-        store_output(out_, out + done * {n_out}, {n_out}, now);
+        store_output(out_, to);
+        if (now < BLOCKS)
+            memcpy(out, last, now * {n_out});
+        in += now * {n_in};
+        out += now * {n_out};
+        n -= now;
     }}
 }}
 "

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use cipher::byte_cost;
 use cipher::emit_c::Arch;
-use cipher::gain::{self, Care, Gain};
+use cipher::gain::{self, Care};
 use cipher::native::{self, Cc};
 use cipher::pipeline::{Schedule, Slicing, Unroll};
 use cipher::speed;
@@ -27,7 +28,8 @@ use crate::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
-    /// What is off and on: a scheduler, the specialisation of bitwise nodes, or windows of 1 to 20.
+    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, or the primitive
+    /// alone and through its byte interface.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -53,6 +55,7 @@ enum Study {
     Schedulers,
     Specialise,
     LookBehind,
+    Bytes,
 }
 
 /// Runs the command.
@@ -83,18 +86,26 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&window_table(&rows).terminal(None));
             rows
         }
+        Study::Bytes => {
+            let mut cells = byte_cost::cells(&args.names, &args.arch);
+            cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
+            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| byte_cost::measure(cell, care))?;
+            out.line(&bytes_table(&rows).terminal(None));
+            bytes_means(&rows).iter().for_each(|line| out.line(line));
+            rows
+        }
     };
     out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
 }
 
 /// The rows of these cells; those that the evidence file does not have are measured.
-fn measured<C: Serialize>(
+fn measured<C: Serialize, R: Serialize>(
     cells: &[C],
     args: &Args,
     out: &Output,
     name: impl Fn(&C) -> (String, Cc, Arch),
-    measure: impl Fn(&C) -> Result<Gain, ToolError>,
+    measure: impl Fn(&C) -> Result<R, ToolError>,
 ) -> Result<Vec<Value>, Failure> {
     if cells.is_empty() {
         return Err(Failure::user(
@@ -106,6 +117,7 @@ fn measured<C: Serialize>(
         Study::Schedulers => "",
         Study::Specialise => " --study specialise",
         Study::LookBehind => " --study look-behind",
+        Study::Bytes => " --study bytes",
     };
     let unroll = match args.unroll {
         Unroll::Auto => "",
@@ -128,7 +140,7 @@ fn measured<C: Serialize>(
     Ok(cells.iter().filter_map(|cell| store.find(cell).cloned()).collect())
 }
 
-fn row(cell: &impl Serialize, gain: &Gain) -> Value {
+fn row(cell: &impl Serialize, gain: &impl Serialize) -> Value {
     let mut row = serde_json::to_value(cell).expect("plain data");
     for (name, value) in serde_json::to_value(gain).expect("plain data").as_object().expect("an object") {
         row[name] = value.clone();
@@ -232,6 +244,38 @@ fn window_table(rows: &[Value]) -> Table {
     table
 }
 
+fn bytes_table(rows: &[Value]) -> Table {
+    let columns = ["primitive", "slicing", "target", "compiler", "loops", "alone", "through bytes", "ratio", "interval", "bytes"];
+    let note = "time-stamp cycles a byte of output; the entry on registers alone, and NAME_blocks, in turn in one process";
+    let mut table = Table::new("What the byte interface costs", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        table.push(vec![
+            Cell::words(text(row, "primitive")),
+            Cell::words(text(row, "slicing")),
+            Cell::words(text(row, "arch")),
+            Cell::words(format!("{} {}", text(row, "cc"), text(row, "opt"))),
+            Cell::words(if row["unroll"] == "yes" { "written out" } else { "kept" }),
+            Cell::number(number(&row["cycles_per_byte_alone"], 2)),
+            Cell::number(number(&row["cycles_per_byte_blocks"], 2)),
+            Cell::number(number(&row["ratio"], 2)),
+            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::number(number(&row["bytes"], 0)),
+        ]);
+    }
+    table
+}
+
+/// Geometric mean and worst ratio of the byte interface by target.
+fn bytes_means(rows: &[Value]) -> Vec<String> {
+    let archs: BTreeSet<String> = rows.iter().map(|row| text(row, "arch")).collect();
+    let line = |arch: String| {
+        let ratios: Vec<f64> = rows.iter().filter(|row| row["arch"] == *arch).filter_map(|row| row["ratio"].as_f64()).collect();
+        let worst = ratios.iter().copied().fold(0.0, f64::max);
+        format!("geometric mean {arch}: {:.2}, worst {worst:.2} ({} rows)", geometric_mean(&ratios), ratios.len())
+    };
+    archs.into_iter().map(line).collect()
+}
+
 /// A few cells for `meanwhile report`, with five pairs each: a table, and a chart of the same ratios.
 pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     const CELLS: [(&str, Schedule, Cc, &str, Arch); 4] = [
@@ -269,6 +313,10 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
                 blocks.push(Block::Chart(chart(&format!("off / on: {name}"), &own, false)));
             }
             blocks.push(Block::Table(table(&rows)));
+        }
+        "bytes" => {
+            blocks.extend(bytes_means(&rows).into_iter().map(Block::Text));
+            blocks.push(Block::Table(bytes_table(&rows)));
         }
         "specialise" => blocks.push(Block::Table(specialise_table(&rows))),
         "look-behind" => {

@@ -61,7 +61,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> Option<Vec<report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
-        ("cipher-schedulers", study) => bench::committed(study, evidence),
+        ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),
         _ => None,
     }
 }

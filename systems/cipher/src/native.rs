@@ -152,6 +152,30 @@ pub fn bench(program: &Path, rounds: u32, calls: u32) -> Result<f64, ToolError> 
     ran.text().trim().parse().map_err(|_| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
 }
 
+/// Least cycles of a batch of blocks in `rounds` rounds of `calls` calls of `n_batches`: the entry alone, then through
+/// the byte interface, the two in turn.
+pub fn bench_in_turn(program: &Path, rounds: u32, calls: u32, n_batches: usize) -> Result<(f64, f64), ToolError> {
+    let mut command = Command::new(program);
+    command.args(["bench", &rounds.to_string(), &calls.to_string(), &n_batches.to_string()]);
+    let ran = tool::run(&mut command, &[], RUN_LIMIT)?.ok()?;
+    let both = ran.text().trim().split_once(' ').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    both.ok_or_else(|| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
+}
+
+/// Runs blocks, in a row behind their key fields, through the byte interface of a built program; it also runs fewer of
+/// them, unaligned and in place, and fails if anything differs.
+pub fn run_blocks(program: &Path, arch: Arch, n: usize, keys: &[u8], blocks: &[u8]) -> Result<Vec<u8>, ToolError> {
+    let input = [&(n as u64).to_le_bytes(), keys, blocks].concat();
+    let mut command = emulated(program, arch);
+    command.arg("blocks");
+    Ok(tool::run(&mut command, &input, RUN_LIMIT)?.ok()?.stdout)
+}
+
+/// Runs a built program that only says whether all is well.
+pub fn run_check(program: &Path, arch: Arch) -> Result<(), ToolError> {
+    tool::run(&mut emulated(program, arch), &[], RUN_LIMIT)?.ok().map(|_| ())
+}
+
 /// Adds text to the end of a file.
 pub fn append(path: &Path, text: &str) -> Result<(), ToolError> {
     use std::io::Write;

@@ -58,7 +58,7 @@ impl Recipe {
 
     /// The C text; with a harness it is a program.
     pub fn source(&self, made: &Made, with_harness: bool, with_lines: bool) -> String {
-        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness, with_loops: false })
+        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness })
     }
 
     /// Compiles the C text with its harness.

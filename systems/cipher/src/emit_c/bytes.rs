@@ -72,13 +72,18 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape) -> Blocks {
     blocks
 }
 
-/// What the loops use: the block of each slice, and for bitsliced code the transposition of 64 words.
-pub fn common(shape: Shape, order: Option<&[u32]>) -> String {
-    let mut out = String::new();
+/// The block of each slice, which the loops ask.
+pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
     let block = |slice: u32| order.map_or(slice, |o| o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit));
-    out += &table("block_of_slice", (0..shape.blocks()).map(block));
-    if shape.slicing == Slicing::Bit {
-        out += "
+    table("block_of_slice", (0..shape.blocks()).map(block))
+}
+
+/// What the loops call.
+pub fn common(shape: Shape) -> &'static str {
+    if shape.slicing != Slicing::Bit {
+        return "";
+    }
+    "
 /* Turns a 64 x 64 bit matrix: bit i of word j becomes bit j of word i. */
 static void transpose64(uint64_t a[64])
 {
@@ -91,9 +96,7 @@ static void transpose64(uint64_t a[64])
         }
     }
 }
-";
-    }
-    out
+"
 }
 
 fn table(name: &str, values: impl Iterator<Item = u32>) -> String {

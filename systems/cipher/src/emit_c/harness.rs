@@ -8,7 +8,9 @@ use super::{Unit, call};
 /// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
 /// fields of each case, and writes the outputs; `secret` works on memory that nobody wrote to, for
 /// valgrind to follow, and writes nothing; `bench ROUNDS CALLS` prints the least cycles of a
-/// call of the entry, without the moves between bytes and registers.
+/// call of the entry, without the moves between bytes and registers. With a byte interface, `blocks` reads a count, the
+/// key fields and that many blocks, and writes what the interface makes of them; `bench ROUNDS CALLS BATCHES` prints
+/// cycles of a batch, the entry alone and through the interface, in turn.
 pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let (case, output) = (unit.case_bytes(), unit.output_bytes());
     let mut out = String::from("\n/* Test program. */\n#include <stdio.h>\n#include <stdlib.h>\n");
@@ -80,8 +82,90 @@ static int run_cases(int is_secret)
 }}
 "
     );
-    out += &bench(shape);
+    let has_interface = unit.name.is_some();
+    if let Some(name) = &unit.name {
+        out += &through_interface(name, unit, shape);
+    }
+    out += &bench(shape, has_interface);
     out
+}
+
+/// `run_blocks`: the byte interface on blocks of standard input, and on fewer, unaligned and in place, where nothing may
+/// differ or be written beyond the end. `secret_blocks`: the same on memory that nobody wrote to. `call_blocks`: one call for
+/// measurements.
+fn through_interface(name: &str, unit: &Unit, shape: Shape) -> String {
+    let keys = unit.key_fields();
+    let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+    let (n_in, n_out) = (input.layout.n_bytes, unit.output_bytes());
+    let (mut reads, mut args, mut secrets) = (String::new(), String::new(), String::new());
+    for key in &keys {
+        let _ = writeln!(
+            secrets,
+            "    uint8_t {0}[{1}];\n    __asm__ volatile(\"\" :: \"r\"({0}) : \"memory\");",
+            key.name, key.layout.n_bytes
+        );
+        let _ = writeln!(
+            reads,
+            "    uint8_t {0}[{1}];\n    if (fread({0}, 1, {1}, stdin) != {1})\n        return 1;",
+            key.name, key.layout.n_bytes
+        );
+        let _ = write!(args, ", {}", key.name);
+    }
+    let (expand, structure, pass) = if unit.key_registers(shape).1 > 0 {
+        (format!("    {name}_expand(&keys{args});\n"), format!("static {name}_roundkeys keys;\n"), "&keys, ")
+    } else {
+        (String::new(), String::new(), "")
+    };
+    format!(
+        "
+{structure}
+static int run_blocks(void)
+{{
+    uint64_t n;
+    if (fread(&n, 8, 1, stdin) != 1)
+        return 1;
+{reads}    uint8_t *in = malloc(n * {n_in} + 1), *out = malloc(n * {n_out} + 1), *other = malloc(n * {n_most} + 32);
+    if (!in || !out || !other || fread(in, {n_in}, n, stdin) != n)
+        return 1;
+{expand}    {name}_blocks({pass}in, out, n);
+    const size_t counts[] = {{0, 1, 2, BLOCKS - 1, BLOCKS, BLOCKS + 1, 2 * BLOCKS, 3 * BLOCKS - 1, 3 * BLOCKS + 1}};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {{
+        if (counts[k] > n)
+            continue;
+        for (size_t shift = 0; shift < 8; shift += 1 + 2 * shift) {{
+            uint8_t *place = other + shift;
+            memcpy(place, in, counts[k] * {n_in});
+            memset(place + counts[k] * {n_most}, 0xa5, 16);
+            {name}_blocks({pass}place, place, counts[k]);
+            for (int i = 0; i < 16; i++)
+                if (place[counts[k] * {n_most} + i] != 0xa5)
+                    return 2;
+            if (memcmp(place, out, counts[k] * {n_out}))
+                return 3;
+        }}
+    }}
+    return fwrite(out, {n_out}, n, stdout) != n;
+}}
+
+static int secret_blocks(void)
+{{
+    const size_t n = 2 * BLOCKS + 1;
+{secrets}    uint8_t *in = malloc(n * {n_in} + 1), *out = malloc(n * {n_out} + 1);
+    __asm__ volatile(\"\" : \"+r\"(in) :: \"memory\");
+    if (!in || !out)
+        return 1;
+{expand}    {name}_blocks({pass}in, out, n);
+    __asm__ volatile(\"\" :: \"r\"(out) : \"memory\");
+    return 0;
+}}
+
+static __attribute__((noinline)) void call_blocks(const uint8_t *in, uint8_t *out, size_t n)
+{{
+    {name}_blocks({pass}in, out, n);
+}}
+",
+        n_most = n_in.max(n_out),
+    )
 }
 
 /// One pointer for each result of the schedule.
@@ -97,46 +181,94 @@ fn schedule_results(schedule: &super::Stage) -> Vec<String> {
         .collect()
 }
 
-fn bench(shape: Shape) -> String {
+fn bench(shape: Shape, has_interface: bool) -> String {
+    let blocks = if has_interface { "    if (argc == 2 && !strcmp(argv[1], \"blocks\"))\n        return run_blocks();\n" } else { "" };
     if shape.arch == Arch::Neon {
-        return "\nint main(void)\n{\n    return run_cases(0);\n}\n".into();
+        let args = if has_interface { "int argc, char **argv" } else { "void" };
+        return format!("\nint main({args})\n{{\n{blocks}    return run_cases(0);\n}}\n");
     }
-    "
+    let in_turn = if has_interface { IN_TURN } else { "" };
+    let bench_in_turn = if has_interface {
+        "    if (argc == 5 && !strcmp(argv[1], \"bench\"))\n        return in_turn(atoi(argv[2]), atoi(argv[3]), (size_t)atoi(argv[4]));\n"
+    } else {
+        ""
+    };
+    let secret = if has_interface { " || secret_blocks()" } else { "" };
+    format!(
+        "
 static uint64_t cycles(void)
-{
+{{
     uint32_t low, high;
     __asm__ volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high) :: \"memory\");
     return (uint64_t)high << 32 | low;
-}
+}}
 
 /* Cycles of so many calls with the stack moved down by so many bytes: where the stack lies against the
  * arrays, modulo a page, is chance, and can change the time by half. */
 static __attribute__((noinline)) uint64_t moved(int calls, unsigned bytes)
+{{
+    char hole[bytes];
+    __asm__ volatile(\"\" :: \"r\"(hole) : \"memory\");
+    uint64_t start = cycles();
+    for (int c = 0; c < calls; c++) {{
+        run();
+        __asm__ volatile(\"\" ::: \"memory\");
+    }}
+    return cycles() - start;
+}}
+{in_turn}
+int main(int argc, char **argv)
+{{
+{blocks}{bench_in_turn}    if (argc == 2 && !strcmp(argv[1], \"secret\"))
+        return run_cases(1){secret};
+    if (argc != 4 || strcmp(argv[1], \"bench\"))
+        return run_cases(0);
+    int rounds = atoi(argv[2]), calls = atoi(argv[3]);
+    uint64_t best = UINT64_MAX;
+    prepare();
+    for (int r = 0; r < rounds; r++) {{
+        uint64_t ticks = moved(calls, 16 + 64 * (unsigned)(r % 64));
+        best = ticks < best ? ticks : best;
+    }}
+    printf(\"%.3f\\n\", (double)best / calls);
+    return 0;
+}}
+"
+    )
+}
+
+/// The entry alone and the byte interface, a batch each, in turn.
+const IN_TURN: &str = "
+static __attribute__((noinline)) uint64_t moved_blocks(int calls, unsigned bytes, const uint8_t *in, uint8_t *out, size_t n)
 {
     char hole[bytes];
     __asm__ volatile(\"\" :: \"r\"(hole) : \"memory\");
     uint64_t start = cycles();
     for (int c = 0; c < calls; c++) {
-        run();
+        call_blocks(in, out, n);
         __asm__ volatile(\"\" ::: \"memory\");
     }
     return cycles() - start;
 }
 
-int main(int argc, char **argv)
+static int in_turn(int rounds, int calls, size_t batches)
 {
-    if (argc != 4 || strcmp(argv[1], \"bench\"))
-        return run_cases(argc == 2 && !strcmp(argv[1], \"secret\"));
-    int rounds = atoi(argv[2]), calls = atoi(argv[3]);
-    uint64_t best = UINT64_MAX;
+    size_t n = batches * BLOCKS;
+    uint8_t *in = aligned_alloc(64, n * 64), *out = aligned_alloc(64, n * 64);
+    uint64_t alone = UINT64_MAX, through = UINT64_MAX;
+    if (!in || !out)
+        return 1;
+    memset(in, 1, n * 64);
+    memset(out, 1, n * 64);
     prepare();
     for (int r = 0; r < rounds; r++) {
-        uint64_t ticks = moved(calls, 16 + 64 * (unsigned)(r % 64));
-        best = ticks < best ? ticks : best;
+        unsigned hole = 16 + 64 * (unsigned)(r % 64);
+        uint64_t ticks = moved(calls * (int)batches, hole);
+        alone = ticks < alone ? ticks : alone;
+        ticks = moved_blocks(calls, hole, in, out, n);
+        through = ticks < through ? ticks : through;
     }
-    printf(\"%.3f\\n\", (double)best / calls);
+    printf(\"%.3f %.3f\\n\", (double)alone / calls / batches, (double)through / calls / batches);
     return 0;
 }
-"
-    .into()
-}
+";

@@ -5,6 +5,7 @@ mod bytes;
 mod code;
 mod expr;
 mod harness;
+mod moves_check;
 mod network;
 
 use std::fmt::Write;
@@ -15,6 +16,7 @@ use crate::pipeline::{Compiled, Slicing};
 pub use arch::{Arch, Shape};
 pub use bytes::Field;
 pub use code::identifier;
+pub use moves_check::moves_check;
 
 /// A node that the C file makes callable.
 #[derive(Debug, Clone)]
@@ -69,6 +71,20 @@ impl Unit {
         self.outputs.iter().map(|f| f.layout.n_bytes).sum()
     }
 
+    /// Fields that the expansion takes, in the order of its parameters: the schedule's, then the entry's own.
+    pub fn key_fields(&self) -> Vec<&Field> {
+        let mut fields: Vec<usize> = Vec::new();
+        for source in self.schedule.iter().flat_map(|s| &s.params).chain(&self.entry.params) {
+            if let Source::Field(f) = source
+                && self.fields[*f].name != "input"
+                && !fields.contains(f)
+            {
+                fields.push(*f);
+            }
+        }
+        fields.into_iter().map(|f| &self.fields[f]).collect()
+    }
+
     /// Registers in the round-key structure: the schedule's, then fields other than `input` that the
     /// entry takes itself, with where each starts.
     fn key_registers(&self, shape: Shape) -> (Vec<(usize, usize)>, usize) {
@@ -95,8 +111,6 @@ pub struct EmitOptions {
     pub with_lines: bool,
     /// The `main` that runs cases and measures.
     pub with_harness: bool,
-    /// Plain loops move all bytes, as tests compare them.
-    pub with_loops: bool,
 }
 
 /// How registers look in this program on this target.
@@ -130,7 +144,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
 fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> String {
     let input = unit.fields.iter().find(|f| f.name == "input");
     let blocks = match (&unit.name, input) {
-        (Some(_), Some(input)) if !options.with_loops => bytes::blocks(input, &unit.outputs, shape),
+        (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape),
         _ => bytes::Blocks::default(),
     };
     let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
@@ -146,12 +160,13 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> String {
         out += "\n/* Bytes to registers and back: a whole batch of blocks each time. */\n";
     }
     if !loops.is_empty() {
-        out += &bytes::common(shape, blocks.order.as_deref());
+        out += &bytes::block_of_slice(shape, blocks.order.as_deref());
+        out += bytes::common(shape);
     }
     out += &loops;
     out += &blocks.text;
     if unit.name.is_some() {
-        key_fields(unit).into_iter().for_each(|f| out += &bytes::spread(&unit.fields[f], shape));
+        unit.key_fields().into_iter().for_each(|f| out += &bytes::spread(f, shape));
     }
     out
 }
@@ -230,9 +245,7 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     let mut out = String::from("\n/* Byte interface. */\n");
     if n_keys > 0 {
         let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
-        let fields: Vec<usize> = key_fields(unit);
-        let params: Vec<String> =
-            fields.iter().map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes)).collect();
+        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
         let _ = writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
         if let Some(schedule) = &unit.schedule {
             for source in &schedule.params {
@@ -281,20 +294,6 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
 "
     );
     out
-}
-
-/// Fields that the expansion takes: the schedule's, then the entry's own.
-fn key_fields(unit: &Unit) -> Vec<usize> {
-    let mut fields: Vec<usize> = Vec::new();
-    for source in unit.schedule.iter().flat_map(|s| &s.params).chain(&unit.entry.params) {
-        if let Source::Field(f) = source
-            && unit.fields[*f].name != "input"
-            && !fields.contains(f)
-        {
-            fields.push(*f);
-        }
-    }
-    fields
 }
 
 /// The header with the prototypes of the byte interface, or of the sliced one for a user's file.
@@ -358,10 +357,7 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
         out += "*/\n";
         let size = (n_keys * bytes).next_multiple_of(64);
         let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
-        let params: Vec<String> = key_fields(unit)
-            .iter()
-            .map(|f| format!("const uint8_t {}[{}]", unit.fields[*f].name, unit.fields[*f].layout.n_bytes))
-            .collect();
+        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
         let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };

@@ -122,7 +122,7 @@ fn exchange(kind: Exchange, a: &[u32], b: &[u32]) -> (Register, Register) {
         Exchange::Interleave(unit) => {
             let half = |upper: usize| {
                 both(&|p| {
-                    let (lane, unit_idx, rest) = (p / 128 * 128, p % 128 >> unit, p % (1 << unit));
+                    let (lane, unit_idx, rest) = (p / 128 * 128, (p % 128) >> unit, p % (1 << unit));
                     let source = if unit_idx % 2 == 0 { a } else { b };
                     source[lane + 64 * upper + ((unit_idx / 2) << unit) + rest]
                 })

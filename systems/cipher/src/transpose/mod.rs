@@ -300,62 +300,76 @@ fn is_general(arch: Arch) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::primitives;
-    use crate::pipeline::Options;
-    use crate::unit::Subject;
+
+    fn problem<'a>(layout: &'a Layout, word_bits: u32, slicing: Slicing, arch: Arch) -> Problem<'a> {
+        let lane = if slicing == Slicing::Bit { 1 } else { word_bits };
+        Problem { layout, word_bits, shape: Shape { arch, slicing, word_bits: lane } }
+    }
+
+    fn steps(layout: &str, word_bits: u32, slicing: Slicing, arch: Arch) -> Option<Vec<String>> {
+        let layout = Layout::parse(layout).expect("a layout");
+        let moves = problem(&layout, word_bits, slicing, arch).moves(Direction::Load, None)?;
+        let name = |step: &Step| match step {
+            Step::Exchange(kind, ..) => format!("{kind:?}"),
+            Step::Within(Within::Bytes(_)) => "Bytes".into(),
+            Step::Within(within) => format!("{within:?}"),
+        };
+        Some(moves.parts.iter().flat_map(|p| &p.steps).map(name).collect())
+    }
 
     #[test]
-    fn tmp_plans() {
-        for primitive in primitives() {
-            let subject = Subject::bundled(&primitive.name).unwrap().unwrap();
-            for slicing in subject.slicings(None) {
-                let compiled = subject.compile(&Options { slicing, ..Options::default() }).unwrap();
-                let unit = subject.unit(&compiled, None);
-                for arch in Arch::ALL {
-                    let shape = crate::emit_c::shape(&compiled, arch);
-                    let input = unit.fields.iter().find(|f| f.name == "input").unwrap();
-                    let t = std::time::Instant::now();
-                    let p = Problem { layout: &input.layout, word_bits: input.word_bits, shape };
-                    let load = p.moves(Direction::Load, None);
-                    let d = t.elapsed();
-                    let out = &unit.outputs[0];
-                    let q = Problem { layout: &out.layout, word_bits: out.word_bits, shape };
-                    let store = load.as_ref().and_then(|l| q.moves(Direction::Store, Some(&l.order)));
-                    let show = |m: &Option<Moves>| {
-                        m.as_ref().map_or("NONE".to_string(), |m| {
-                            m.parts
-                                .iter()
-                                .map(|p| {
-                                    format!(
-                                        "{}:{:?} ",
-                                        p.n_bytes,
-                                        p.steps
-                                            .iter()
-                                            .map(|s| match s {
-                                                Step::Exchange(k, _, f) => format!("{k:?}{}", if f.before || f.behind { "!" } else { "" }),
-                                                Step::Within(Within::Bytes(_)) => "Bytes".into(),
-                                                Step::Within(Within::Units(_)) => "Units".into(),
-                                                Step::Within(w) => format!("{w:?}"),
-                                            })
-                                            .collect::<Vec<_>>()
-                                    )
-                                })
-                                .collect()
-                        })
-                    };
-                    eprintln!(
-                        "{} {} {} {:?} {:?} order {:?}\n   {}\n   {}",
-                        primitive.name,
-                        slicing.letter(),
-                        arch.name(),
-                        d,
-                        t.elapsed() - d,
-                        load.as_ref().map(|l| l.order.clone()),
-                        show(&load),
-                        show(&store)
-                    );
-                }
+    fn steps_are_those_of_the_best_networks_by_hand() {
+        let aes = "col:4 row:4 bit:8 -> bit | row col";
+        assert_eq!(steps(aes, 16, Slicing::Horizontal, Arch::Avx2).unwrap(), ["Swap(0)", "Swap(1)", "Swap(2)", "Bytes"]);
+        let chacha = "word:16 byte:4 bit:8 -> word | -byte bit";
+        assert_eq!(steps(chacha, 32, Slicing::Vertical, Arch::Avx2).unwrap(), ["Interleave(5)", "Interleave(5)", "Halves"]);
+        let wide = steps(chacha, 32, Slicing::Vertical, Arch::Avx512).unwrap();
+        assert_eq!(wide, ["Interleave(5)", "Interleave(5)", "Outer", "Lanes"]);
+        // Big-endian words on a general register: nothing but the order of bytes.
+        let ascon = "word:5 byte:8 bit:8 -> word | byte bit";
+        assert_eq!(steps(ascon, 64, Slicing::Vertical, Arch::X86_64).unwrap(), ["Reverse", "Reverse"]);
+        // Little-endian ones need nothing at all.
+        assert!(steps(chacha, 32, Slicing::Vertical, Arch::X86_64).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_permutation_of_address_bits_has_no_steps() {
+        // Words of 24 bits, and three words in turn over bytes.
+        assert_eq!(steps("word:2 byte:3 bit:8 -> word | byte bit", 24, Slicing::Vertical, Arch::Avx2), None);
+        assert_eq!(steps("byte:4 word:3 bit:8 -> word | byte bit", 32, Slicing::Vertical, Arch::Avx2), None);
+    }
+
+    /// Breaks one step of AES's load and checks it.
+    fn broken(change: impl Fn(&mut Step)) {
+        let layout = Layout::parse("col:4 row:4 bit:8 -> bit | row col").expect("a layout");
+        let problem = problem(&layout, 16, Slicing::Horizontal, Arch::Avx2);
+        let mut moves = problem.moves(Direction::Load, None).expect("it has a network");
+        moves.parts[0].steps.iter_mut().for_each(change);
+        check::check(&problem, Direction::Load, &moves);
+    }
+
+    #[test]
+    fn the_check_passes_what_is_right() {
+        broken(|_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "the steps move every bit where the layout says")]
+    fn the_check_catches_two_bytes_that_changed_places() {
+        broken(|step| {
+            if let Step::Within(Within::Bytes(pattern)) = step {
+                pattern.swap(3, 9);
             }
-        }
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "the steps move every bit where the layout says")]
+    fn the_check_catches_a_swap_of_the_wrong_bit() {
+        broken(|step| {
+            if let Step::Exchange(Exchange::Swap(place @ 1), ..) = step {
+                *place = 2;
+            }
+        });
     }
 }

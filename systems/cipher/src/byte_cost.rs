@@ -1,0 +1,111 @@
+//! What the byte interface costs: cycles a byte through `NAME_blocks` over those of the primitive alone.
+
+use measure::pairs::Paired;
+use measure::tool::ToolError;
+use measure::{noise, quiet};
+use serde::Serialize;
+
+use crate::emit_c::{Arch, shape};
+use crate::gain::Care;
+use crate::native::{self, Cc};
+use crate::pipeline::{Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::speed::{N_LAUNCHES, calls_for, configs};
+use crate::unit::Subject;
+
+/// One primitive on one target, in the slicing and compiled in the way that were fastest when `speed` was published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// Name of the primitive.
+    pub primitive: String,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The target.
+    pub arch: Arch,
+    /// The C compiler.
+    pub cc: Cc,
+    /// Its optimisation flag.
+    pub opt: &'static str,
+    /// Which loops are written out.
+    pub unroll: Unroll,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cost {
+    /// Median: time-stamp cycles for each byte of output, the entry on registers alone.
+    pub cycles_per_byte_alone: f64,
+    /// Median of the same through `NAME_blocks`.
+    pub cycles_per_byte_blocks: f64,
+    /// Median of the ratios blocks / alone of the pairs.
+    pub ratio: f64,
+    /// Distribution-free 95 % interval of that median.
+    pub interval: [f64; 2],
+    /// Pairs of samples.
+    pub pairs: usize,
+    /// Bytes of input of one call: whole batches, as near to 16 KB as they come.
+    pub bytes: usize,
+    /// What happened to the samples, if anything.
+    pub warnings: Vec<String>,
+}
+
+/// The 17 primitives on AVX2 and AVX-512.
+pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
+    let speed: serde_json::Value =
+        serde_json::from_str(include_str!("../../../experiments/cipher-speed/speed.json")).expect("the committed speed is JSON");
+    let rows = speed["rows"].as_array().expect("evidence has rows");
+    let mut cells = Vec::new();
+    let mut primitives: Vec<String> = configs(false, names).into_iter().map(|c| c.primitive).collect();
+    primitives.dedup();
+    for primitive in primitives {
+        for arch in [Arch::Avx2, Arch::Avx512].into_iter().filter(|a| archs.is_empty() || archs.contains(a)) {
+            let own = rows.iter().filter(|r| r["primitive"] == *primitive && r["arch"] == arch.name());
+            let measured = own.filter_map(|r| Some((r["cycles_per_byte"].as_f64()?, r)));
+            let Some((_, best)) = measured.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            let text = |key: &str| best[key].as_str().unwrap_or_default();
+            cells.push(Cell {
+                primitive: primitive.clone(),
+                slicing: Slicing::from_letter(text("slicing")).expect("the evidence names slicings"),
+                arch,
+                cc: Cc::from_name(text("cc")).expect("the evidence names compilers"),
+                opt: "-O3",
+                unroll: if text("unroll") == "yes" { Unroll::Yes } else { Unroll::No },
+            });
+        }
+    }
+    cells
+}
+
+/// Measures a cell: each launch of the program runs both in turn.
+pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
+    let subject = Subject::bundled(&cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
+    let recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
+    let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
+    let program = recipe.build(&made)?;
+    let n_in = made.unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input").layout.n_bytes;
+    let batch = n_in * shape(&made.compiled, cell.arch).blocks() as usize;
+    let n_batches = ((16_384 + batch / 2) / batch).max(1);
+    let calls = calls_for(&program)?.div_ceil(n_batches as u32).max(1);
+    let (mut alone, mut blocks, mut n_disturbed) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..care.n_pairs {
+        n_disturbed += u32::from(!quiet::wait(care.patience));
+        let mut least = (f64::MAX, f64::MAX);
+        for _ in 0..N_LAUNCHES {
+            let (a, b) = native::bench_in_turn(&program, 64, calls, n_batches)?;
+            least = (least.0.min(a), least.1.min(b));
+        }
+        let bytes = made.bytes_per_call(cell.arch) as f64;
+        alone.push(least.0 / bytes);
+        blocks.push(least.1 / bytes);
+    }
+    let summary = Paired { a: blocks, b: alone }.summary();
+    Ok(Cost {
+        cycles_per_byte_alone: summary.b_median,
+        cycles_per_byte_blocks: summary.a_median,
+        ratio: summary.ratio,
+        interval: [summary.ratio_low, summary.ratio_high],
+        pairs: summary.n,
+        bytes: n_batches * batch,
+        warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed)).map(ToString::to_string).collect(),
+    })
+}

@@ -22,6 +22,9 @@ pub struct Args {
     /// The header with its prototypes.
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
+    /// Add a stream to the byte interface: `ctr`, for ChaCha20 also `ctr64`.
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
     /// Write `#line` directives.
     #[arg(long)]
     lines: bool,
@@ -35,6 +38,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
     let mut recipe = args.how.recipe(&subject)?;
     recipe.options.dump_after = args.dump_after.clone();
+    recipe.mode = args.mode.clone();
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
         out.warning(&shown(warning));
@@ -79,6 +83,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "slicing": made.compiled.slicing,
         "arch": recipe.arch,
         "blocks": shape.blocks(),
+        "mode": recipe.mode,
         "equations": made.n_equations(),
         "schedule": made.compiled.schedule,
         "schedule_reason": made.compiled.schedule_reason,

@@ -137,7 +137,7 @@ impl How {
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine })
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use measure::pairs::Paired;
 use measure::tool::ToolError;
-use measure::{noise, quiet};
 use serde::Serialize;
 
 use crate::emit_c::{Arch, shape};
@@ -86,9 +85,9 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let batch = n_in * shape(&made.compiled, cell.arch).blocks() as usize;
     let n_batches = ((16_384 + batch / 2) / batch).max(1);
     let calls = calls_for(&program)?.div_ceil(n_batches as u32).max(1);
-    let (mut alone, mut blocks, mut n_disturbed) = (Vec::new(), Vec::new(), 0);
+    let (mut alone, mut blocks) = (Vec::new(), Vec::new());
     for _ in 0..care.n_pairs {
-        n_disturbed += u32::from(!quiet::wait(care.patience));
+        // Nothing waits for a quiet machine: both are the least of many rounds that take turns inside one process.
         let mut least = (f64::MAX, f64::MAX);
         for _ in 0..N_LAUNCHES {
             let (a, b) = native::bench_in_turn(&program, 64, calls, n_batches)?;
@@ -106,6 +105,6 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
         interval: [summary.ratio_low, summary.ratio_high],
         pairs: summary.n,
         bytes: n_batches * batch,
-        warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed)).map(ToString::to_string).collect(),
+        warnings: summary.warnings.iter().map(ToString::to_string).collect(),
     })
 }

@@ -35,6 +35,9 @@ pub struct Primitive {
     /// A field that may be given by others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
     #[serde(default)]
     pub compose: BTreeMap<String, Vec<String>>,
+    /// What a block is made of in counter modes, by mode; block ciphers have `ctr` without being told.
+    #[serde(default, rename = "modes")]
+    own_modes: BTreeMap<String, Vec<String>>,
 }
 
 /// A field of a case and the layout of its bytes.
@@ -91,6 +94,16 @@ impl Primitive {
     /// Its Usuba text.
     pub fn text(&self) -> &'static str {
         file(&self.file).expect("a test looks up every bundled file")
+    }
+
+    /// Its modes and what a block is made of in each; in a block cipher's `ctr` all of it is a big-endian counter.
+    pub fn modes(&self) -> Vec<(String, Vec<String>)> {
+        let mut modes: Vec<_> = self.own_modes.clone().into_iter().collect();
+        if self.kind.ends_with("block cipher") {
+            let bits = 8 * Layout::parse(&self.output).expect("a test parses every bundled layout").n_bytes;
+            modes.push(("ctr".to_string(), vec![format!("counter:be{bits}")]));
+        }
+        modes
     }
 
     /// Its vectors.

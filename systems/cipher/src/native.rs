@@ -171,6 +171,15 @@ pub fn run_blocks(program: &Path, arch: Arch, n: usize, keys: &[u8], blocks: &[u
     Ok(tool::run(&mut command, &input, RUN_LIMIT)?.ok()?.stdout)
 }
 
+/// Runs bytes through the stream of a built program; `params` are its key fields and what `init` takes. The program
+/// also runs other lengths, places and pieces, and fails if anything differs.
+pub fn run_stream(program: &Path, arch: Arch, params: &[u8], bytes: &[u8]) -> Result<Vec<u8>, ToolError> {
+    let input = [&(bytes.len() as u64).to_le_bytes(), params, bytes].concat();
+    let mut command = emulated(program, arch);
+    command.arg("stream");
+    Ok(tool::run(&mut command, &input, RUN_LIMIT)?.ok()?.stdout)
+}
+
 /// Runs a built program that only says whether all is well.
 pub fn run_check(program: &Path, arch: Arch) -> Result<(), ToolError> {
     tool::run(&mut emulated(program, arch), &[], RUN_LIMIT)?.ok().map(|_| ())

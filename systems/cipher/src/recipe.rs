@@ -24,6 +24,8 @@ pub struct Recipe {
     pub opt: &'static str,
     /// The machine file for the schedulers instead of the default.
     pub machine: Option<Machine>,
+    /// The stream that the file offers beside blocks, such as `ctr`.
+    pub mode: Option<String>,
 }
 
 /// A subject compiled by a recipe.
@@ -38,7 +40,7 @@ pub struct Made {
 impl Recipe {
     /// A slicing on a target, everything else as usual.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
-        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt, machine: None }
+        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt, machine: None, mode: None }
     }
 
     /// The machine file that the schedulers use: the one named, else the default of the target.
@@ -51,8 +53,9 @@ impl Recipe {
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
         let options = Options { ternary: self.arch.has_ternary(), target, ..self.options.clone() };
+        let counter = self.mode.as_deref().map(|mode| subject.counter(mode)).transpose()?;
         let compiled = subject.compile(&options)?;
-        let unit = subject.unit(&compiled, options.word);
+        let unit = Unit { counter, ..subject.unit(&compiled, options.word) };
         Ok(Made { compiled, unit })
     }
 

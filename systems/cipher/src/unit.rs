@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use report::Diagnostic;
 
 use crate::elaborate;
-use crate::emit_c::{Field, Source, Stage, Unit};
+use crate::emit_c::{Counter, Field, Piece, Source, Stage, Unit};
 use crate::ir::NodeId;
 use crate::layout::Layout;
 use crate::library::{self, Primitive};
@@ -129,12 +129,51 @@ impl Subject {
         let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
         let name = self.primitive.map(|p| c_prefix(&p.name));
         let title = self.primitive.map_or_else(|| self.entry.clone(), |p| format!("{}: {} ({})", p.name, p.kind, p.source));
-        Unit { name, title, schedule, entry, fields, outputs, n_schedule }
+        Unit { name, title, schedule, entry, fields, outputs, n_schedule, counter: None }
+    }
+
+    /// How the primitive counts in this mode.
+    pub fn counter(&self, mode: &str) -> Result<Counter, Vec<Diagnostic>> {
+        let error = |message: String, help: Option<&str>| vec![Diagnostic { message, spans: vec![], help: help.map(str::to_string) }];
+        let Some(primitive) = self.primitive else {
+            let message = format!("`{}` has no byte interface, so it has no mode `{mode}`", self.entry);
+            return Err(error(message, Some("modes are for bundled primitives")));
+        };
+        let modes = primitive.modes();
+        let Some((_, parts)) = modes.iter().find(|(name, _)| name == mode) else {
+            let names: Vec<String> = modes.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let help = if names.is_empty() {
+                format!("it is a {}; block ciphers and chacha20 have modes", primitive.kind)
+            } else {
+                format!("it has {}", names.join(" and "))
+            };
+            return Err(error(format!("`{}` has no mode `{mode}`", primitive.name), Some(&help)));
+        };
+        Ok(counter(mode, parts))
     }
 
     fn entry_node(&self, compiled: &Compiled) -> NodeId {
         compiled.program.entries[0]
     }
+}
+
+/// Reads the parts of a mode in the index, such as `hex:00ff`, `nonce:12`, `counter:le32`.
+fn counter(mode: &str, parts: &[String]) -> Counter {
+    let mut made = Counter { mode: mode.to_string(), bits: 0, is_big_endian: false, pieces: Vec::new() };
+    for part in parts {
+        let (name, size) = part.split_once(':').expect("a test parses every mode");
+        made.pieces.push(match name {
+            "hex" => Piece::Fixed(crate::run_text::from_hex(size).expect("a test parses every mode")),
+            "counter" => {
+                let (order, bits) = size.split_at(2);
+                made.is_big_endian = order == "be";
+                made.bits = bits.parse().expect("a test parses every mode");
+                Piece::Counter
+            }
+            _ => Piece::Given(name.to_string(), size.parse().expect("a test parses every mode")),
+        });
+    }
+    made
 }
 
 /// A parameter or result of a node.

@@ -85,8 +85,11 @@ static int run_cases(int is_secret)
     let has_interface = unit.name.is_some();
     if let Some(name) = &unit.name {
         out += &through_interface(name, unit, shape);
+        if let Some(counter) = &unit.counter {
+            out += &counter.check(name, unit, shape);
+        }
     }
-    out += &bench(shape, has_interface);
+    out += &bench(shape, has_interface, unit.counter.is_some());
     out
 }
 
@@ -181,8 +184,10 @@ fn schedule_results(schedule: &super::Stage) -> Vec<String> {
         .collect()
 }
 
-fn bench(shape: Shape, has_interface: bool) -> String {
+fn bench(shape: Shape, has_interface: bool, has_stream: bool) -> String {
+    let stream = if has_stream { "    if (argc == 2 && !strcmp(argv[1], \"stream\"))\n        return run_stream();\n" } else { "" };
     let blocks = if has_interface { "    if (argc == 2 && !strcmp(argv[1], \"blocks\"))\n        return run_blocks();\n" } else { "" };
+    let blocks = blocks.to_string() + stream;
     if shape.arch == Arch::Neon {
         let args = if has_interface { "int argc, char **argv" } else { "void" };
         return format!("\nint main({args})\n{{\n{blocks}    return run_cases(0);\n}}\n");

@@ -3,6 +3,7 @@
 mod arch;
 mod bytes;
 mod code;
+mod ctr;
 mod expr;
 mod harness;
 mod moves_check;
@@ -16,6 +17,7 @@ use crate::pipeline::{Compiled, Slicing};
 pub use arch::{Arch, Shape};
 pub use bytes::Field;
 pub use code::identifier;
+pub use ctr::{Counter, Piece};
 pub use moves_check::moves_check;
 
 /// A node that the C file makes callable.
@@ -58,6 +60,8 @@ pub struct Unit {
     pub outputs: Vec<Field>,
     /// Registers that the schedule gives.
     pub n_schedule: usize,
+    /// The stream that the file offers beside blocks.
+    pub counter: Option<Counter>,
 }
 
 impl Unit {
@@ -293,6 +297,9 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
 }}
 "
     );
+    if let Some(counter) = &unit.counter {
+        out += &counter.functions(name, unit, shape, (n_input, n_output), &entry);
+    }
     out
 }
 
@@ -370,5 +377,8 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
         shape.blocks_text()
     );
     let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
+    if let Some(counter) = &unit.counter {
+        let _ = write!(out, "\n{}", counter.declarations(name, unit, shape));
+    }
     out
 }

@@ -1,0 +1,361 @@
+//! Counter mode in C: a stream of any length, in pieces of any size, over the sliced primitive.
+//!
+//! Counters go through the primitive as any block. A batch of key stream is made at a time, and what a call leaves of
+//! it waits in the state for the next.
+
+use std::fmt::Write;
+
+use super::Unit;
+use super::arch::Shape;
+
+/// What the primitive's input is made of: a piece of the block that each stream starts from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes that are always the same.
+    Fixed(Vec<u8>),
+    /// Bytes that the caller names, such as a key or a nonce.
+    Given(String, usize),
+    /// The counter.
+    Counter,
+}
+
+/// How a primitive counts.
+#[derive(Debug, Clone)]
+pub struct Counter {
+    /// As on the command line, and in the C names: `ctr`, `ctr64`.
+    pub mode: String,
+    /// Bits of the counter: 32, 64 or 128.
+    pub bits: u32,
+    /// The first byte is the most significant.
+    pub is_big_endian: bool,
+    /// The block.
+    pub pieces: Vec<Piece>,
+}
+
+impl Counter {
+    fn n_bytes(&self) -> usize {
+        self.bits as usize / 8
+    }
+
+    /// Where the counter lies in the block.
+    fn at(&self) -> usize {
+        let before = self.pieces.iter().take_while(|p| **p != Piece::Counter);
+        before.map(|p| self.size(p)).sum()
+    }
+
+    fn size(&self, piece: &Piece) -> usize {
+        match piece {
+            Piece::Fixed(bytes) => bytes.len(),
+            Piece::Given(_, n) => *n,
+            Piece::Counter => self.n_bytes(),
+        }
+    }
+
+    /// The whole block is the counter, which is given as bytes then.
+    fn is_block(&self) -> bool {
+        self.pieces == [Piece::Counter]
+    }
+
+    /// The parameters of `init` behind the state.
+    fn params(&self) -> String {
+        let param = |piece: &Piece| match piece {
+            Piece::Fixed(_) => String::new(),
+            Piece::Given(name, n) => format!(", const uint8_t {name}[{n}]"),
+            Piece::Counter if self.is_block() => format!(", const uint8_t counter[{}]", self.n_bytes()),
+            Piece::Counter => format!(", uint{}_t counter", self.bits),
+        };
+        self.pieces.iter().map(param).collect()
+    }
+
+    /// Its prefix: `aes128_ctr`.
+    pub fn prefix(&self, name: &str) -> String {
+        format!("{name}_{}", self.mode)
+    }
+
+    fn keys(&self, name: &str, unit: &Unit, shape: Shape) -> (String, &'static str) {
+        if unit.key_registers(shape).1 > 0 { (format!("const {name}_roundkeys *keys, "), "keys, ") } else { (String::new(), "") }
+    }
+
+    /// Return values, state and prototypes, for the C file and the header.
+    pub fn declarations(&self, name: &str, unit: &Unit, shape: Shape) -> String {
+        let (ctr, n) = (self.prefix(name), unit.output_bytes());
+        let up = ctr.to_uppercase();
+        format!(
+            "/* Counter mode: what a call returns. After an error nothing is written, and the stream is where it was. */
+enum {{
+    {up}_OK = 0,
+    {up}_ENDS = 1,    /* the counter would wrap: {wraps} */
+    {up}_OVERLAPS = 2, /* in and out overlap and are not the same */
+    {up}_NULL = 3      /* in or out is NULL and n is not 0 */
+}};
+
+/* A stream. Only the functions below look inside. */
+typedef struct {{
+    uint8_t stream[{batch}]; /* key stream of a batch; at to end are not used yet */
+{block}    uint64_t high, low;
+    size_t at, end;
+    int has_ended;
+}} __attribute__((aligned(64))) {ctr};
+
+/* Starts a stream{init}. */
+void {ctr}_init({ctr} *ctr{params});
+
+/* XORs the next n bytes of key stream to in: any n, in pieces of any size, in place if out is in. */
+int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
+",
+            wraps = match self.bits {
+                128 => "a stream ends with counter 2^128 - 1".to_string(),
+                bits => format!("a stream ends with counter 2^{bits} - 1, a nonce is good for no more"),
+            },
+            init = if self.is_block() {
+                format!(
+                    "; the counter is a number of {} bits, {} byte first",
+                    self.bits,
+                    if self.is_big_endian { "most significant" } else { "least significant" }
+                )
+            } else {
+                String::new()
+            },
+            block = if self.is_block() { String::new() } else { format!("    uint8_t block[{n}];\n") },
+            batch = n * shape.blocks() as usize,
+            params = self.params(),
+            keys = self.keys(name, unit, shape).0,
+        )
+    }
+
+    fn init(&self, ctr: &str) -> String {
+        let mut out = format!("\nvoid {ctr}_init({ctr} *ctr{})\n{{\n", self.params());
+        let mut at = 0;
+        for piece in &self.pieces {
+            match piece {
+                Piece::Fixed(bytes) => {
+                    let list: Vec<String> = bytes.iter().map(|b| format!("{b:#04x}")).collect();
+                    let _ = writeln!(out, "    memcpy(ctr->block + {at}, (const uint8_t[]){{{}}}, {});", list.join(", "), bytes.len());
+                }
+                Piece::Given(name, n) => {
+                    let _ = writeln!(out, "    memcpy(ctr->block + {at}, {name}, {n});");
+                }
+                Piece::Counter => {}
+            }
+            at += self.size(piece);
+        }
+        out += "    ctr->high = 0;\n";
+        if self.is_block() {
+            let shift = |i: usize, n: usize| 8 * if self.is_big_endian { n - 1 - i } else { i };
+            let word = |from: usize, n: usize| -> String {
+                (0..n).map(|i| format!("(uint64_t)counter[{}] << {}", from + i, shift(i, n))).collect::<Vec<_>>().join(" | ")
+            };
+            if self.bits == 128 {
+                let (high, low) = if self.is_big_endian { (0, 8) } else { (8, 0) };
+                let _ = writeln!(out, "    ctr->high = {};", word(high, 8));
+                let _ = writeln!(out, "    ctr->low = {};", word(low, 8));
+            } else {
+                let _ = writeln!(out, "    ctr->low = {};", word(0, self.n_bytes()));
+            }
+        } else {
+            out += "    ctr->low = counter;\n";
+        }
+        out + "    ctr->at = ctr->end = 0;\n    ctr->has_ended = 0;\n}\n"
+    }
+
+    /// C that writes the counter `high`, `low` to `p`.
+    fn write(&self) -> String {
+        let big = if self.is_big_endian { "big" } else { "little" };
+        match (self.bits, self.is_big_endian) {
+            (128, true) => format!("put_counter_{big}(p, high);\n        put_counter_{big}(p + 8, low);"),
+            (128, false) => format!("put_counter_{big}(p, low);\n        put_counter_{big}(p + 8, high);"),
+            (64, _) => format!("put_counter_{big}(p, low);"),
+            (_, true) => "uint32_t x = __builtin_bswap32((uint32_t)low);\n        memcpy(p, &x, 4);".into(),
+            (_, false) => "uint32_t x = (uint32_t)low;\n        memcpy(p, &x, 4);".into(),
+        }
+    }
+
+    /// The functions; `entry` is the C text of a call from `in_` to `out_`.
+    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str) -> String {
+        let (ctr, n) = (self.prefix(name), unit.output_bytes());
+        let (keys, pass) = self.keys(name, unit, shape);
+        let up = ctr.to_uppercase();
+        let word = if shape.is_vector() { "reg64" } else { "uint64_t" };
+        let left = match self.bits {
+            128 => "if (ctr->high != UINT64_MAX)\n        return UINT64_MAX;\n    return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;"
+                .to_string(),
+            64 => "return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;".into(),
+            _ => "return (UINT64_C(1) << 32) - ctr->low;".into(),
+        };
+        let carry = if self.bits == 128 { "high += low == 0;" } else { "(void)high;" };
+        let (big, swapped) = if self.is_big_endian { ("big", "__builtin_bswap64(x)") } else { ("little", "x") };
+        let put_counter = if self.bits >= 64 {
+            format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
+        } else {
+            String::new()
+        };
+        format!(
+            "\n{declarations}{put_counter}
+/* Blocks until the counter wraps, or more than anybody has. */
+static uint64_t {ctr}_left(const {ctr} *ctr)
+{{
+    if (ctr->has_ended)
+        return 0;
+    {left}
+}}
+
+/* Makes the next batch of key stream from blocks, which hold all but the counters. */
+static void {ctr}_batch({ctr} *ctr, {keys}uint8_t *blocks)
+{{
+    reg in_[{n_input}], out_[{n_output}];
+    uint64_t high = ctr->high, low = ctr->low;
+    int ends = {ctr}_left(ctr) <= BLOCKS;
+    for (int b = 0; b < BLOCKS; b++) {{
+        uint8_t *p = blocks + {n} * b + {at};
+        {write}
+        low++;
+        {carry}
+    }}
+    ctr->high = high;
+    ctr->low = low;
+    ctr->has_ended = ends;
+    load_input(in_, blocks);
+    {entry}
+    store_output(out_, ctr->stream);
+}}
+
+{init}
+int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
+{{
+    if (n == 0)
+        return {up}_OK;
+    if (!in || !out)
+        return {up}_NULL;
+    if (in != out && (uintptr_t)in < (uintptr_t)out + n && (uintptr_t)out < (uintptr_t)in + n)
+        return {up}_OVERLAPS;
+    size_t ready = ctr->end - ctr->at, first = n < ready ? n : ready;
+    if ((n - first) / {n} + ((n - first) % {n} != 0) > {ctr}_left(ctr))
+        return {up}_ENDS;
+    for (size_t i = 0; i < first; i++)
+        out[i] = in[i] ^ ctr->stream[ctr->at + i];
+    ctr->at += first;
+    in += first;
+    out += first;
+    n -= first;
+    if (n == 0)
+        return {up}_OK;
+    uint8_t blocks[{batch}] __attribute__((aligned(64)));
+{template}    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
+        {ctr}_batch(ctr, {pass}blocks);
+        for (int i = 0; i < {batch}; i += (int)sizeof({word})) {{
+            {word} x, y;
+            memcpy(&x, in + i, sizeof x);
+            memcpy(&y, ctr->stream + i, sizeof y);
+            x ^= y;
+            memcpy(out + i, &x, sizeof x);
+        }}
+    }}
+    ctr->at = ctr->end = 0;
+    if (n > 0) {{
+        uint64_t left = {ctr}_left(ctr);
+        {ctr}_batch(ctr, {pass}blocks);
+        for (size_t i = 0; i < n; i++)
+            out[i] = in[i] ^ ctr->stream[i];
+        ctr->at = n;
+        ctr->end = left < BLOCKS ? {n} * left : {batch};
+    }}
+    return {up}_OK;
+}}
+",
+            declarations = self.declarations(name, unit, shape),
+            n_input = registers.0,
+            n_output = registers.1,
+            template = if self.is_block() {
+                String::new()
+            } else {
+                format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
+            },
+            at = self.at(),
+            write = self.write(),
+            init = self.init(&ctr),
+            batch = n * shape.blocks() as usize,
+        )
+    }
+
+    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes what the
+    /// stream makes of them, or of as many as it can before its counter ends. Other lengths, places and pieces must give
+    /// the same, and wrong calls their errors.
+    pub fn check(&self, name: &str, unit: &Unit, shape: Shape) -> String {
+        let ctr = self.prefix(name);
+        let up = ctr.to_uppercase();
+        let (_, pass) = self.keys(name, unit, shape);
+        let pass = pass.replace("keys", "&keys");
+        let (mut reads, mut key_args, mut init_args) = (String::new(), String::new(), String::new());
+        let mut read = |name: &str, n: usize| {
+            let _ = writeln!(reads, "    static uint8_t {name}[{n}];\n    if (fread({name}, 1, {n}, stdin) != {n})\n        return 1;");
+        };
+        for key in unit.key_fields() {
+            read(&key.name, key.layout.n_bytes);
+            let _ = write!(key_args, ", {}", key.name);
+        }
+        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
+        let keys = if pass.is_empty() { String::new() } else { format!("    static {name}_roundkeys keys;\n") };
+        for piece in &self.pieces {
+            match piece {
+                Piece::Fixed(_) => {}
+                Piece::Given(name, n) => {
+                    read(name, *n);
+                    let _ = write!(init_args, ", {name}");
+                }
+                Piece::Counter => {
+                    read("counter", self.n_bytes());
+                    let number = format!("*(uint{}_t *)counter", self.bits);
+                    let _ = write!(init_args, ", {}", if self.is_block() { "counter" } else { &number });
+                }
+            }
+        }
+        format!(
+            "
+static int run_stream(void)
+{{
+    uint64_t n, state = 1;
+    static {ctr} stream;
+{keys}    if (fread(&n, 8, 1, stdin) != 1)
+        return 1;
+{reads}    uint8_t *in = malloc(n + 1), *out = malloc(n + 1), *other = malloc(n + 32);
+    if (!in || !out || !other || fread(in, 1, n, stdin) != n)
+        return 1;
+{expand}    {ctr}_init(&stream{init_args});
+    while (n > 0 && {ctr}_xor(&stream, {pass}in, out, n) == {up}_ENDS)
+        n--;
+    for (size_t k = 0; k <= n; k += n > 5000 && k > 300 && (k + 1) % {batch} > 2 ? 61 : 1) {{
+        uint8_t *place = other + k % 8;
+        memcpy(place, in, k);
+        memset(place + k, 0xa5, 16);
+        {ctr}_init(&stream{init_args});
+        if ({ctr}_xor(&stream, {pass}place, place, k) != {up}_OK || memcmp(place, out, k))
+            return 2;
+        for (int i = 0; i < 16; i++)
+            if (place[k + i] != 0xa5)
+                return 3;
+    }}
+    for (int round = 0; round < 24; round++) {{
+        {ctr}_init(&stream{init_args});
+        for (size_t at = 0; at < n;) {{
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t k = (state >> 33) % (round % 3 == 0 ? 7 : round % 3 == 1 ? 100 : {batch} + {batch} / 2) + (round % 2);
+            k = k < n - at ? k : n - at;
+            if ({ctr}_xor(&stream, {pass}in + at, other + at, k) != {up}_OK)
+                return 4;
+            at += k;
+        }}
+        if (memcmp(other, out, n))
+            return 5;
+    }}
+    {ctr}_init(&stream{init_args});
+    if ({ctr}_xor(&stream, {pass}NULL, NULL, 0) != {up}_OK || {ctr}_xor(&stream, {pass}NULL, other, 1) != {up}_NULL
+        || {ctr}_xor(&stream, {pass}in, NULL, 1) != {up}_NULL || {ctr}_xor(&stream, {pass}other, other + 1, 2) != {up}_OVERLAPS
+        || {ctr}_xor(&stream, {pass}other + 1, other, 2) != {up}_OVERLAPS)
+        return 6;
+    return fwrite(out, 1, n, stdout) != n;
+}}
+",
+            batch = unit.output_bytes() * shape.blocks() as usize,
+        )
+    }
+}

@@ -136,6 +136,10 @@ impl Builder<'_, '_> {
     }
 
     pub fn unknown<T>(&mut self, loc: Loc, name: &str) -> Option<T> {
+        if self.indices.contains(name) {
+            let message = format!("`{name}` has no value outside of a loop over it");
+            return self.elab.error(loc, message, "a local nat announces a loop index");
+        }
         let mut known: Vec<&str> = self.scope.keys().map(|k| &**k).collect();
         known.sort_unstable();
         let help = report::did_you_mean(name, known).map(|n| format!("did you mean `{n}`?"));

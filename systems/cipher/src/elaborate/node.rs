@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::circuit;
-use crate::ir::{Body, Node, Ref, Stmt, Table, Ty, VarId};
+use crate::ir::{Body, Eq, Node, Op, Ref, Stmt, Table, Ty, VarId};
 use crate::passes::order;
 use crate::syntax::Loc;
 use crate::syntax::ast::{Assign, Attr, Decl, Def, DefBody, Eqn, IntList, Type};
@@ -43,6 +43,8 @@ pub(super) struct Builder<'e, 'a> {
     pub node: Node,
     pub scope: HashMap<Rc<str>, Binding>,
     pub vars: Vec<SourceVar>,
+    /// Local variables of type nat.
+    pub indices: HashSet<Rc<str>>,
     pub stmts: Vec<Stmt>,
     /// Where each word was defined, and first read.
     pub defined: HashMap<(VarId, usize), Loc>,
@@ -71,6 +73,7 @@ pub(super) fn node(elab: &mut Elaborator<'_>, instance: &Instance) -> Node {
         node,
         scope: HashMap::new(),
         vars: Vec::new(),
+        indices: HashSet::new(),
         stmts: Vec::new(),
         defined: HashMap::new(),
         read: HashMap::new(),
@@ -103,7 +106,9 @@ impl Builder<'_, '_> {
                 let body = &bodies[self.instance.element];
                 let mut reassigned = HashSet::new();
                 imperative_names(&body.eqs, &mut reassigned);
-                if body.vars.iter().try_for_each(|d| self.declare(d).map(|_| ())).is_none() {
+                // `vars i:nat` announces a loop index; the loop says which numbers it has.
+                self.indices.extend(body.vars.iter().filter(|it| it.ty == Type::Nat).map(|it| it.name.name.clone()));
+                if body.vars.iter().filter(|it| it.ty != Type::Nat).try_for_each(|d| self.declare(d).map(|_| ())).is_none() {
                     return;
                 }
                 self.start_chains(&reassigned);
@@ -116,8 +121,8 @@ impl Builder<'_, '_> {
                 self.finish(def);
             }
             DefBody::Perms(perms) => {
-                if let Some(list) = self.perm(&perms[self.instance.element]) {
-                    self.node.body = Body::Perm(list);
+                if let Some(body) = self.perm(&perms[self.instance.element]) {
+                    self.node.body = body;
                 }
             }
             DefBody::Tables(tables) => {
@@ -164,7 +169,7 @@ impl Builder<'_, '_> {
 
     fn declare(&mut self, decl: &Decl) -> Option<VarId> {
         let Type::Words { dims, .. } = &decl.ty else {
-            return self.elab.error(decl.name.loc, "a local variable cannot be a nat", "only parameters can");
+            panic!("nat parameters are bound, outputs refused and locals left out");
         };
         let n = decl.ty.n_atoms();
         self.elab.spend(0, n, decl.name.loc)?;
@@ -317,8 +322,35 @@ impl Builder<'_, '_> {
         vars.iter().map(|v| self.node.vars[v.idx()].len).sum()
     }
 
-    fn perm(&mut self, perm: &IntList) -> Option<Vec<u32>> {
+    /// n positions over one word of n times k bits move k bits each.
+    fn perm_of_a_word(&mut self, perm: &IntList) -> Option<Body> {
+        let (from, to) = (self.node.words(&self.node.params)[0].clone(), self.node.words(&self.node.results)[0].clone());
+        let (from_ty, to_ty) = (self.node.ty(&from), self.node.ty(&to));
+        let n = perm.ints.len();
+        if join(from_ty, to_ty).is_none() {
+            return self.elab.error(perm.loc, format!("this perm has {from_ty} for {to_ty}"), "it moves bits within one type");
+        }
+        if from_ty.m >= crate::ir::RIGID || !(from_ty.m as usize).is_multiple_of(n) {
+            let message = format!("this perm has {n} positions, but its output has 1 word, of {from_ty}");
+            return self.elab.error(perm.loc, message, "one position for each output word, or for equal parts of the bits of the only one");
+        }
+        let k = from_ty.m as usize / n;
+        let mut bits = thin_vec::ThinVec::new();
+        for int in &perm.ints {
+            match usize::try_from(int) {
+                Ok(at) if (1..=n).contains(&at) => bits.extend((0..k).map(|bit| ((at - 1) * k + bit) as u8)),
+                _ => return self.elab.error(perm.loc, format!("position {int} is not between 1 and {n}"), "positions count from 1"),
+            }
+        }
+        let shuffle = Eq { dst: to, op: Op::Shuffle(bits), args: vec![from.into()].into(), loc: perm.loc };
+        Some(Body::Stmts(vec![Stmt::Eq(shuffle)]))
+    }
+
+    fn perm(&mut self, perm: &IntList) -> Option<Body> {
         let (n_in, n_out) = (self.n_words(&self.node.params), self.n_words(&self.node.results));
+        if n_in == 1 && n_out == 1 && perm.ints.len() > 1 {
+            return self.perm_of_a_word(perm);
+        }
         if perm.ints.len() != n_out as usize {
             let message = format!("this perm has {} positions, but its output has {n_out} words", perm.ints.len());
             return self.elab.error(perm.loc, message, "one position for each output word");
@@ -338,7 +370,7 @@ impl Builder<'_, '_> {
                 _ => return self.elab.error(perm.loc, format!("position {int} is not between 1 and {n_in}"), "positions count from 1"),
             }
         }
-        Some(list)
+        Some(Body::Perm(list))
     }
 
     fn table(&mut self, def: &Def, list: &IntList) -> Option<Table> {

@@ -285,6 +285,13 @@ fn shift_vector(op: ShiftOp, words: &[Word], n: usize) -> Vec<Word> {
         .collect()
 }
 
+/// A word whose equal parts, the most significant first, are those of these numbers of another.
+pub fn parts_moved(word: Word, order: &[usize]) -> Word {
+    let width = word.m / order.len() as u32;
+    let part = |v: u64, at: usize| v >> (word.m - width * (at as u32 + 1)) & mask(width);
+    Word { m: word.m, v: word.v.map(|v| order.iter().fold(0, |out, at| out << width | part(v, *at))) }
+}
+
 /// A lookup: for every bit position when there is a word for each index bit, else once.
 pub fn lookup(def: &Def, list: &IntList, sizes: &HashMap<Rc<str>, u32>, args: &[Word]) -> Vec<Word> {
     let entries: Vec<u64> = list.ints.iter().map(|i| u64::try_from(i).expect("entries were checked")).collect();

@@ -152,6 +152,11 @@ impl<'a> Interp<'a> {
             DefBody::Perms(perms) => {
                 self.step(perms[element].ints.len(), def.name.loc)?;
                 let at = |p: &num_bigint::BigUint| usize::try_from(p).expect("positions were checked") - 1;
+                let n_results: u64 = def.returns.iter().map(|it| it.ty.n_atoms()).sum();
+                if args.len() == 1 && n_results == 1 && perms[element].ints.len() > 1 {
+                    let order: Vec<usize> = perms[element].ints.iter().map(at).collect();
+                    return Ok(vec![eval::parts_moved(args[0], &order)]).inspect(|_| self.depth -= 1);
+                }
                 Ok(perms[element].ints.iter().map(|p| args[at(p)]).collect())
             }
             DefBody::Tables(tables) => {
@@ -182,7 +187,7 @@ impl<'a> Interp<'a> {
                 frame.declare(&decl.name.name, &decl.ty, args.by_ref().map(|w| w.v));
             }
         }
-        for decl in def.returns.iter().chain(&body.vars) {
+        for decl in def.returns.iter().chain(&body.vars).filter(|it| it.ty != Type::Nat) {
             frame.declare(&decl.name.name, &decl.ty, std::iter::repeat(None));
         }
         self.eqns(&mut frame, &body.eqs)?;

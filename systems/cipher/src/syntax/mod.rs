@@ -1,6 +1,7 @@
 //! The text of a program: files and includes, tokens, the syntax tree.
 
 pub mod ast;
+mod cells;
 mod lexer;
 pub mod parser;
 mod source;

@@ -9,6 +9,7 @@ use super::ast::{
     AExpr, AExprKind, Access, ArithOp, Assign, Attr, BitOp, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind, Forall, Ident, Index, IntList,
     ShiftOp,
 };
+use super::cells::rewritten_cells;
 use super::lexer::Token;
 use super::source::{Loc, Sources};
 
@@ -339,7 +340,8 @@ impl Parser<'_> {
             self.eat_punct(";");
         }
         self.expect_word("let")?;
-        let eqs = self.eqs("tel")?;
+        let mut eqs = self.eqs("tel")?;
+        rewritten_cells(&mut eqs);
         if !self.eat_word("tel") {
             return self.fail("`;` and another equation, or `tel`");
         }

@@ -63,8 +63,8 @@ fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
             if !skipped {
                 collect(&entry.path(), &format!("{path}/"), found);
             }
-        } else if kind.is_file() {
-            // What is not UTF-8 is a test input or an image, not a text of ours.
+        } else if kind.is_file() && name != ".git" {
+            // In a second work tree `.git` is a file. What is not UTF-8 is a test input or an image, not a text of ours.
             if let Ok(text) = fs::read_to_string(entry.path()) {
                 found.push((path, text));
             }

@@ -71,3 +71,14 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Report(args) => report_cmd::run(args, out),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    /// Names of groups, of options and of values are checked for every command, also for those that no test runs.
+    #[test]
+    fn the_command_line_holds_together() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -12,7 +12,7 @@ pub struct Args {
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
-    constant_time: constant_time::Args,
+    constant_time: constant_time::ConstantTime,
 }
 
 /// Runs the command.

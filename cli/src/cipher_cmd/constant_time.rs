@@ -15,7 +15,7 @@ use crate::output::{Failure, Output};
 
 /// The options of the check.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ConstantTime {
     /// Compile the C, run it under valgrind with undefined keys and data, and say what depends on them.
     #[arg(long)]
     constant_time: bool,
@@ -36,7 +36,7 @@ pub struct Args {
     word: Option<u32>,
 }
 
-impl Args {
+impl ConstantTime {
     /// True if the check is asked for.
     pub fn wanted(&self) -> bool {
         self.constant_time
@@ -53,7 +53,7 @@ struct Row<'a> {
 }
 
 /// Runs the check.
-pub fn run(args: &Args, subject: &Subject, out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(), Failure> {
     let compilers: Vec<&str> =
         if args.cc.is_empty() { constant_time::compilers_here() } else { args.cc.iter().map(String::as_str).collect() };
     let opts: Vec<&str> = if args.opt.is_empty() { OPTS.to_vec() } else { args.opt.iter().map(String::as_str).collect() };

@@ -113,6 +113,38 @@ fn check_reports_every_error_of_a_file_as_json() {
 }
 
 #[test]
+fn a_folder_is_a_table_of_verdicts() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    std::fs::create_dir(folder.path().join("more")).expect("made");
+    write("good.ua", "node f (x:u8) returns (y:u8) let y = x <<< 1 tel\n");
+    write("more/also.ua", "include \"../good.ua\"\nnode g (x:u8) returns (y:u8) let y = f(x) tel\n");
+    write("readme.txt", "not Usuba\n");
+    let place = folder.path().to_str().expect("a plain path");
+    let right = meanwhile(&["cipher", "check", place], "");
+    let text = String::from_utf8_lossy(&right.stdout).into_owned();
+    assert_eq!(right.status.code(), Some(0), "{text}");
+    assert!(text.contains("more/also.ua") && text.contains("2 of 2 are right") && !text.contains("readme"), "{text}");
+    write("bad.ua", "node f (x:u8) returns (y:u8) let y = z tel\n");
+    write("empty.ua", "");
+    let wrong = meanwhile(&["cipher", "check", place], "");
+    let text = String::from_utf8_lossy(&wrong.stdout).into_owned();
+    assert_eq!(wrong.status.code(), Some(1), "{text}");
+    assert!(text.contains("1:38: unknown variable `z`") && text.contains("2 of 4 are right"), "{text}");
+    let report = json(&meanwhile(&["cipher", "check", place, "--json"], ""));
+    let files = report["files"].as_array().expect("files");
+    let verdicts: Vec<(&str, bool)> = files.iter().map(|it| (it["file"].as_str().expect("a file"), it["ok"] == true)).collect();
+    assert_eq!(verdicts, [("bad.ua", false), ("empty.ua", false), ("good.ua", true), ("more/also.ua", true)]);
+    assert_eq!((&report["ok"], &files[2]["entry"], &files[0]["errors"][0]["line"]), (&false.into(), &"f".into(), &1.into()));
+    // What cannot be a folder of programs.
+    assert_eq!(meanwhile(&["cipher", "check", place, "--entry", "f"], "").status.code(), Some(1));
+    let none = tempfile::tempdir().expect("a scratch folder");
+    let refused = meanwhile(&["cipher", "check", none.path().to_str().expect("a plain path")], "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("has no Usuba file"));
+}
+
+#[test]
 fn unknown_names_and_options_exit_with_1_and_a_guess() {
     let output = meanwhile(&["cipher", "run", "aes-12"], "");
     assert_eq!(output.status.code(), Some(1));

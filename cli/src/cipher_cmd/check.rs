@@ -1,6 +1,11 @@
-//! `meanwhile cipher check`: everything that is wrong with a program, in one run.
+//! Door: `meanwhile cipher check`: everything that is wrong with a program, in one run, or a verdict for each program of a folder.
 
-use serde_json::json;
+use std::path::{Path, PathBuf};
+
+use cipher::library;
+use cipher::unit::Subject;
+use report::{Cell, Diagnostic, Table};
+use serde_json::{Value, json};
 
 use super::constant_time;
 use super::options::{Which, shown};
@@ -17,6 +22,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let path = Path::new(&args.which.subject);
+    if path.is_dir() && library::primitive(&args.which.subject).is_none() {
+        return folder(path, &args.which, out);
+    }
     let subject = args.which.load_quietly()?;
     if args.constant_time.wanted() {
         return constant_time::run(&args.constant_time, &subject, out);
@@ -24,14 +33,110 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     for warning in &subject.warnings {
         out.warning(&shown(warning));
     }
-    let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
-    if slicings.is_empty() {
-        // The first slicing that the compiler would try says why.
-        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
-        return Err(Failure::User(refused.expect("no slicing works, so this one does not")));
-    }
+    let slicings = slicings(&subject).map_err(Failure::User)?;
     out.line(&format!("{}: ok, entry `{}`, slicings {}", args.which.subject, subject.entry, slicings.join(" ")));
-    let warnings: Vec<_> = subject.warnings.iter().map(report::Diagnostic::to_json).collect();
+    let warnings = objects(&subject.warnings);
     out.object(&json!({"ok": true, "errors": [], "warnings": warnings, "entry": subject.entry, "slicings": slicings}));
     Ok(())
+}
+
+/// The slicings that a program compiles in; if in none, the first that the compiler would try says why.
+fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
+    let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
+    if slicings.is_empty() {
+        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
+        return Err(refused.expect("no slicing works, so this one does not"));
+    }
+    Ok(slicings)
+}
+
+fn objects(said: &[Diagnostic]) -> Vec<Value> {
+    said.iter().map(Diagnostic::to_json).collect()
+}
+
+/// What is said of one file.
+struct Verdict {
+    file: String,
+    checked: Result<(Subject, Vec<&'static str>), Vec<Diagnostic>>,
+}
+
+fn folder(folder: &Path, which: &Which, out: &mut Output) -> Result<(), Failure> {
+    if which.entry.is_some() {
+        return Err(Failure::user("--entry is for one file, and each file of a folder has its own", None));
+    }
+    let mut files = Vec::new();
+    programs(folder, &mut files)?;
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::user(format!("`{}` has no Usuba file", folder.display()), Some("their names end in `.ua`")));
+    }
+    let bar = out.progress(files.len() as u64);
+    let verdict = |path: &PathBuf| {
+        let checked = Subject::file(path, &which.include, None).and_then(|subject| {
+            let slicings = slicings(&subject)?;
+            Ok((subject, slicings))
+        });
+        bar.inc(1);
+        Verdict { file: path.strip_prefix(folder).unwrap_or(path).display().to_string(), checked }
+    };
+    let verdicts: Vec<Verdict> = files.iter().map(verdict).collect();
+    bar.finish_and_clear();
+    let n_bad = verdicts.iter().filter(|it| it.checked.is_err()).count();
+    out.text(&table(&verdicts).terminal(None));
+    out.line(&format!("{} of {} are right", verdicts.len() - n_bad, verdicts.len()));
+    out.object(&json!({"ok": n_bad == 0, "files": verdicts.iter().map(object).collect::<Vec<_>>()}));
+    if n_bad == 0 { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// All Usuba files of a folder and of those in it; a link to a folder is not followed.
+fn programs(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::environment(format!("read {}", folder.display()), error);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        if entry.file_type().map_err(failed)?.is_dir() {
+            programs(&path, files)?;
+        } else if path.extension().is_some_and(|it| it == "ua") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn table(verdicts: &[Verdict]) -> Table {
+    let mut table = Table::new("Usuba programs", &["file", "verdict", "entry", "slicings", "warnings", "first error"]);
+    for it in verdicts {
+        let row = match &it.checked {
+            Ok((subject, slicings)) => {
+                let n_warnings = subject.warnings.len().to_string();
+                ["ok".to_owned(), subject.entry.clone(), slicings.join(" "), n_warnings, String::new()]
+            }
+            Err(errors) => {
+                let first = errors.first().map_or(String::new(), |it| one_line(it));
+                ["error".to_owned(), String::new(), String::new(), String::new(), first]
+            }
+        };
+        table.push(std::iter::once(Cell::words(it.file.as_str())).chain(row.into_iter().map(Cell::words)).collect());
+    }
+    table
+}
+
+/// The place and the message of an error, for a table.
+fn one_line(error: &Diagnostic) -> String {
+    let value = error.to_json();
+    match (value["line"].as_u64(), value["column"].as_u64()) {
+        (Some(line), Some(column)) => format!("{line}:{column}: {}", error.message),
+        _ => error.message.clone(),
+    }
+}
+
+fn object(it: &Verdict) -> Value {
+    match &it.checked {
+        Ok((subject, slicings)) => json!({
+            "file": it.file, "ok": true, "errors": [], "warnings": objects(&subject.warnings), "entry": subject.entry, "slicings": slicings,
+        }),
+        Err(errors) => json!({
+            "file": it.file, "ok": false, "errors": objects(errors), "warnings": [], "entry": null, "slicings": [],
+        }),
+    }
 }

@@ -417,6 +417,7 @@ impl Parser<'_> {
         if self.starts_loop() {
             return self.nested(Self::forall).map(Eqn::Forall);
         }
+        self.no_conditional()?;
         let start = self.loc();
         let pat = if self.eat_punct("(") {
             let mut pat = vec![self.access()?];
@@ -450,6 +451,17 @@ impl Parser<'_> {
             expr = binary(op, read, expr);
         }
         Ok(Eqn::Assign(Assign { pat, imperative: colon || op.is_some(), expr, loc: self.since(start) }))
+    }
+
+    /// `if` in front of a name or a parenthesis begins what other languages have.
+    fn no_conditional(&mut self) -> Parsed<()> {
+        if !self.is_word("if") || !matches!(self.peek_after(1), Token::Word(_) | Token::Punct("(" | "~" | "!")) {
+            return Ok(());
+        }
+        let mut error = self.sources.error(self.loc(), "Usuba has no conditionals", "time must not depend on data");
+        error.help = Some("compute both values and choose by a mask `m` of ones or zeros: (m & a) | (~m & b)".into());
+        self.errors.push(error);
+        Err(Failed)
     }
 
     fn forall(&mut self) -> Parsed<Forall> {
@@ -619,6 +631,7 @@ impl Parser<'_> {
     }
 
     fn prefix(&mut self) -> Parsed<Expr> {
+        self.no_conditional()?;
         let start = self.loc();
         if self.eat_punct("~") || self.eat_punct("!") {
             let inner = self.nested(Self::prefix)?;

@@ -75,6 +75,13 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("valgrind"),
     },
     Tool {
+        system: "cipher",
+        name: "openssl",
+        used_for: "streams are compared with its own",
+        asks: ("openssl", &["version"]),
+        from: From::Debian("openssl"),
+    },
+    Tool {
         system: "audit",
         name: "llvm-mc-19",
         used_for: "checks the decoders in tests",

@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod recipe;
 pub mod run_text;
 pub mod speed;
+pub mod stream_cost;
 pub mod suite;
 pub mod syntax;
 pub mod transpose;

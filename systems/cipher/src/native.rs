@@ -157,9 +157,25 @@ pub fn bench(program: &Path, rounds: u32, calls: u32) -> Result<f64, ToolError> 
 pub fn bench_in_turn(program: &Path, rounds: u32, calls: u32, n_batches: usize) -> Result<(f64, f64), ToolError> {
     let mut command = Command::new(program);
     command.args(["bench", &rounds.to_string(), &calls.to_string(), &n_batches.to_string()]);
-    let ran = tool::run(&mut command, &[], RUN_LIMIT)?.ok()?;
+    two_numbers(&mut command)
+}
+
+fn two_numbers(command: &mut Command) -> Result<(f64, f64), ToolError> {
+    let ran = tool::run(command, &[], RUN_LIMIT)?.ok()?;
     let both = ran.text().trim().split_once(' ').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     both.ok_or_else(|| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
+}
+
+/// Least cycles of a message of `n` bytes with a counter of its own, in `rounds` rounds of `calls` calls: ours, then that
+/// of a cipher of OpenSSL's library such as `EVP_chacha20` with these processor features, as `OPENSSL_ia32cap` takes them.
+pub fn against_openssl(program: &Path, cipher: &str, features: &str, rounds: u32, calls: u32, n: usize) -> Result<(f64, f64), ToolError> {
+    let mut command = Command::new(program);
+    command.args(["against", cipher, &rounds.to_string(), &calls.to_string(), &n.to_string()]);
+    command.env_remove("OPENSSL_ia32cap");
+    if !features.is_empty() {
+        command.env("OPENSSL_ia32cap", features);
+    }
+    two_numbers(&mut command)
 }
 
 /// Runs blocks, in a row behind their key fields, through the byte interface of a built program; it also runs fewer of

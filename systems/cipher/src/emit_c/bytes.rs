@@ -43,12 +43,15 @@ pub struct Blocks {
     pub loads: Vec<String>,
     /// Fields whose `store_NAME` is in `text`.
     pub stores: Vec<String>,
+    /// `xor_NAME` of the only output is in `text`.
+    pub has_xor: bool,
     /// The bit of a block's number that each bit of a slice's number is.
     pub order: Option<Vec<u32>>,
 }
 
-/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then the results.
-pub fn blocks(input: &Field, outputs: &[Field], shape: Shape) -> Blocks {
+/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then the results; for streams
+/// (`with_xor`) also one that XORs.
+pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool) -> Blocks {
     let mut helpers = Helpers::default();
     let mut blocks = Blocks::default();
     let mut functions = String::new();
@@ -66,6 +69,10 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape) -> Blocks {
         {
             functions += &text;
             blocks.stores.push(output.name.clone());
+            if let Some(text) = network::xor(output, shape, &moves, &mut helpers).filter(|_| with_xor) {
+                functions += &text;
+                blocks.has_xor = true;
+            }
         }
     }
     blocks.text = helpers.text() + &functions;

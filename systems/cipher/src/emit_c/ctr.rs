@@ -170,12 +170,11 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
         }
     }
 
-    /// The functions; `entry` is the C text of a call from `in_` to `out_`.
-    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str) -> String {
+    /// The functions; `entry` is the C text of a call from `in_` to `out_`; with `has_xor` `xor_output` stores.
+    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str, has_xor: bool) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (keys, pass) = self.keys(name, unit, shape);
         let up = ctr.to_uppercase();
-        let word = if shape.is_vector() { "reg64" } else { "uint64_t" };
         let left = match self.bits {
             128 => "if (ctr->high != UINT64_MAX)\n        return UINT64_MAX;\n    return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;"
                 .to_string(),
@@ -199,10 +198,10 @@ static uint64_t {ctr}_left(const {ctr} *ctr)
     {left}
 }}
 
-/* Makes the next batch of key stream from blocks, which hold all but the counters. */
-static void {ctr}_batch({ctr} *ctr, {keys}uint8_t *blocks)
+/* Makes the next batch of key stream in registers from blocks, which hold all but the counters. */
+static inline __attribute__((always_inline)) void {ctr}_batch({ctr} *ctr, {keys}uint8_t *blocks, reg *out_)
 {{
-    reg in_[{n_input}], out_[{n_output}];
+    reg in_[{n_input}];
     uint64_t high = ctr->high, low = ctr->low;
     int ends = {ctr}_left(ctr) <= BLOCKS;
     for (int b = 0; b < BLOCKS; b++) {{
@@ -216,7 +215,6 @@ static void {ctr}_batch({ctr} *ctr, {keys}uint8_t *blocks)
     ctr->has_ended = ends;
     load_input(in_, blocks);
     {entry}
-    store_output(out_, ctr->stream);
 }}
 
 {init}
@@ -239,21 +237,16 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
     n -= first;
     if (n == 0)
         return {up}_OK;
+    reg out_[{n_output}];
     uint8_t blocks[{batch}] __attribute__((aligned(64)));
 {template}    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
-        {ctr}_batch(ctr, {pass}blocks);
-        for (int i = 0; i < {batch}; i += (int)sizeof({word})) {{
-            {word} x, y;
-            memcpy(&x, in + i, sizeof x);
-            memcpy(&y, ctr->stream + i, sizeof y);
-            x ^= y;
-            memcpy(out + i, &x, sizeof x);
-        }}
-    }}
+        {ctr}_batch(ctr, {pass}blocks, out_);
+{whole}    }}
     ctr->at = ctr->end = 0;
     if (n > 0) {{
         uint64_t left = {ctr}_left(ctr);
-        {ctr}_batch(ctr, {pass}blocks);
+        {ctr}_batch(ctr, {pass}blocks, out_);
+        store_output(out_, ctr->stream);
         for (size_t i = 0; i < n; i++)
             out[i] = in[i] ^ ctr->stream[i];
         ctr->at = n;
@@ -263,6 +256,14 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
 }}
 ",
             declarations = self.declarations(name, unit, shape),
+            whole = if has_xor {
+                "        xor_output(out_, in, out);\n".to_string()
+            } else {
+                format!(
+                    "        store_output(out_, ctr->stream);\n        for (int i = 0; i < {}; i++)\n            out[i] = in[i] ^ ctr->stream[i];\n",
+                    n * shape.blocks() as usize
+                )
+            },
             n_input = registers.0,
             n_output = registers.1,
             template = if self.is_block() {
@@ -356,6 +357,71 @@ static int run_stream(void)
 }}
 ",
             batch = unit.output_bytes() * shape.blocks() as usize,
+        )
+    }
+
+    /// `against`, for measurements: cycles of one message with a counter of its own, ours and that of a cipher of OpenSSL's
+    /// library, in turn.
+    pub fn against(&self, name: &str, unit: &Unit, shape: Shape) -> String {
+        let ctr = self.prefix(name);
+        let (_, pass) = self.keys(name, unit, shape);
+        let (keys, pass) = if pass.is_empty() { (String::new(), "") } else { (format!("    static {name}_roundkeys keys;\n"), "&keys, ") };
+        let key_args: String = unit.key_fields().iter().map(|_| ", zeros").collect();
+        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
+        let init = |piece: &Piece| match piece {
+            Piece::Fixed(_) => "",
+            Piece::Given(..) => ", zeros",
+            Piece::Counter if self.is_block() => ", zeros",
+            Piece::Counter => ", 0",
+        };
+        let init_args: String = self.pieces.iter().map(init).collect();
+        format!(
+            "
+#include <dlfcn.h>
+
+static int against(const char *cipher, int rounds, int calls, size_t n)
+{{
+    static const uint8_t zeros[64];
+    static {ctr} stream;
+{keys}    void *library = dlopen(\"libcrypto.so.3\", RTLD_NOW);
+    if (!library)
+        return 1;
+    void *(*new_context)(void) = (void *(*)(void))dlsym(library, \"EVP_CIPHER_CTX_new\");
+    const void *(*find)(void) = (const void *(*)(void))dlsym(library, cipher);
+    int (*start)(void *, const void *, void *, const uint8_t *, const uint8_t *)
+        = (int (*)(void *, const void *, void *, const uint8_t *, const uint8_t *))dlsym(library, \"EVP_EncryptInit_ex\");
+    int (*update)(void *, uint8_t *, int *, const uint8_t *, int)
+        = (int (*)(void *, uint8_t *, int *, const uint8_t *, int))dlsym(library, \"EVP_EncryptUpdate\");
+    uint8_t *in = aligned_alloc(64, n + 64), *out = aligned_alloc(64, n + 64), *other = aligned_alloc(64, n + 64);
+    if (!new_context || !find || !start || !update || !in || !out || !other)
+        return 1;
+    memset(in, 1, n);
+    void *context = new_context();
+    int length;
+{expand}    if (!start(context, find(), NULL, zeros, zeros))
+        return 1;
+    uint64_t best[2] = {{UINT64_MAX, UINT64_MAX}};
+    for (int r = 0; r < rounds; r++) {{
+        uint64_t before = cycles();
+        for (int c = 0; c < calls; c++) {{
+            {ctr}_init(&stream{init_args});
+            {ctr}_xor(&stream, {pass}in, out, n);
+        }}
+        uint64_t between = cycles();
+        for (int c = 0; c < calls; c++) {{
+            start(context, NULL, NULL, NULL, zeros);
+            update(context, other, &length, in, (int)n);
+        }}
+        uint64_t behind = cycles();
+        best[0] = between - before < best[0] ? between - before : best[0];
+        best[1] = behind - between < best[1] ? behind - between : best[1];
+    }}
+    if (memcmp(out, other, n))
+        return 2;
+    printf(\"%.3f %.3f\\n\", (double)best[0] / calls, (double)best[1] / calls);
+    return 0;
+}}
+"
         )
     }
 }

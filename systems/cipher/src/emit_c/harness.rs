@@ -89,7 +89,11 @@ static int run_cases(int is_secret)
             out += &counter.check(name, unit, shape);
         }
     }
-    out += &bench(shape, has_interface, unit.counter.is_some());
+    let against = match (&unit.name, &unit.counter) {
+        (Some(name), Some(counter)) => counter.against(name, unit, shape),
+        _ => String::new(),
+    };
+    out += &bench(shape, has_interface, unit.counter.is_some(), &against);
     out
 }
 
@@ -184,7 +188,7 @@ fn schedule_results(schedule: &super::Stage) -> Vec<String> {
         .collect()
 }
 
-fn bench(shape: Shape, has_interface: bool, has_stream: bool) -> String {
+fn bench(shape: Shape, has_interface: bool, has_stream: bool, against: &str) -> String {
     let stream = if has_stream { "    if (argc == 2 && !strcmp(argv[1], \"stream\"))\n        return run_stream();\n" } else { "" };
     let blocks = if has_interface { "    if (argc == 2 && !strcmp(argv[1], \"blocks\"))\n        return run_blocks();\n" } else { "" };
     let blocks = blocks.to_string() + stream;
@@ -199,6 +203,11 @@ fn bench(shape: Shape, has_interface: bool, has_stream: bool) -> String {
         ""
     };
     let secret = if has_interface { " || secret_blocks()" } else { "" };
+    let bench_against = if has_stream {
+        "    if (argc == 6 && !strcmp(argv[1], \"against\"))\n        return against(argv[2], atoi(argv[3]), atoi(argv[4]), (size_t)atol(argv[5]));\n"
+    } else {
+        ""
+    };
     format!(
         "
 static uint64_t cycles(void)
@@ -221,10 +230,10 @@ static __attribute__((noinline)) uint64_t moved(int calls, unsigned bytes)
     }}
     return cycles() - start;
 }}
-{in_turn}
+{in_turn}{against}
 int main(int argc, char **argv)
 {{
-{blocks}{bench_in_turn}    if (argc == 2 && !strcmp(argv[1], \"secret\"))
+{blocks}{bench_in_turn}{bench_against}    if (argc == 2 && !strcmp(argv[1], \"secret\"))
         return run_cases(1){secret};
     if (argc != 4 || strcmp(argv[1], \"bench\"))
         return run_cases(0);

@@ -28,6 +28,16 @@ impl Helpers {
     }
 }
 
+/// `xor_NAME`, a store that XORs the registers to other bytes on their way; only for strings that are one part.
+pub fn xor(field: &Field, shape: Shape, moves: &Moves, helpers: &mut Helpers) -> Option<String> {
+    let [part] = &moves.parts[..] else { return None };
+    let base = "out".to_string();
+    let stride = field.layout.n_bytes;
+    let mut network = Network { shape, direction: Direction::Store, part, stride, base, is_xor: true, helpers };
+    let passes = network.passes()?;
+    Some(format!("\nstatic void xor_{}(reg *r, const uint8_t *in, uint8_t *out)\n{{\n{passes}}}\n", field.name))
+}
+
 /// `load_NAME` or `store_NAME`; `None` if the plan needs what this text cannot say.
 pub fn function(field: &Field, shape: Shape, direction: Direction, moves: &Moves, helpers: &mut Helpers) -> Option<String> {
     let (name, is_load) = (&field.name, direction == Direction::Load);
@@ -38,7 +48,7 @@ pub fn function(field: &Field, shape: Shape, direction: Direction, moves: &Moves
     for part in &moves.parts {
         let (offset, n_bytes, stride) = (part.offset, part.n_bytes, field.layout.n_bytes);
         let is_copied = n_bytes < 8 && n_bytes < stride && 8 * n_bytes < shape.register_bits() as usize;
-        let mut network = Network { shape, direction, part, stride, base: String::new(), helpers };
+        let mut network = Network { shape, direction, part, stride, base: String::new(), is_xor: false, helpers };
         network.base = match (is_load, offset) {
             _ if is_copied => "part".into(),
             (true, 0) => "in".into(),
@@ -74,6 +84,8 @@ struct Network<'a> {
     stride: usize,
     /// C expression of the part's first byte.
     base: String,
+    /// What goes to memory is first XORed to the bytes at the same place of `in`.
+    is_xor: bool,
     helpers: &'a mut Helpers,
 }
 
@@ -162,10 +174,14 @@ impl Network<'_> {
         if memory_first || memory_last {
             let kind = if memory_first { "const uint8_t" } else { "uint8_t" };
             lines.push(format!("{kind} *p = {};", sum(&self.base, 0, &of_others(&memory_steps))));
+            if self.is_xor && memory_last {
+                lines.push(format!("const uint8_t *s = {};", sum("in", 0, &of_others(&memory_steps))));
+            }
         }
         lines.push(format!("reg *q = {};", sum("r", part.first_register, &of_others(&register_steps))));
         let ty = self.register_type();
-        let (get, put) = (self.get(), self.put());
+        let get = if memory_first || (memory_last && self.is_xor) { self.get() } else { String::new() };
+        let put = if memory_last { self.put() } else { String::new() };
         for r in 0..n {
             let value = if memory_first {
                 format!("{get}({})", sum("p", at(&memory_steps, r), &[]))
@@ -193,7 +209,10 @@ impl Network<'_> {
             }
         }
         for (r, name) in names.iter().enumerate() {
-            if memory_last {
+            if memory_last && self.is_xor {
+                let at = at(&memory_steps, r);
+                lines.push(format!("{put}({}, {name} ^ {get}({}));", sum("p", at, &[]), sum("s", at, &[])));
+            } else if memory_last {
                 lines.push(format!("{put}({}, {name});", sum("p", at(&memory_steps, r), &[])));
             } else if at(&register_steps, r) < ABSENT {
                 lines.push(format!("q[{}] = (reg){name};", at(&register_steps, r)));

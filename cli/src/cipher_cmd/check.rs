@@ -24,6 +24,9 @@ pub struct Args {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let path = Path::new(&args.which.subject);
     if path.is_dir() && library::primitive(&args.which.subject).is_none() {
+        if args.constant_time.wanted() {
+            return Err(Failure::user("--constant-time is for one program", Some("name one of the files")));
+        }
         return folder(path, &args.which, out);
     }
     let subject = args.which.load_quietly()?;
@@ -112,7 +115,7 @@ fn table(verdicts: &[Verdict]) -> Table {
                 ["ok".to_owned(), subject.entry.clone(), slicings.join(" "), n_warnings, String::new()]
             }
             Err(errors) => {
-                let first = errors.first().map_or(String::new(), |it| one_line(it));
+                let first = errors.first().map_or(String::new(), one_line);
                 ["error".to_owned(), String::new(), String::new(), String::new(), first]
             }
         };

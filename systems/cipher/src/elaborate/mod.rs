@@ -69,7 +69,7 @@ pub fn check(program: &ast::Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>>
             elab.warnings.push(program.sources.error(name.loc, text, "the numbers it depends on come from a call"));
         }
     }
-    Ok(elab.warnings)
+    Ok(program.warnings.iter().cloned().chain(elab.warnings).collect())
 }
 
 /// Makes the core form of the nodes named `entries` and of all that they call; `dir` stands for

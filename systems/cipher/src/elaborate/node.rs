@@ -395,7 +395,14 @@ impl Builder<'_, '_> {
         } else {
             let message =
                 format!("a table of {} has {} entries, this one has {n}", super::count(words_in.into(), "input"), 1usize << words_in);
-            return self.elab.error(list.loc, message, if n < 1 << words_in { "entries are missing" } else { "too many entries" });
+            let label = if n < 1 << words_in { "entries are missing" } else { "too many entries" };
+            if bits_in > words_in && bits_in <= TABLE_BITS_MAX {
+                let inputs = if n > 1 && n.is_power_of_two() { n.ilog2() } else { bits_in };
+                let help =
+                    format!("a word is one input, at each of its bit positions; declare `b{inputs}` for bits, or `v{inputs}` for words");
+                return self.elab.error_help(list.loc, message, label, help);
+            }
+            return self.elab.error(list.loc, message, label);
         };
         if n_outputs > 64 {
             return self.elab.error(

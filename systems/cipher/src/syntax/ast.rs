@@ -13,6 +13,8 @@ pub struct Program {
     pub sources: Sources,
     /// Definitions in the order of the text, included files in place.
     pub defs: Vec<Rc<Def>>,
+    /// What surprises in the text.
+    pub warnings: Vec<report::Diagnostic>,
 }
 
 /// A name and where it stands.

@@ -3,6 +3,7 @@
 pub mod ast;
 mod cells;
 mod lexer;
+mod operators;
 pub mod parser;
 mod source;
 pub mod types;

@@ -6,15 +6,15 @@ use num_bigint::BigUint;
 use report::Diagnostic;
 
 use super::ast::{
-    AExpr, AExprKind, Access, ArithOp, Assign, Attr, BitOp, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind, Forall, Ident, Index, IntList,
-    ShiftOp,
+    AExpr, AExprKind, Access, ArithOp, Assign, Attr, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind, Forall, Ident, Index, IntList,
 };
 use super::cells::rewritten_cells;
 use super::lexer::Token;
+use super::operators::{SHIFT, binary};
 use super::source::{Loc, Sources};
 
 /// Deepest nesting of expressions, loops and brackets.
-const DEPTH_MAX: usize = 200;
+pub(super) const DEPTH_MAX: usize = 200;
 /// Messages after which a file is given up.
 const ERRORS_MAX: usize = 20;
 
@@ -60,9 +60,14 @@ pub enum Item {
 pub(super) struct Failed;
 pub(super) type Parsed<T> = Result<T, Failed>;
 
-/// The items of a file; what is wrong goes to `errors`.
-pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<Item> {
-    let mut parser = Parser { tokens, at: 0, sources, errors, depth: 0, height: 0 };
+/// The items of a file; what is wrong goes to `errors`, what surprises to `warnings`.
+pub fn parse_items(
+    tokens: Vec<(Token, Loc)>,
+    sources: &Sources,
+    errors: &mut Vec<Diagnostic>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Vec<Item> {
+    let mut parser = Parser { tokens, at: 0, sources, errors, warnings, depth: 0, height: 0 };
     let mut items = Vec::new();
     while *parser.peek() != Token::End {
         match parser.item() {
@@ -77,11 +82,12 @@ pub fn parse_items(tokens: Vec<(Token, Loc)>, sources: &Sources, errors: &mut Ve
 pub(super) struct Parser<'a> {
     tokens: Vec<(Token, Loc)>,
     at: usize,
-    sources: &'a Sources,
+    pub(super) sources: &'a Sources,
     errors: &'a mut Vec<Diagnostic>,
+    pub(super) warnings: &'a mut Vec<Diagnostic>,
     depth: usize,
     /// Height of the expression that was parsed last.
-    height: usize,
+    pub(super) height: usize,
 }
 
 impl Parser<'_> {
@@ -97,7 +103,7 @@ impl Parser<'_> {
         self.tokens[self.at].1
     }
 
-    fn last_loc(&self) -> Loc {
+    pub(super) fn last_loc(&self) -> Loc {
         self.tokens[self.at.saturating_sub(1)].1
     }
 
@@ -160,7 +166,7 @@ impl Parser<'_> {
         if self.eat_word(word) { Ok(()) } else { self.fail(&format!("`{word}`")) }
     }
 
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
             return self.fail_at(self.loc(), format!("nested more than {DEPTH_MAX} deep"), "split the equation with a variable");
         }
@@ -594,43 +600,13 @@ impl Parser<'_> {
 
     fn expr(&mut self) -> Parsed<Expr> {
         self.nested(|p| {
+            let start = p.loc();
             let first = p.prefix()?;
-            p.climb(first, SHIFT)
+            p.climb(first, start, SHIFT)
         })
     }
 
-    /// Extends `left` by operators that bind at least as tightly as `min`.
-    fn climb(&mut self, mut left: Expr, min: u8) -> Parsed<Expr> {
-        let mut height = self.height;
-        loop {
-            let level = if let Token::Punct(op) = self.peek() { level(op) } else { None };
-            let (Token::Punct(op), Some(level)) = (self.peek().clone(), level.filter(|level| *level >= min)) else {
-                self.height = height;
-                return Ok(left);
-            };
-            if height >= 2 * DEPTH_MAX {
-                return self.fail_at(
-                    self.loc(),
-                    format!("more than {} operators in a row or inside one another", 2 * DEPTH_MAX),
-                    "split the equation with a variable",
-                );
-            }
-            self.next();
-            if level == SHIFT {
-                let amount = self.aexpr()?;
-                let loc = left.loc.to(self.last_loc());
-                left = Expr { kind: ExprKind::Shift(shift_op(op), Box::new(left), amount), loc };
-                height += 1;
-            } else {
-                let first = self.prefix()?;
-                let right = self.nested(|p| p.climb(first, level + 1))?;
-                left = binary(op, left, right);
-                height = 1 + height.max(self.height);
-            }
-        }
-    }
-
-    fn prefix(&mut self) -> Parsed<Expr> {
+    pub(super) fn prefix(&mut self) -> Parsed<Expr> {
         self.no_conditional()?;
         let start = self.loc();
         if self.eat_punct("~") || self.eat_punct("!") {
@@ -752,47 +728,6 @@ impl Parser<'_> {
         }
         Ok(Expr { loc: access.loc, kind: ExprKind::Access(access) })
     }
-}
-
-const SHIFT: u8 = 1;
-
-/// How tightly an operator binds.
-fn level(op: &str) -> Option<u8> {
-    match op {
-        "<<" | ">>" | ">>!" | "<<<" | ">>>" => Some(SHIFT),
-        "+" | "-" => Some(2),
-        "*" | "/" | "%" => Some(3),
-        "&" | "|" | "^" => Some(4),
-        _ => None,
-    }
-}
-
-fn shift_op(op: &str) -> ShiftOp {
-    match op {
-        "<<" => ShiftOp::Left,
-        ">>" => ShiftOp::Right,
-        ">>!" => ShiftOp::RightArith,
-        "<<<" => ShiftOp::RotLeft,
-        ">>>" => ShiftOp::RotRight,
-        other => panic!("`{other}` is not among the operators of level SHIFT"),
-    }
-}
-
-fn binary(op: &str, left: Expr, right: Expr) -> Expr {
-    let loc = left.loc.to(right.loc);
-    let (left, right) = (Box::new(left), Box::new(right));
-    let kind = match op {
-        "&" => ExprKind::Bit(BitOp::And, left, right),
-        "|" => ExprKind::Bit(BitOp::Or, left, right),
-        "^" => ExprKind::Bit(BitOp::Xor, left, right),
-        "+" => ExprKind::Arith(ArithOp::Add, left, right),
-        "-" => ExprKind::Arith(ArithOp::Sub, left, right),
-        "*" => ExprKind::Arith(ArithOp::Mul, left, right),
-        "/" => ExprKind::Arith(ArithOp::Div, left, right),
-        "%" => ExprKind::Arith(ArithOp::Mod, left, right),
-        other => panic!("`{other}` is not a binary operator"),
-    };
-    Expr { kind, loc }
 }
 
 /// One step of static arithmetic: `/` truncates, `%` of a negative number is made positive by

@@ -46,6 +46,11 @@ impl Sources {
         Span { range: (loc.start as usize).min(end)..end, file }
     }
 
+    /// What stands at a place.
+    pub fn text(&self, loc: Loc) -> &str {
+        &self.files[loc.file as usize].text[loc.start as usize..loc.end as usize]
+    }
+
     /// A message about one place.
     pub fn error(&self, loc: Loc, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
         Diagnostic { message: message.into(), spans: vec![(self.span(loc), label.into())], help: None }
@@ -124,7 +129,7 @@ impl Loader<'_> {
         self.open.push(key.clone());
         let text = self.sources.files[file as usize].clone();
         let tokens = lex(file, &text.text, &self.sources, &mut self.errors);
-        for item in parse_items(tokens, &self.sources, &mut self.errors) {
+        for item in parse_items(tokens, &self.sources, &mut self.errors, &mut self.program.warnings) {
             match item {
                 Item::Def(def) => self.program.defs.push(def),
                 Item::Include { name, loc } => self.include(path, &name, loc),
@@ -166,8 +171,10 @@ impl Loader<'_> {
 
     fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         if self.errors.is_empty() && self.program.defs.is_empty() {
-            let name = self.sources.files.first().map_or("the program", |f| &f.name);
-            let mut error = plain(format!("`{name}` defines no node"));
+            let file = self.sources.files.first().expect("a program without errors has a file");
+            let end = file.text.trim_end().len() as u32;
+            let message = format!("`{}` defines no node", file.name);
+            let mut error = self.sources.error(Loc { file: 0, start: end, end }, message, "the program ends here");
             error.help = Some("a program is a list of node, table and perm definitions; the last node is the entry".into());
             self.errors.push(error);
         }

@@ -81,8 +81,13 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool) ->
 
 /// The block of each slice, which the loops ask.
 pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
+    order_table("block_of_slice", shape, order)
+}
+
+/// The same under another name.
+pub fn order_table(name: &str, shape: Shape, order: Option<&[u32]>) -> String {
     let block = |slice: u32| order.map_or(slice, |o| o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit));
-    table("block_of_slice", (0..shape.blocks()).map(block))
+    table(name, (0..shape.blocks()).map(block))
 }
 
 /// What the loops call.

@@ -1,12 +1,16 @@
 //! Counter mode in C: a stream of any length, in pieces of any size, over the sliced primitive.
 //!
-//! Counters go through the primitive as any block. A batch of key stream is made at a time, and what a call leaves of
+//! Counters go through the primitive as any block, but where whole words of a vertical register are counter: these are
+//! counted in the lanes, and all else of the input is made once a call. A batch of key stream is made at a time, and what a call leaves of
 //! it waits in the state for the next.
 
 use std::fmt::Write;
 
+use crate::pipeline::Slicing;
+
 use super::Unit;
 use super::arch::Shape;
+use super::bytes::{self, Blocks, Field};
 
 /// What the primitive's input is made of: a piece of the block that each stream starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +58,107 @@ impl Counter {
     /// The whole block is the counter, which is given as bytes then.
     fn is_block(&self) -> bool {
         self.pieces == [Piece::Counter]
+    }
+
+    /// Registers of the input that hold nothing but bits of the counter, and from which bit on; `None` if a register holds
+    /// such bits and others, or in another order.
+    fn words(&self, input: &Field, shape: Shape) -> Option<Vec<(usize, u32)>> {
+        if shape.slicing != Slicing::Vertical || shape.word_bits != input.word_bits {
+            return None;
+        }
+        let (start, n) = (self.at() as u32, self.n_bytes() as u32);
+        let counter_bit = |at: u32| {
+            let byte = (at / 8).checked_sub(start).filter(|byte| *byte < n)?;
+            Some(8 * if self.is_big_endian { n - 1 - byte } else { byte } + 7 - at % 8)
+        };
+        let mut words = Vec::new();
+        for (j, word) in input.layout.position.chunks(input.word_bits as usize).enumerate() {
+            let bits: Vec<Option<u32>> = word.iter().rev().map(|at| counter_bit(*at)).collect();
+            match bits[0] {
+                None if bits.iter().all(Option::is_none) => {}
+                Some(first) if bits.iter().zip(first..).all(|(bit, k)| *bit == Some(k)) => words.push((j, first)),
+                _ => return None,
+            }
+        }
+        Some(words)
+    }
+
+    /// The function that makes a batch of key stream in `out_`, and what its callers pass and prepare.
+    fn batch(&self, name: &str, unit: &Unit, shape: Shape, n_input: usize, entry: &str, blocks: &Blocks) -> (String, &'static str, String) {
+        let (ctr, n) = (self.prefix(name), unit.output_bytes());
+        let (keys, _) = self.keys(name, unit, shape);
+        let batch = n * shape.blocks() as usize;
+        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+        let template = if self.is_block() {
+            String::new()
+        } else {
+            format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
+        };
+        let buffer = format!("    uint8_t blocks[{batch}] __attribute__((aligned(64)));\n");
+        let head = |what: &str| {
+            format!(
+                "
+/* Makes the next batch of key stream in registers{what}
+    uint64_t high = ctr->high, low = ctr->low;
+    int ends = {ctr}_left(ctr) <= BLOCKS;
+"
+            )
+        };
+        let tail = "    ctr->high = high;\n    ctr->low = low;\n    ctr->has_ended = ends;\n";
+        let function = format!("static inline __attribute__((always_inline)) void {ctr}_batch({ctr} *ctr, {keys}");
+        let Some(words) = self.words(input, shape) else {
+            let carry = if self.bits == 128 { "high += low == 0;" } else { "(void)high;" };
+            let text = format!(
+                "{}    for (int b = 0; b < BLOCKS; b++) {{
+        uint8_t *p = blocks + {n} * b + {};
+        {}
+        low++;
+        {carry}
+    }}
+{tail}    reg in_[{n_input}];
+    load_input(in_, blocks);
+    {entry}
+}}
+",
+                head(&format!(" from blocks, which hold all but the counters. */\n{function}uint8_t *blocks, reg *out_)\n{{")),
+                self.at(),
+                self.write()
+            );
+            return (text, "blocks", buffer + &template);
+        };
+        let mut text = bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref());
+        text += &head(&format!("; in_ holds all but the counters. */\n{function}reg *in_, reg *out_)\n{{"));
+        let _ = writeln!(
+            text,
+            "    lane words[{}][BLOCKS] __attribute__((aligned(64)));\n    for (int s = 0; s < BLOCKS; s++) {{",
+            words.len()
+        );
+        let _ = writeln!(text, "        uint64_t x = low + {ctr}_block[s];");
+        if self.bits == 128 {
+            text += "        uint64_t y = high + (x < low);\n";
+        }
+        for (k, (_, shift)) in words.iter().enumerate() {
+            let value = match shift {
+                0 => "x".to_string(),
+                64 => "y".to_string(),
+                1..64 => format!("(x >> {shift})"),
+                _ => format!("(y >> {})", shift - 64),
+            };
+            let _ = writeln!(text, "        words[{k}][s] = (lane){value};");
+        }
+        text += "    }\n";
+        for (k, (register, _)) in words.iter().enumerate() {
+            let _ = writeln!(text, "    memcpy(&in_[{register}], words[{k}], sizeof words[{k}]);");
+        }
+        text += "    low += BLOCKS;\n";
+        text += if self.bits == 128 { "    high += low < BLOCKS;\n" } else { "" };
+        text += &format!("{tail}    {entry}\n}}\n");
+        let prepare = if self.is_block() {
+            format!("    reg in_[{n_input}];\n")
+        } else {
+            format!("    reg in_[{n_input}];\n{buffer}{template}    load_input(in_, blocks);\n")
+        };
+        (text, "in_", prepare)
     }
 
     /// The parameters of `init` behind the state.
@@ -170,8 +275,8 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
         }
     }
 
-    /// The functions; `entry` is the C text of a call from `in_` to `out_`; with `has_xor` `xor_output` stores.
-    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str, has_xor: bool) -> String {
+    /// The functions; `entry` is the C text of a call from `in_` to `out_`.
+    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str, blocks: &Blocks) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (keys, pass) = self.keys(name, unit, shape);
         let up = ctr.to_uppercase();
@@ -181,9 +286,9 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
             64 => "return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;".into(),
             _ => "return (UINT64_C(1) << 32) - ctr->low;".into(),
         };
-        let carry = if self.bits == 128 { "high += low == 0;" } else { "(void)high;" };
+        let (make, source, prepare) = self.batch(name, unit, shape, registers.0, entry, blocks);
         let (big, swapped) = if self.is_big_endian { ("big", "__builtin_bswap64(x)") } else { ("little", "x") };
-        let put_counter = if self.bits >= 64 {
+        let put_counter = if self.bits >= 64 && source == "blocks" {
             format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
         } else {
             String::new()
@@ -197,26 +302,7 @@ static uint64_t {ctr}_left(const {ctr} *ctr)
         return 0;
     {left}
 }}
-
-/* Makes the next batch of key stream in registers from blocks, which hold all but the counters. */
-static inline __attribute__((always_inline)) void {ctr}_batch({ctr} *ctr, {keys}uint8_t *blocks, reg *out_)
-{{
-    reg in_[{n_input}];
-    uint64_t high = ctr->high, low = ctr->low;
-    int ends = {ctr}_left(ctr) <= BLOCKS;
-    for (int b = 0; b < BLOCKS; b++) {{
-        uint8_t *p = blocks + {n} * b + {at};
-        {write}
-        low++;
-        {carry}
-    }}
-    ctr->high = high;
-    ctr->low = low;
-    ctr->has_ended = ends;
-    load_input(in_, blocks);
-    {entry}
-}}
-
+{make}
 {init}
 int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
 {{
@@ -238,14 +324,13 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
     if (n == 0)
         return {up}_OK;
     reg out_[{n_output}];
-    uint8_t blocks[{batch}] __attribute__((aligned(64)));
-{template}    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
-        {ctr}_batch(ctr, {pass}blocks, out_);
+{prepare}    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
+        {ctr}_batch(ctr, {pass}{source}, out_);
 {whole}    }}
     ctr->at = ctr->end = 0;
     if (n > 0) {{
         uint64_t left = {ctr}_left(ctr);
-        {ctr}_batch(ctr, {pass}blocks, out_);
+        {ctr}_batch(ctr, {pass}{source}, out_);
         store_output(out_, ctr->stream);
         for (size_t i = 0; i < n; i++)
             out[i] = in[i] ^ ctr->stream[i];
@@ -256,7 +341,7 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
 }}
 ",
             declarations = self.declarations(name, unit, shape),
-            whole = if has_xor {
+            whole = if blocks.has_xor {
                 "        xor_output(out_, in, out);\n".to_string()
             } else {
                 format!(
@@ -264,15 +349,7 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
                     n * shape.blocks() as usize
                 )
             },
-            n_input = registers.0,
             n_output = registers.1,
-            template = if self.is_block() {
-                String::new()
-            } else {
-                format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
-            },
-            at = self.at(),
-            write = self.write(),
             init = self.init(&ctr),
             batch = n * shape.blocks() as usize,
         )

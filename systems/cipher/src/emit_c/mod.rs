@@ -133,10 +133,10 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     for stage in unit.schedule.iter().chain([&unit.entry]) {
         out += &wrapper(stage, compiled, &names);
     }
-    let (moves, has_xor) = moves(unit, shape, options);
+    let (moves, blocks) = moves(unit, shape, options);
     out += &moves;
     if let Some(name) = &unit.name {
-        out += &byte_interface(name, unit, compiled, shape, &names, has_xor);
+        out += &byte_interface(name, unit, compiled, shape, &names, &blocks);
     }
     if options.with_harness {
         out += &harness::main(unit, shape, &names);
@@ -145,8 +145,8 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
 }
 
 /// The functions that move bytes: networks for the blocks of a primitive where they fit, loops for the rest, which only
-/// tests use where the network is there, and one key for all slices; whether a store that XORs is among them.
-fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bool) {
+/// tests use where the network is there, and one key for all slices; and which networks there are.
+fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blocks) {
     let input = unit.fields.iter().find(|f| f.name == "input");
     let blocks = match (&unit.name, input) {
         (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some()),
@@ -173,7 +173,7 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bool) {
     if unit.name.is_some() {
         unit.key_fields().into_iter().for_each(|f| out += &bytes::spread(f, shape));
     }
-    (out, blocks.has_xor)
+    (out, blocks)
 }
 
 fn compile_line(shape: Shape) -> String {
@@ -240,7 +240,7 @@ fn result_args(stage: &Stage, compiled: &Compiled, base: &str) -> Vec<String> {
         .collect()
 }
 
-fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String], has_xor: bool) -> String {
+fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String], blocks: &bytes::Blocks) -> String {
     let (starts, n_keys) = unit.key_registers(shape);
     let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
     let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
@@ -299,7 +299,7 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
 "
     );
     if let Some(counter) = &unit.counter {
-        out += &counter.functions(name, unit, shape, (n_input, n_output), &entry, has_xor);
+        out += &counter.functions(name, unit, shape, (n_input, n_output), &entry, blocks);
     }
     out
 }

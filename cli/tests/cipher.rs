@@ -156,6 +156,23 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
 }
 
 /// An evidence file that says who measured it with which command, and has no rows.
+#[test]
+fn a_mode_is_written_with_its_prototypes_or_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let header = folder.path().join("chacha20.h");
+    let made = meanwhile(&["cipher", "compile", "chacha20", "--mode", "ctr64", "--json", "--header", &header.display().to_string()], "");
+    assert_eq!((made.status.code(), &json(&made)["mode"]), (Some(0), &Value::from("ctr64")));
+    let text = std::fs::read_to_string(&header).expect("the header");
+    let init = "void chacha20_ctr64_init(chacha20_ctr64 *ctr, const uint8_t key[32], uint64_t counter, const uint8_t nonce[8]);";
+    assert!(text.contains(init) && text.contains("CHACHA20_CTR64_ENDS = 1"), "{text}");
+    for (name, help) in [("gimli", "it is a permutation"), ("chacha20", "it has `ctr` and `ctr64`")] {
+        let refused = meanwhile(&["cipher", "compile", name, "--mode", "cbc", "--json"], "");
+        let error = json(&refused)["errors"][0].clone();
+        assert_eq!((refused.status.code(), error["message"].clone()), (Some(1), format!("`{name}` has no mode `cbc`").into()));
+        assert!(error["help"].as_str().expect("help").starts_with(help), "{error}");
+    }
+}
+
 fn evidence(path: &Path, cpu: &str, command: &str) {
     let machine = serde_json::json!({"cpu": cpu, "cores": 2, "os": "Linux 6.1", "virtualised": true});
     let file =

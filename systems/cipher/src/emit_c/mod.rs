@@ -8,6 +8,7 @@ mod expr;
 mod harness;
 mod moves_check;
 mod network;
+mod stream_harness;
 
 use std::fmt::Write;
 

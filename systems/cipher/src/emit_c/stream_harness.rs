@@ -1,0 +1,156 @@
+//! What the `main` of tests and measurements does with a stream.
+
+use std::fmt::Write;
+
+use super::Unit;
+use super::arch::Shape;
+use super::ctr::{Counter, Piece};
+
+impl Counter {
+    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes what the
+    /// stream makes of them, or of as many as it can before its counter ends. Other lengths, places and pieces must give
+    /// the same, and wrong calls their errors.
+    pub fn check(&self, name: &str, unit: &Unit, shape: Shape) -> String {
+        let ctr = self.prefix(name);
+        let up = ctr.to_uppercase();
+        let (_, pass) = self.keys(name, unit, shape);
+        let pass = pass.replace("keys", "&keys");
+        let (mut reads, mut key_args, mut init_args) = (String::new(), String::new(), String::new());
+        let mut read = |name: &str, n: usize| {
+            let _ = writeln!(reads, "    static uint8_t {name}[{n}];\n    if (fread({name}, 1, {n}, stdin) != {n})\n        return 1;");
+        };
+        for key in unit.key_fields() {
+            read(&key.name, key.layout.n_bytes);
+            let _ = write!(key_args, ", {}", key.name);
+        }
+        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
+        let keys = if pass.is_empty() { String::new() } else { format!("    static {name}_roundkeys keys;\n") };
+        for piece in &self.pieces {
+            match piece {
+                Piece::Fixed(_) => {}
+                Piece::Given(name, n) => {
+                    read(name, *n);
+                    let _ = write!(init_args, ", {name}");
+                }
+                Piece::Counter => {
+                    read("counter", self.n_bytes());
+                    let number = format!("*(uint{}_t *)counter", self.bits);
+                    let _ = write!(init_args, ", {}", if self.is_block() { "counter" } else { &number });
+                }
+            }
+        }
+        format!(
+            "
+static int run_stream(void)
+{{
+    uint64_t n, state = 1;
+    static {ctr} stream;
+{keys}    if (fread(&n, 8, 1, stdin) != 1)
+        return 1;
+{reads}    uint8_t *in = malloc(n + 1), *out = malloc(n + 1), *other = malloc(n + 32);
+    if (!in || !out || !other || fread(in, 1, n, stdin) != n)
+        return 1;
+{expand}    {ctr}_init(&stream{init_args});
+    while (n > 0 && {ctr}_xor(&stream, {pass}in, out, n) == {up}_ENDS)
+        n--;
+    for (size_t k = 0; k <= n; k += n > 5000 && k > 300 && (k + 1) % {batch} > 2 ? 61 : 1) {{
+        uint8_t *place = other + k % 8;
+        memcpy(place, in, k);
+        memset(place + k, 0xa5, 16);
+        {ctr}_init(&stream{init_args});
+        if ({ctr}_xor(&stream, {pass}place, place, k) != {up}_OK || memcmp(place, out, k))
+            return 2;
+        for (int i = 0; i < 16; i++)
+            if (place[k + i] != 0xa5)
+                return 3;
+    }}
+    for (int round = 0; round < 24; round++) {{
+        {ctr}_init(&stream{init_args});
+        for (size_t at = 0; at < n;) {{
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t k = (state >> 33) % (round % 3 == 0 ? 7 : round % 3 == 1 ? 100 : {batch} + {batch} / 2) + (round % 2);
+            k = k < n - at ? k : n - at;
+            if ({ctr}_xor(&stream, {pass}in + at, other + at, k) != {up}_OK)
+                return 4;
+            at += k;
+        }}
+        if (memcmp(other, out, n))
+            return 5;
+    }}
+    {ctr}_init(&stream{init_args});
+    if ({ctr}_xor(&stream, {pass}NULL, NULL, 0) != {up}_OK || {ctr}_xor(&stream, {pass}NULL, other, 1) != {up}_NULL
+        || {ctr}_xor(&stream, {pass}in, NULL, 1) != {up}_NULL || {ctr}_xor(&stream, {pass}other, other + 1, 2) != {up}_OVERLAPS
+        || {ctr}_xor(&stream, {pass}other + 1, other, 2) != {up}_OVERLAPS)
+        return 6;
+    return fwrite(out, 1, n, stdout) != n;
+}}
+",
+            batch = unit.output_bytes() * shape.blocks() as usize,
+        )
+    }
+
+    /// `against`, for measurements: cycles of one message with a counter of its own, ours and that of a cipher of OpenSSL's
+    /// library, in turn.
+    pub fn against(&self, name: &str, unit: &Unit, shape: Shape) -> String {
+        let ctr = self.prefix(name);
+        let (_, pass) = self.keys(name, unit, shape);
+        let (keys, pass) = if pass.is_empty() { (String::new(), "") } else { (format!("    static {name}_roundkeys keys;\n"), "&keys, ") };
+        let key_args: String = unit.key_fields().iter().map(|_| ", zeros").collect();
+        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
+        let init = |piece: &Piece| match piece {
+            Piece::Fixed(_) => "",
+            Piece::Given(..) => ", zeros",
+            Piece::Counter if self.is_block() => ", zeros",
+            Piece::Counter => ", 0",
+        };
+        let init_args: String = self.pieces.iter().map(init).collect();
+        format!(
+            "
+#include <dlfcn.h>
+
+static int against(const char *cipher, int rounds, int calls, size_t n)
+{{
+    static const uint8_t zeros[64];
+    static {ctr} stream;
+{keys}    void *library = dlopen(\"libcrypto.so.3\", RTLD_NOW);
+    if (!library)
+        return 1;
+    void *(*new_context)(void) = (void *(*)(void))dlsym(library, \"EVP_CIPHER_CTX_new\");
+    const void *(*find)(void) = (const void *(*)(void))dlsym(library, cipher);
+    int (*start)(void *, const void *, void *, const uint8_t *, const uint8_t *)
+        = (int (*)(void *, const void *, void *, const uint8_t *, const uint8_t *))dlsym(library, \"EVP_EncryptInit_ex\");
+    int (*update)(void *, uint8_t *, int *, const uint8_t *, int)
+        = (int (*)(void *, uint8_t *, int *, const uint8_t *, int))dlsym(library, \"EVP_EncryptUpdate\");
+    uint8_t *in = aligned_alloc(64, n + 64), *out = aligned_alloc(64, n + 64), *other = aligned_alloc(64, n + 64);
+    if (!new_context || !find || !start || !update || !in || !out || !other)
+        return 1;
+    memset(in, 1, n);
+    void *context = new_context();
+    int length;
+{expand}    if (!start(context, find(), NULL, zeros, zeros))
+        return 1;
+    uint64_t best[2] = {{UINT64_MAX, UINT64_MAX}};
+    for (int r = 0; r < rounds; r++) {{
+        uint64_t before = cycles();
+        for (int c = 0; c < calls; c++) {{
+            {ctr}_init(&stream{init_args});
+            {ctr}_xor(&stream, {pass}in, out, n);
+        }}
+        uint64_t between = cycles();
+        for (int c = 0; c < calls; c++) {{
+            start(context, NULL, NULL, NULL, zeros);
+            update(context, other, &length, in, (int)n);
+        }}
+        uint64_t behind = cycles();
+        best[0] = between - before < best[0] ? between - before : best[0];
+        best[1] = behind - between < best[1] ? behind - between : best[1];
+    }}
+    if (memcmp(out, other, n))
+        return 2;
+    printf(\"%.3f %.3f\\n\", (double)best[0] / calls, (double)best[1] / calls);
+    return 0;
+}}
+"
+        )
+    }
+}

@@ -155,6 +155,7 @@ files! {
     "xoodoo.ua",
     "ace.json",
     "aes-128.json",
+    "aes-256.json",
     "ascon-p12.json",
     "chacha20.json",
     "clyde-128.json",

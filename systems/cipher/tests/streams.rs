@@ -85,6 +85,7 @@ fn streams_are_those_of_openssl_for_every_length_up_to_four_batches() {
         ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx512, Cc::Gcc),
         ("aes-128", "ctr", Slicing::Horizontal, Arch::Neon, Cc::Gcc),
         ("aes-128", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Gcc),
+        ("aes-256", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Gcc),
         ("chacha20", "ctr", Slicing::Vertical, Arch::Avx2, Cc::Gcc),
         ("chacha20", "ctr64", Slicing::Vertical, Arch::Avx512, Cc::Clang),
         ("chacha20", "ctr64", Slicing::Vertical, Arch::Sse, Cc::Gcc),
@@ -96,11 +97,11 @@ fn streams_are_those_of_openssl_for_every_length_up_to_four_batches() {
         assert!(length <= 5000, "the program tries every length: {}", shape(&made.compiled, arch).blocks_text());
         let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };
         let plain = bytes(length);
-        let (params, expected) = if name == "aes-128" {
-            let (key, mut iv) = (bytes(16), bytes(16));
+        let (params, expected) = if name.starts_with("aes") {
+            let (key, mut iv) = (bytes(if name == "aes-128" { 16 } else { 32 }), bytes(16));
             // The carry runs through eight bytes.
             iv[8..].fill(0xff);
-            ([&key[..], &iv].concat(), openssl("-aes-128-ctr", &key, &iv, &plain))
+            ([&key[..], &iv].concat(), openssl(&format!("-{name}-ctr"), &key, &iv, &plain))
         } else {
             let (key, nonce) = (bytes(32), bytes(if mode == "ctr" { 12 } else { 8 }));
             // The carry of the longer counter leaves its lower word.

@@ -12,9 +12,10 @@ use cipher::syntax::ast::Program;
 use cipher::syntax::load_text;
 
 /// Names in `ciphers/`, in the order of the index.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "ace",
     "aes-128",
+    "aes-256",
     "ascon-p12",
     "chacha20",
     "clyde-128",

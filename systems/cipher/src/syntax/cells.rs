@@ -4,8 +4,14 @@
 //! forall i in [0,27] { W[(i+1)%2] = next(W[i%2]) }    --->    W[(i+1)%2] := next(W[i%2])
 //! ```
 //!
+//! So does a variable that each iteration writes as a whole and then reads:
+//!
+//! ```text
+//! forall i in [0,47] { t = sub(s[i]); s[i+1] = mix(t) }      --->    t := sub(s[i])
+//! ```
+//!
 //! Needs:   an equation in a loop that writes one cell, reads the same array, and writes some cell again in a later iteration. Bounds and
-//!          indices are known from the text.
+//!          indices are known from the text. Of a whole variable, the only equation that writes it, and no reads before it in its loop.
 //! Keeps:   an equation that reads the cell it writes; it is defined twice, and an error.
 //! Costs:   each iteration is looked at once.
 //! Source:  programs for the original compiler are written so.
@@ -23,9 +29,46 @@ const STEPS_MAX: u64 = 1 << 16;
 pub fn rewritten_cells(eqs: &mut [Eqn]) {
     let mut look = Look { numbers: HashMap::new(), n_steps: 0, cells: HashMap::new(), found: HashSet::new() };
     look.eqns(eqs, false);
+    rewritten_whole(eqs, eqs, &mut look.found);
     if !look.found.is_empty() {
         mark(eqs, &look.found);
     }
+}
+
+/// Adds the variables that loops in `eqs` write as a whole; `all` are the equations of the node.
+fn rewritten_whole(eqs: &[Eqn], all: &[Eqn], found: &mut HashSet<Rc<str>>) {
+    for eqn in eqs {
+        let Eqn::Forall(forall) = eqn else { continue };
+        rewritten_whole(&forall.eqs, all, found);
+        for (at, eqn) in forall.eqs.iter().enumerate() {
+            let Eqn::Assign(assign) = eqn else { continue };
+            let targets = assign.pat.iter().filter(|it| it.indices.is_empty() && !assign.imperative);
+            for name in targets.map(|it| &it.name.name) {
+                if !reads(&forall.eqs[..=at], name) && n_writes(all, name) == 1 {
+                    found.insert(name.clone());
+                }
+            }
+        }
+    }
+}
+
+fn reads(eqs: &[Eqn], name: &str) -> bool {
+    eqs.iter().any(|eqn| match eqn {
+        Eqn::Assign(assign) => {
+            let mut found = false;
+            accesses(&assign.expr, &mut |it| found |= *it.name.name == *name);
+            found
+        }
+        Eqn::Forall(forall) => reads(&forall.eqs, name),
+    })
+}
+
+fn n_writes(eqs: &[Eqn], name: &str) -> usize {
+    let of = |eqn: &Eqn| match eqn {
+        Eqn::Assign(assign) => assign.pat.iter().filter(|it| *it.name.name == *name).count(),
+        Eqn::Forall(forall) => n_writes(&forall.eqs, name),
+    };
+    eqs.iter().map(of).sum()
 }
 
 fn mark(eqs: &mut [Eqn], names: &HashSet<Rc<str>>) {

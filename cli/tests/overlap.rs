@@ -59,7 +59,7 @@ fn compile_explain_trace() {
     let explained = json(&meanwhile(at, &["explain", ".", "--json"]));
     assert_eq!((&explained["sites"], &explained["converted"]), (&2.into(), &2.into()), "{explained}");
     let row = &explained["rows"][0];
-    let keys = ["file", "line", "call", "strength", "window_weight", "converted", "reason"];
+    let keys = ["file", "line", "call", "strength", "window_weight", "beyond_weight", "converted", "reason"];
     assert_eq!(row.as_object().expect("a row").keys().collect::<Vec<_>>(), keys, "{row}");
     let text = String::from_utf8(meanwhile(at, &["explain", "."]).stdout).expect("text");
     assert!(text.contains("9 | MPI_Send(a, 50000") && text.contains("+ MPI_Send made nonblocking"), "{text}");

@@ -40,6 +40,10 @@ fn rewritten_whole(eqs: &[Eqn], all: &[Eqn], found: &mut HashSet<Rc<str>>) {
     for eqn in eqs {
         let Eqn::Forall(forall) = eqn else { continue };
         rewritten_whole(&forall.eqs, all, found);
+        // What a single pass writes is written once.
+        if matches!((&forall.first.kind, &forall.last.kind), (AExprKind::Int(first), AExprKind::Int(last)) if first == last) {
+            continue;
+        }
         for (at, eqn) in forall.eqs.iter().enumerate() {
             let Eqn::Assign(assign) = eqn else { continue };
             let targets = assign.pat.iter().filter(|it| it.indices.is_empty() && !assign.imperative);

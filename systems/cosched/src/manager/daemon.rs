@@ -407,6 +407,10 @@ fn status(turns: &Turns<'_>, about: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd as _;
+
+    use nix::sys::socket::{Shutdown, shutdown};
+
     use super::*;
 
     #[test]
@@ -438,6 +442,8 @@ mod tests {
         let first = listen(&path).expect("nobody is there");
         assert_eq!(std::fs::metadata(&path).expect("it was made").permissions().mode() & 0o777, 0o600);
         assert_eq!(listen(&path).expect_err("the first listens").to_string(), "a daemon runs already");
+        // A program that another test is starting holds a copy of the socket until it runs `exec`.
+        shutdown(first.as_raw_fd(), Shutdown::Both).expect("it is a socket");
         drop(first);
         listen(&path).expect("what a killed daemon left is not in the way");
         std::fs::set_permissions(folder.path().join("own"), std::fs::Permissions::from_mode(0o755)).expect("it is ours");

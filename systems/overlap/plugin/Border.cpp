@@ -1,5 +1,5 @@
 #include "Border.h"
-#include "Helpers.h"
+#include "Runtime.h"
 #include "Versions.h"
 #include "Widen.h"
 #include "llvm/ADT/SetVector.h"
@@ -382,7 +382,8 @@ void Splitter::split() {
   // STEP 4: the wait comes first where nothing is won or something is not known.
   Value *Pending = B.getInt1(false);
   for (auto &[S, Wait] : Waits)
-    Pending = B.CreateOr(Pending, S->Existing ? static_cast<Value *>(B.getTrue()) : B.CreateCall(pendingHelper(M, S->Bind), {S->State}));
+    Pending = B.CreateOr(Pending, S->Existing ? static_cast<Value *>(B.getTrue())
+                                              : B.CreateIsNotNull(B.CreateCall(message(M, S->Bind, "pending"), {S->State})));
   Value *Good = B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
   Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), Trips));
   First = B.CreateSelect(Good, First, Trips, "overlap.first");

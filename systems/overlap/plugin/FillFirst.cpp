@@ -17,65 +17,6 @@ namespace overlap {
 /// As `struct first` and `struct sent` of the run-time part have it, in numbers of 64 bits.
 static constexpr unsigned FirstWords = 19, SentWords = 9;
 
-/// void overlap.first.sends(list, buffer, count, datatype, min_bytes): i32, true if this message starts while passes are left.
-static Function *sendsHelper(Module &M, const Binding &Bind) {
-  std::string Name = Bind.Fortran ? "overlap.first.sends.f" : "overlap.first.sends";
-  if (Function *Known = M.getFunction(Name))
-    return Known;
-  LLVMContext &C = M.getContext();
-  Type *Ptr = PointerType::getUnqual(C), *Long = Type::getInt64Ty(C), *Int = Type::getInt32Ty(C);
-  Type *Count = Bind.Fortran ? Ptr : Int, *Handle = Bind.Fortran ? Ptr : Bind.handleType(C);
-  auto *F = Function::Create(FunctionType::get(Int, {Ptr, Ptr, Count, Handle, Long}, false), GlobalValue::InternalLinkage, Name, M);
-  F->addFnAttr(Attribute::NoInline);
-  F->addFnAttr(Attribute::NoUnwind);
-  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
-  Value *Places[4];
-  for (Value *&Place : Places)
-    Place = B.CreateAlloca(Long);
-  auto *Ask = BasicBlock::Create(C, "ask", F), *Nothing = BasicBlock::Create(C, "nothing", F);
-  // The list begins with what is null where nobody wants to know.
-  B.CreateCondBr(B.CreateIsNotNull(B.CreateLoad(Ptr, F->getArg(0))), Ask, Nothing);
-  B.SetInsertPoint(Nothing);
-  B.CreateRet(B.getInt32(0));
-  B.SetInsertPoint(Ask);
-  auto Extent = [&](StringRef Name, Value *From, Value *Bytes) {
-    SmallVector<Value *, 4> Args{F->getArg(3), From, Bytes};
-    if (Bind.Fortran)
-      Args.push_back(noCode(B, M));
-    B.CreateCall(mpi(M, Bind, Name, {Handle, Ptr, Ptr}), Args);
-  };
-  Extent("Type_get_extent", Places[0], Places[1]);
-  Extent("Type_get_true_extent", Places[2], Places[3]);
-  Value *N = Bind.Fortran ? static_cast<Value *>(B.CreateLoad(Int, F->getArg(2))) : F->getArg(2);
-  B.CreateRet(
-      B.CreateCall(runtime(M, "__overlap_first_sends"), {F->getArg(0), F->getArg(1), B.CreateSExt(N, Long), B.CreateLoad(Long, Places[2]),
-                                                         B.CreateLoad(Long, Places[3]), B.CreateLoad(Long, Places[1]), F->getArg(4)}));
-  return F;
-}
-
-/// void overlap.first.receives(list, datatype): runs what is left if only the program knows where a message of this datatype lies.
-static Function *receivesHelper(Module &M, const Binding &Bind) {
-  std::string Name = Bind.Fortran ? "overlap.first.receives.f" : "overlap.first.receives";
-  if (Function *Known = M.getFunction(Name))
-    return Known;
-  LLVMContext &C = M.getContext();
-  Type *Ptr = PointerType::getUnqual(C), *Handle = Bind.Fortran ? Ptr : Bind.handleType(C);
-  auto *F = Function::Create(FunctionType::get(Type::getVoidTy(C), {Ptr, Handle}, false), GlobalValue::InternalLinkage, Name, M);
-  F->addFnAttr(Attribute::NoInline);
-  F->addFnAttr(Attribute::NoUnwind);
-  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
-  Value *Looks = B.CreateIsNotNull(B.CreateLoad(Ptr, F->getArg(0)));
-  Value *Stays = B.CreateOr(B.CreateNot(Looks), emitIsNamed(B, M, Bind, Looks, F->getArg(1)));
-  auto *Known = BasicBlock::Create(C, "known", F), *Unknown = BasicBlock::Create(C, "unknown", F);
-  B.CreateCondBr(Stays, Known, Unknown);
-  B.SetInsertPoint(Unknown);
-  B.CreateCall(runtime(M, "__overlap_first_end"), {F->getArg(0)});
-  B.CreateBr(Known);
-  B.SetInsertPoint(Known);
-  B.CreateRetVoid();
-  return F;
-}
-
 namespace {
 
 /// Makes the passes of a loop that fill messages run first.
@@ -91,16 +32,20 @@ public:
   void loop();
   void ends();
   void waits();
-  void message(CallInst *Call, Site Filled);
+  void fill(CallInst *Call, Site Filled);
 
 private:
   /// Stores what the loop writes for the run-time part, and asks whether some of its passes are to run first.
   Value *look(const Counted &Passes, IRBuilder<> &B);
   void call(Instruction *Before, StringRef Name) { IRBuilder<>(Before).CreateCall(runtime(M, Name), {List}); }
+  /// True if anybody wants to know of messages: the list begins with what is null then.
+  Value *looks(IRBuilder<> &B) { return B.CreateZExt(B.CreateIsNotNull(B.CreateLoad(B.getPtrTy(), List)), B.getInt32Ty()); }
+  /// True if the message of `Count` elements that `Call` sends starts while passes are left.
+  Value *sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer, int Count, int Datatype, uint64_t MinBytes);
   /// Runs what is left, with polls by `State`.
   void rest(Instruction *Before, Value *State) {
-    Value *Poll = O.Poll == Progress::Off ? static_cast<Value *>(ConstantPointerNull::get(Top.getPtrTy())) : pollHelper(M, *Of.Bind, O);
-    IRBuilder<>(Before).CreateCall(runtime(M, "__overlap_first_rest"), {List, Poll, State});
+    Value *Poll = O.Poll == Progress::Off ? static_cast<Value *>(ConstantPointerNull::get(Top.getPtrTy())) : message(M, *Of.Bind, "poll");
+    IRBuilder<>(Before).CreateCall(runtime(M, "__overlap_first_rest"), {List, Poll, State, everyNs(C, O)});
   }
 
   PassLoop &P;
@@ -131,6 +76,20 @@ Value *Filler::look(const Counted &Passes, IRBuilder<> &B) {
   Value *Worth = B.CreateCall(runtime(M, "__overlap_first_look"), {List, Sent, Trips, B.getInt64(P.Writes.size()), WrittenAt,
                                                                    B.getInt64(O.MinBytes), B.getInt32(!P.Leaves.empty())});
   return B.CreateIsNotNull(Worth);
+}
+
+Value *Filler::sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer, int Count, int Datatype, uint64_t MinBytes) {
+  Type *Int = B.getInt64Ty();
+  AllocaInst *Extents = Top.CreateAlloca(ArrayType::get(Int, 3), nullptr, "overlap.extents");
+  B.CreateCall(message(M, Bind, "extents"), {looks(B), Call.getArgOperand(Datatype), Extents});
+  Value *N = Call.getArgOperand(Count);
+  if (Bind.Fortran)
+    N = B.CreateLoad(B.getInt32Ty(), N);
+  SmallVector<Value *, 7> Args{List, Call.getArgOperand(Buffer), B.CreateSExt(N, Int)};
+  for (unsigned Idx = 0; Idx < 3; ++Idx)
+    Args.push_back(B.CreateLoad(Int, B.CreateConstInBoundsGEP1_64(Int, Extents, Idx)));
+  Args.push_back(B.getInt64(MinBytes));
+  return B.CreateCall(runtime(M, "__overlap_first_sends"), Args);
 }
 
 /// The loop in a function of its own, called where something is known of its messages; else it stays as it is.
@@ -190,15 +149,19 @@ void Filler::ends() {
     call(I, "__overlap_first_end");
   for (const Guarded &G : Of.Guards)
     IRBuilder<>(G.Before).CreateCall(runtime(M, "__overlap_first_guard"), {List, G.Ptr, Top.getInt64(G.Bytes)});
-  for (auto [Call, Datatype] : Of.Received)
-    IRBuilder<>(Call).CreateCall(receivesHelper(M, *Of.Bind), {List, Datatype});
+  for (auto [Call, Datatype] : Of.Received) {
+    IRBuilder<> B(Call);
+    Value *Named = B.CreateCall(message(M, *Of.Bind, "is_named"), {looks(B), Datatype});
+    B.CreateCall(runtime(M, "__overlap_first_receives"), {List, Named});
+  }
 }
 
 /// The program's own messages: what is left runs in front of their end, with polls that leave requests alone.
 void Filler::waits() {
-  for (CallInst *Start : Of.Starts)
-    IRBuilder<>(Start).CreateCall(sendsHelper(M, *Of.Bind),
-                                  {List, Start->getArgOperand(0), Start->getArgOperand(1), Start->getArgOperand(2), Top.getInt64(0)});
+  for (CallInst *Start : Of.Starts) {
+    IRBuilder<> B(Start);
+    sends(B, *Start, *Of.Bind, 0, 1, 2, 0);
+  }
   for (CallInst *Wait : Of.Waits) {
     AllocaInst *State = Top.CreateAlloca(stateType(*Of.Bind, C), nullptr, "overlap.state");
     AfterAllocas.CreateStore(AfterAllocas.getInt32(Theirs), State);
@@ -208,11 +171,10 @@ void Filler::waits() {
 }
 
 /// A blocking call: it stays for where nothing is left, and else starts, lets the rest run, and waits.
-void Filler::message(CallInst *Call, Site Filled) {
+void Filler::fill(CallInst *Call, Site Filled) {
   const CallInfo &Info = *Filled.Info;
   IRBuilder<> B(Call);
-  Value *Fills = B.CreateCall(sendsHelper(M, Filled.Bind), {List, Call->getArgOperand(Info.SendBuf), Call->getArgOperand(Info.SendCount),
-                                                            Call->getArgOperand(Info.SendType), B.getInt64(O.MinBytes)});
+  Value *Fills = sends(B, *Call, Filled.Bind, Info.SendBuf, Info.SendCount, Info.SendType, O.MinBytes);
   Instruction *Then = nullptr, *Else = nullptr;
   SplitBlockAndInsertIfThenElse(B.CreateIsNotNull(Fills), Call->getIterator(), &Then, &Else);
   auto *Twin = cast<CallInst>(Call->clone());
@@ -297,7 +259,7 @@ void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites
     Fill.ends();
     Fill.waits();
     for (CallInst *Call : Of.Fills)
-      Fill.message(Call, *Blocking.find(Call)->second);
+      Fill.fill(Call, *Blocking.find(Call)->second);
     for (CallInst *Call : Of.Fills) {
       Blocking.find(Call)->second->FilledFirst = true;
       Blocking.erase(Call);

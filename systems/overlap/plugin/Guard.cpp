@@ -1,6 +1,6 @@
 #include "Guard.h"
 #include "Cost.h"
-#include "Helpers.h"
+#include "Runtime.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -27,8 +27,7 @@ void guardStarts(ArrayRef<Site *> Sites, Effects &Fx) {
             Count = At.CreateLoad(At.getInt32Ty(), Load->getPointerOperand());
           Value *Bytes =
               Count ? At.CreateMul(At.CreateSExt(Count, At.getInt64Ty()), At.getInt64(B.ElementBytes)) : At.getInt64(sizeof(int32_t));
-          Function *Helper = guardHelper(*S->Caller->getParent(), S->Bind);
-          At.CreateCall(Helper, {S->State, At.getInt1(A.Write), B.Ptr, Bytes});
+          At.CreateCall(message(*S->Caller->getParent(), S->Bind, "guard"), {S->State, At.getInt32(A.Write), B.Ptr, Bytes});
         }
   }
 }

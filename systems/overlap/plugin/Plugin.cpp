@@ -8,6 +8,7 @@
 #include "Options.h"
 #include "PollEverywhere.h"
 #include "Remarks.h"
+#include "Runtime.h"
 #include "Stages.h"
 #include "Uniform.h"
 #include "Versions.h"
@@ -130,6 +131,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       remark(S, O);
   eraseUnused(Twins, FAM);
   bool Polls = !Hazard && pollInOwnWindows(M, FAM, O);
+  forgetUnused(M);
   return OfFunction.empty() && !Hazard && !PutOff && !Polls ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 

@@ -1,6 +1,7 @@
 #include "Progress.h"
 #include "Helpers.h"
 #include "PollingLoops.h"
+#include "Runtime.h"
 #include "Strip.h"
 #include "Versions.h"
 #include "Wrapper.h"
@@ -103,7 +104,7 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
     Instruction *Then =
         SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely, &Updater, &LI);
     B.SetInsertPoint(Then);
-    B.CreateStore(B.CreateCall(pollHelper(*F.getParent(), Bind, O), {State, At.Rate}), At.Passes);
+    B.CreateStore(B.CreateCall(message(*F.getParent(), Bind, "poll"), {State, At.Rate, everyNs(F.getContext(), O)}), At.Passes);
     ++Count;
   }
   PromoteMemToReg({At.Passes}, DT);
@@ -212,7 +213,7 @@ void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
       if (!Rate.first)
         Rate = rate(F, S.Init);
       IRBuilder<> B(Call->getNextNode());
-      B.CreateCall(tickHelper(*F.getParent(), S.Bind, O), {S.State, Rate.first, Rate.second});
+      B.CreateCall(message(*F.getParent(), S.Bind, "tick"), {S.State, Rate.first, Rate.second, everyNs(F.getContext(), O)});
       ++S.Polls;
       continue;
     }

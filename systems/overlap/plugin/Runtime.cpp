@@ -1,4 +1,5 @@
 #include "Runtime.h"
+#include "Calls.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Constants.h"
@@ -20,12 +21,25 @@ static const unsigned char FirstBitcode[] = {
 static const unsigned char LaterBitcode[] = {
 #include "later.inc"
 };
+static const unsigned char MessageOpenMpi[] = {
+#include "message-openmpi.inc"
+};
+static const unsigned char MessageMpich[] = {
+#include "message-mpich.inc"
+};
+static const unsigned char MessageOpenMpiFortran[] = {
+#include "message-openmpi-fortran.inc"
+};
+static const unsigned char MessageMpichFortran[] = {
+#include "message-mpich-fortran.inc"
+};
 
 namespace {
 /// One file of the run-time part.
 struct RuntimeFile {
   StringRef Key; ///< What a module has that it was linked into.
   ArrayRef<unsigned char> Bitcode;
+  bool Own = false; ///< Each module has its functions for itself.
 };
 } // namespace
 
@@ -56,9 +70,15 @@ static void link(Module &M, const RuntimeFile &File) {
     OfCompiler.addAttribute(Attribute::UWTable);
     F.removeFnAttrs(OfCompiler);
   }
-  SmallVector<std::string, 8> Shared;
+  // Where the program has a function of MPI for itself, whose arguments may have been taken away, the library's own name.
+  for (Function &F : Part)
+    if (const Function *Known = M.getFunction(F.getName()); Known && Known->hasLocalLinkage() && isMpiSymbol(F.getName()))
+      F.setName((F.getName().starts_with("mpi_") ? "p" : "P") + F.getName());
+  SmallVector<std::string, 16> Shared;
   for (GlobalObject &G : Part.global_objects())
-    if (G.hasWeakLinkage()) {
+    if (File.Own && isa<Function>(G) && !G.isDeclaration()) {
+      Shared.push_back(G.getName().str());
+    } else if (G.hasWeakLinkage()) {
       G.setComdat(Part.getOrInsertComdat(G.getName()));
       Shared.push_back(G.getName().str());
       // Programs and their libraries share the count; each has the functions for itself.
@@ -76,7 +96,7 @@ static void link(Module &M, const RuntimeFile &File) {
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)
-    cast<GlobalObject>(M.getNamedValue(Name))->setLinkage(GlobalValue::LinkOnceODRLinkage);
+    cast<GlobalObject>(M.getNamedValue(Name))->setLinkage(File.Own ? GlobalValue::InternalLinkage : GlobalValue::LinkOnceODRLinkage);
 }
 
 bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullptr; }
@@ -84,6 +104,28 @@ bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullp
 Function *runtime(Module &M, StringRef Name) {
   link(M, Name.starts_with("__overlap_later") ? Later : Name.starts_with("__overlap_first") ? First : Pending);
   return M.getFunction(Name);
+}
+
+Function *message(Module &M, const Binding &B, StringRef Name) {
+  bool Mpich = B.Mpi == Library::Mpich;
+  std::string Suffix = B.Fortran ? ".f" : "";
+  ArrayRef<unsigned char> Bitcode = B.Fortran ? (Mpich ? ArrayRef(MessageMpichFortran) : ArrayRef(MessageOpenMpiFortran))
+                                              : (Mpich ? ArrayRef(MessageMpich) : ArrayRef(MessageOpenMpi));
+  std::string Key = "overlap.wait" + Suffix;
+  link(M, {Key, Bitcode, /*Own=*/true});
+  return M.getFunction(("overlap." + Name + Suffix).str());
+}
+
+void forgetUnused(Module &M) {
+  bool Again = true;
+  while (Again) {
+    Again = false;
+    for (Function &F : make_early_inc_range(M))
+      if (F.getName().starts_with("overlap.") && F.hasLocalLinkage() && F.use_empty()) {
+        F.eraseFromParent();
+        Again = true;
+      }
+  }
 }
 
 GlobalVariable *pendingCount(Module &M) {

@@ -5,6 +5,7 @@
 #ifndef OVERLAP_RUNTIME_H
 #define OVERLAP_RUNTIME_H
 
+#include "Classify.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
 
@@ -15,6 +16,10 @@ bool hasRuntime(const llvm::Module &M);
 
 /// The function `Name` of the run-time part, whose file is linked into `M` if it is not there.
 llvm::Function *runtime(llvm::Module &M, llvm::StringRef Name);
+
+/// The function `overlap.NAME` of `message.c`, for this library and language; `forgetUnused` removes those that nobody calls.
+llvm::Function *message(llvm::Module &M, const Binding &B, llvm::StringRef Name);
+void forgetUnused(llvm::Module &M);
 
 /// The count of pending requests: an `i32` of each thread.
 llvm::GlobalVariable *pendingCount(llvm::Module &M);

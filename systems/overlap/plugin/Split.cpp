@@ -1,5 +1,6 @@
 #include "Split.h"
 #include "Helpers.h"
+#include "Runtime.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -36,7 +37,7 @@ void split(Site &S, const Options &O) {
     Args.push_back(B.getInt64(It == S.Accesses.end() ? 0 : It->ElementBytes));
   }
   S.Init = B.CreateCall(startHelper(M, S, S.Call->getFunctionType(), O), Args);
-  S.Waits.push_back(B.CreateCall(waitHelper(M, S.Bind), {S.State}));
+  S.Waits.push_back(B.CreateCall(message(M, S.Bind, "wait"), {S.State}));
   S.Call->replaceAllUsesWith(S.Init);
   S.Call->eraseFromParent();
   S.Call = nullptr;

@@ -1,5 +1,6 @@
 #include "Wrapper.h"
 #include "Helpers.h"
+#include "Runtime.h"
 #include "Versions.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -165,7 +166,7 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
     Open.Call->takeName(Call);
     for (Site &S : Open.Pending) {
       S.Init = Open.Call;
-      S.Waits.push_back(B.CreateCall(waitHelper(*F.getParent(), S.Bind), {S.State}));
+      S.Waits.push_back(B.CreateCall(message(*F.getParent(), S.Bind, "wait"), {S.State}));
     }
     Call->replaceAllUsesWith(Open.Call);
     Call->eraseFromParent();

@@ -112,6 +112,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "runtime/embed.cmake",
     "runtime/first.c",
     "runtime/later.c",
+    "runtime/message.c",
     "runtime/pending.c"
 ];
 

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 32] = [
+const PROGRAMS: [(&str, u32, Seen); 33] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -45,6 +45,7 @@ const PROGRAMS: [(&str, u32, Seen); 32] = [
     ("size-of-a-type-of-one-rank.c", 2, Seen::File),
     ("struct-by-value.c", 2, Seen::File),
     ("table-of-labels.c", 2, Seen::File),
+    ("test-of-the-program.c", 2, Seen::Whole),
     ("time-is-not-the-same.f90", 2, Seen::File),
     ("type-in-a-common-block.f90", 2, Seen::File),
     ("type-in-a-variable.c", 2, Seen::File),

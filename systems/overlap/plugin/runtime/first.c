@@ -27,7 +27,7 @@ struct sent {
 };
 
 typedef void run(void *values, int64_t from, int64_t to);
-typedef int32_t poll(void *state, void *rate);
+typedef int32_t poll(void *state, void *rate, int64_t every_ns);
 
 /* The plugin knows its size. Zeroed at the function's entry. */
 struct first {
@@ -123,7 +123,7 @@ SHARED void __overlap_first_run(struct first *first, run *run, void *values)
 }
 
 /* Runs what is left; asks for messages between, if it is told how. */
-SHARED void __overlap_first_rest(struct first *first, poll *poll, void *state)
+SHARED void __overlap_first_rest(struct first *first, poll *poll, void *state, int64_t every_ns)
 {
 	struct {
 		int64_t last_ns;
@@ -137,7 +137,7 @@ SHARED void __overlap_first_rest(struct first *first, poll *poll, void *state)
 			first->run(first->values, left.from, to);
 			left.from = to;
 			if (poll)
-				stride = poll(state, &rate);
+				stride = poll(state, &rate, every_ns);
 		}
 	}
 	first->n_rest = 0;
@@ -146,7 +146,7 @@ SHARED void __overlap_first_rest(struct first *first, poll *poll, void *state)
 /* Runs what is left, and forgets the loop. */
 SHARED void __overlap_first_end(struct first *first)
 {
-	__overlap_first_rest(first, NULL, NULL);
+	__overlap_first_rest(first, NULL, NULL, 0);
 	first->sent = NULL;
 }
 
@@ -167,7 +167,14 @@ static int is_left(const struct first *first, struct range at)
 SHARED void __overlap_first_guard(struct first *first, const void *at, int64_t bytes)
 {
 	if (first->n_rest && is_left(first, (struct range){(intptr_t)at, (intptr_t)at + bytes}))
-		__overlap_first_rest(first, NULL, NULL);
+		__overlap_first_rest(first, NULL, NULL, 0);
+}
+
+/* In front of a message that is received, with a datatype that `is_named` or only the program knows where it lies. */
+SHARED void __overlap_first_receives(struct first *first, int32_t is_named)
+{
+	if (first->sent && !is_named)
+		__overlap_first_end(first);
 }
 
 /* In front of the start of a message: `count` elements of a datatype, each with `bytes` bytes from `at` bytes behind where it begins.
@@ -189,6 +196,6 @@ SHARED int32_t __overlap_first_sends(struct first *first, const void *buffer, in
 		__atomic_store_n(&first->sent->n, n + 1, __ATOMIC_RELAXED);
 	}
 	if (of.to - of.from < min_bytes || is_left(first, of))
-		__overlap_first_rest(first, NULL, NULL);
+		__overlap_first_rest(first, NULL, NULL, 0);
 	return first->n_rest > 0;
 }

@@ -25,9 +25,12 @@ void gather(double *restrict a, double *restrict b, double *restrict x, MPI_Data
 // CHECK-NEXT: store double 1.0
 // CHECK-LABEL: @g(
 // CHECK: define internal i32 @overlap.start.MPI_Send.asked(
+// CHECK: call i32 @overlap.is_named(
+// CHECK: call i64 @overlap.size(
+// CHECK: call i32 @MPI_Isend(
+// CHECK: define internal {{.*}}i32 @overlap.is_named(
 // CHECK: call i32 @MPI_Type_get_envelope(
 // CHECK: icmp eq i32 {{.*}}, {{0|1$}}
 // CHECK: call i32 @MPI_Type_size(
-// CHECK: call i32 @MPI_Isend(
 // CHECK: define internal i32 @overlap.start.MPI_Sendrecv.asked(
-// CHECK-COUNT-2: call i32 @MPI_Type_get_envelope(
+// CHECK-COUNT-2: call i32 @overlap.is_named(

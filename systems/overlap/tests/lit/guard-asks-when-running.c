@@ -14,7 +14,7 @@ void g(double *a, double *restrict x, int n) {
 }
 // CHECK-LABEL: @f(
 // CHECK: call i32 @overlap.start.MPI_Recv(
-// CHECK: call void @overlap.guard(ptr {{.*}}, i1 true, ptr
+// CHECK: call void @overlap.guard(ptr {{.*}}, i32 1, ptr
 // CHECK-NEXT: call i32 @overlap.start.MPI_Recv(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(

@@ -1,0 +1,263 @@
+/* A message that was blocking: its start, its wait, and polls between. The call itself, whose arguments differ, is the plugin's.
+ *
+ * Compiled to bitcode when the plugin is built, once for each library and language (FORTRAN and MPICH are 0 or 1), and linked into
+ * every module that uses it, which has it for itself. The names have a dot, which no program's have, and in Fortran end with `.f`.
+ * Source of the numbers: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if FORTRAN
+#define NAME(name) __asm__("overlap." name ".f")
+#else
+#define NAME(name) __asm__("overlap." name)
+#endif
+/* What is called from the program stays a call; the rest becomes a part of the start helpers. */
+#define HELPER __attribute__((noinline))
+
+#if FORTRAN || MPICH
+typedef int32_t handle;
+#else
+typedef char *handle;
+extern char ompi_request_null, ompi_mpi_comm_self;
+#endif
+
+/* A communicator on which MPI_Iprobe moves messages: MPI_COMM_SELF, but for MPICH, which does nothing then, MPI_COMM_WORLD. */
+#if MPICH
+static const handle null_request = 0x2c000000, probed = 0x44000000;
+enum { ANY_SOURCE = -2, COMBINER_NAMED = 1 };
+#elif FORTRAN
+static const handle null_request = 0, probed = 1;
+enum { ANY_SOURCE = -1, COMBINER_NAMED = 0 };
+#else
+#define null_request (&ompi_request_null)
+#define probed (&ompi_mpi_comm_self)
+enum { ANY_SOURCE = -1, COMBINER_NAMED = 0 };
+#endif
+
+/* The largest tag that every MPI has: hardly anybody sends it. */
+enum { TAG_OF_NOBODY = 32767 };
+/* What a source of nobody is in both. */
+enum { PROC_NULL = -1 };
+
+#if FORTRAN
+typedef const handle *type_handle;
+void mpi_wait_(handle *request, void *status, int32_t *code);
+void mpi_test_(handle *request, int32_t *flag, void *status, int32_t *code);
+void mpi_iprobe_(const int32_t *source, const int32_t *tag, const handle *comm, int32_t *flag, void *status, int32_t *code);
+void mpi_type_size_(type_handle type, int32_t *size, int32_t *code);
+void mpi_type_get_extent_(type_handle type, int64_t *from, int64_t *bytes, int32_t *code);
+void mpi_type_get_true_extent_(type_handle type, int64_t *from, int64_t *bytes, int32_t *code);
+void mpi_type_get_envelope_(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner, int32_t *code);
+#define CALL(name, Name, ...) mpi_##name##_(__VA_ARGS__, &(int32_t){0})
+#define BY_REFERENCE(type, value) (&(const type){value})
+/* Fortran has no status to be ignored that C could name. */
+#define NO_STATUS ((int32_t[8]){0})
+#define STATUS(status) ((status) ? (status) : NO_STATUS)
+#else
+typedef handle type_handle;
+int MPI_Wait(handle *request, void *status);
+int MPI_Test(handle *request, int32_t *flag, void *status);
+int MPI_Iprobe(int32_t source, int32_t tag, handle comm, int32_t *flag, void *status);
+int MPI_Type_size(type_handle type, int32_t *size);
+int MPI_Type_get_extent(type_handle type, int64_t *from, int64_t *bytes);
+int MPI_Type_get_true_extent(type_handle type, int64_t *from, int64_t *bytes);
+int MPI_Type_get_envelope(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner);
+#define CALL(name, Name, ...) MPI_##Name(__VA_ARGS__)
+#define BY_REFERENCE(type, value) (value)
+#define NO_STATUS ((void *)(uintptr_t)MPICH)
+#define STATUS(status) (status)
+#endif
+
+/* In a program that handles errors or shares memory, where every call stays as it is. */
+extern char __overlap_off __attribute__((weak));
+/* In a program that is traced. */
+extern void __overlap_trace(int32_t event, const char *site, int64_t bytes) __attribute__((weak));
+/* What it hears; the same numbers are in its source. */
+enum { START_BEGINS, WAIT_BEGINS, IS_DONE, STAYS_BLOCKING };
+
+/* What a state is open for. */
+enum { CLOSED, OURS, THEIRS };
+
+/* One message, or two that one call exchanges. The plugin makes room for it, and closes it at the function's entry. */
+struct state {
+	int32_t open;
+	/* Null in Fortran where nobody asks. */
+	void *status;
+	const char *site;
+	handle requests[2];
+	void *sent_at;
+	int64_t sent_bytes;
+	void *received_at;
+	int64_t received_bytes;
+	/* Of a buffer that is sent and received into: what is sent. */
+	void *copy;
+};
+
+/* Between two polls; the first finds `last_ns` 0. */
+struct rate {
+	int64_t last_ns;
+	int32_t stride;
+};
+
+static void trace(int32_t event, const char *site, int64_t bytes)
+{
+	if (__overlap_trace)
+		__overlap_trace(event, site, bytes);
+}
+
+/* Opens the state. True if this program may start what it would have waited for. */
+int32_t open_state(struct state *state, const char *site, void *status) NAME("open");
+int32_t open_state(struct state *state, const char *site, void *status)
+{
+	*state = (struct state){.open = OURS, .status = status, .site = site, .requests = {null_request, null_request}};
+	return !&__overlap_off;
+}
+
+/* True if `go`, and `type` is one of MPI's own, so that a message of it lies where its buffer begins and not before. */
+HELPER int32_t is_named(int32_t go, type_handle type) NAME("is_named");
+int32_t is_named(int32_t go, type_handle type)
+{
+	int32_t ints, addresses, types, combiner = -1;
+	if (!go)
+		return 0;
+	CALL(type_get_envelope, Type_get_envelope, type, &ints, &addresses, &types, &combiner);
+	return combiner == COMBINER_NAMED;
+}
+
+/* Bytes of an element of `type`; 0 if not `go`. */
+HELPER int64_t type_size(int32_t go, type_handle type) NAME("size");
+int64_t type_size(int32_t go, type_handle type)
+{
+	int32_t size = 0;
+	if (go)
+		CALL(type_size, Type_size, type, &size);
+	return size;
+}
+
+/* Of elements of `type`: where the first begins, how long it is, how far it is to the next; nothing if not `go`. */
+HELPER void extents(int32_t go, type_handle type, int64_t *of) NAME("extents");
+void extents(int32_t go, type_handle type, int64_t *of)
+{
+	int64_t from;
+	if (!go)
+		return;
+	CALL(type_get_extent, Type_get_extent, type, &from, &of[2]);
+	CALL(type_get_true_extent, Type_get_true_extent, type, &of[0], &of[1]);
+}
+
+/* True if MPICH would receive from MPI_PROC_NULL, and somebody asks for the status: its MPI_Irecv leaves a source and a tag of 0
+ * there, its MPI_Recv the right ones. */
+int32_t is_of_nobody(int32_t source, const void *status) NAME("is_of_nobody");
+int32_t is_of_nobody(int32_t source, const void *status)
+{
+	return MPICH && source == PROC_NULL && (FORTRAN || status != NO_STATUS);
+}
+
+/* A copy of what is sent from a buffer that is received into as well; null if there is no memory. */
+void *copy_sent(struct state *state, const void *buffer, int64_t bytes) NAME("copy");
+void *copy_sent(struct state *state, const void *buffer, int64_t bytes)
+{
+	state->copy = malloc(bytes);
+	return state->copy ? memcpy(state->copy, buffer, bytes) : NULL;
+}
+
+/* Tells what becomes of a start; a call that stays is done when it returns. */
+void start_begins(const struct state *state, int64_t bytes) NAME("begins");
+void start_begins(const struct state *state, int64_t bytes)
+{
+	trace(START_BEGINS, state->site, bytes);
+}
+
+void start_blocks(const struct state *state) NAME("blocks");
+void start_blocks(const struct state *state)
+{
+	trace(STAYS_BLOCKING, state->site, 0);
+}
+
+void start_is_done(const struct state *state) NAME("done");
+void start_is_done(const struct state *state)
+{
+	trace(IS_DONE, state->site, 0);
+}
+
+/* Waits once; nothing if nothing is open. */
+HELPER void wait_for(struct state *state) NAME("wait");
+void wait_for(struct state *state)
+{
+	if (!state->open)
+		return;
+	state->open = CLOSED;
+	trace(WAIT_BEGINS, state->site, 0);
+	if (state->requests[1] != null_request)
+		CALL(wait, Wait, &state->requests[1], NO_STATUS);
+	if (state->requests[0] != null_request)
+		CALL(wait, Wait, &state->requests[0], STATUS(state->status));
+	free(state->copy);
+	trace(IS_DONE, state->site, 0);
+}
+
+/* Waits if [at, at + bytes) meets the buffer that this state receives into, or the one that it sends. */
+HELPER void guard(struct state *state, int32_t received, const void *at, int64_t bytes) NAME("guard");
+void guard(struct state *state, int32_t received, const void *at, int64_t bytes)
+{
+	if (!state->open)
+		return;
+	uintptr_t from = (uintptr_t)(received ? state->received_at : state->sent_at), other = (uintptr_t)at;
+	int64_t length = received ? state->received_bytes : state->sent_bytes;
+	if (from < other + bytes && other < from + length)
+		wait_for(state);
+}
+
+/* True if something is pending; not for a payload that was sent at once. */
+HELPER int32_t is_pending(const struct state *state) NAME("pending");
+int32_t is_pending(const struct state *state)
+{
+	return state->open && (state->requests[0] != null_request || state->requests[1] != null_request);
+}
+
+static void test(handle *request, void *status)
+{
+	int32_t flag = 0;
+	if (*request != null_request)
+		CALL(test, Test, request, &flag, status);
+}
+
+/* Returns after how many passes to ask again, so that the time between two polls comes near to `every_ns`. */
+HELPER __attribute__((cold)) int32_t poll(struct state *state, struct rate *rate, int64_t every_ns) NAME("poll");
+int32_t poll(struct state *state, struct rate *rate, int64_t every_ns)
+{
+	static const int64_t most = 1 << 20;
+	if (!state->open)
+		return most;
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	int64_t now_ns = time.tv_sec * INT64_C(1000000000) + time.tv_nsec, elapsed_ns = now_ns - rate->last_ns;
+	uint64_t stride = (uint32_t)rate->stride, next = stride * every_ns / (elapsed_ns < 1 ? 1 : elapsed_ns);
+	next = next > 8 * stride ? 8 * stride : next;
+	next = next < 1 ? 1 : next > (uint64_t)most ? (uint64_t)most : next;
+	rate->last_ns = now_ns;
+	rate->stride = (int32_t)next;
+	/* While the stride is still being found, passes come too often to poll in each. */
+	if (2 * elapsed_ns < every_ns)
+		return rate->stride;
+	if (state->open == THEIRS) {
+		/* Requests of the program are left alone: the library moves all messages while it looks for this one. */
+		int32_t flag = 0;
+		CALL(iprobe, Iprobe, BY_REFERENCE(int32_t, ANY_SOURCE), BY_REFERENCE(int32_t, TAG_OF_NOBODY), BY_REFERENCE(handle, probed),
+		     &flag, NO_STATUS);
+		return rate->stride;
+	}
+	test(&state->requests[1], NO_STATUS);
+	test(&state->requests[0], STATUS(state->status));
+	return rate->stride;
+}
+
+/* One pass, where a counter in the program would be too much. */
+HELPER void tick(struct state *state, struct rate *rate, int32_t *passes, int64_t every_ns) NAME("tick");
+void tick(struct state *state, struct rate *rate, int32_t *passes, int64_t every_ns)
+{
+	if (--*passes <= 0)
+		*passes = poll(state, rate, every_ns);
+}

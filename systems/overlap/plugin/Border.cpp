@@ -319,6 +319,11 @@ Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R
   return P;
 }
 
+/// True if a message is under way that this site began, as far as the code shows if it is the program's own.
+static Value *isPending(IRBuilder<> &B, Module &M, const Site &S) {
+  return S.Existing ? static_cast<Value *>(B.getTrue()) : B.CreateIsNotNull(B.CreateCall(message(M, S.Bind, "pending"), {S.State}));
+}
+
 void Splitter::split() {
   LLVMContext &C = F.getContext();
   Module &M = *F.getParent();
@@ -382,8 +387,7 @@ void Splitter::split() {
   // STEP 4: the wait comes first where nothing is won or something is not known.
   Value *Pending = B.getInt1(false);
   for (auto &[S, Wait] : Waits)
-    Pending = B.CreateOr(Pending, S->Existing ? static_cast<Value *>(B.getTrue())
-                                              : B.CreateIsNotNull(B.CreateCall(message(M, S->Bind, "pending"), {S->State})));
+    Pending = B.CreateOr(Pending, isPending(B, M, *S));
   Value *Good = B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
   Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), Trips));
   First = B.CreateSelect(Good, First, Trips, "overlap.first");

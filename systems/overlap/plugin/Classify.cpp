@@ -323,12 +323,12 @@ SmallVector<int, 2> askedTypes(const CallInfo &Info) {
 }
 
 /// True if the start can ask about argument `TypeAt` of the call of `S`: about it, or about another that holds the same.
-static bool canAsk(const Site &S, int TypeAt) {
+static bool canAsk(const MessageCall &S, int TypeAt) {
   Value *Type = S.Call->getArgOperand(TypeAt);
   return mayBeNamed(S.Bind, Type) && any_of(askedTypes(*S.Info), [&](int At) { return S.Call->getArgOperand(At) == Type; });
 }
 
-std::optional<Refusal> findAccesses(Site &S, bool MayAsk) {
+std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
   const CallInfo &Info = *S.Info;
   CallBase &Call = *S.Call;
   const DataLayout &DL = Call.getModule()->getDataLayout();

@@ -69,8 +69,8 @@ struct Access {
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
 };
 
-/// One blocking call on its way to becoming nonblocking.
-struct Site {
+/// A call as it stands in the program, and what it needs.
+struct MessageCall {
   llvm::CallBase *Call = nullptr; ///< The blocking call, until it is split.
   const CallInfo *Info = nullptr;
   Binding Bind{Library::OpenMpi, false};
@@ -78,30 +78,40 @@ struct Site {
   llvm::DebugLoc Loc;
   llvm::SmallVector<Access, 4> Accesses;
   llvm::WeakTrackingVH Comm;
-  std::optional<Refusal> Refused;
-  std::string Detail; ///< What stopped it, for the remark.
-
-  // After the split.
-  TrackedCall Init;
-  llvm::SmallVector<llvm::CallInst *, 2> Waits;
-  llvm::AllocaInst *State = nullptr;
   bool Existing = false;  ///< The program's own nonblocking call.
-  std::string Through;    ///< The function that starts it, if `InCallee`.
-  bool InCallee = false;  ///< `Init` calls a function that leaves the message pending.
   bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
   bool Pays = false;      ///< A run has shown that it waits, whatever the length of its message.
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
-  uint64_t Weight = 0;    ///< Work in the window, in weighted instructions.
-  uint64_t Beyond = 0;    ///< Work behind it that does not need the message either.
+
+  std::string mpiName() const { return std::string("MPI_") + Info->Name; }
+};
+
+/// The same once it is split: where its message starts, and where it is waited for.
+struct PendingMessage {
+  TrackedCall Init;
+  llvm::SmallVector<llvm::CallInst *, 2> Waits;
+  llvm::AllocaInst *State = nullptr;
+  bool InCallee = false;    ///< `Init` calls a function that leaves the message pending.
+  std::string Through;      ///< The function that starts it, if `InCallee`.
+  bool StartsAhead = false; ///< The start is that of the next pass of its loop.
+};
+
+/// What has become of it, for the remark.
+struct Outcome {
+  std::optional<Refusal> Refused;
+  std::string Detail;  ///< What stopped it.
+  uint64_t Weight = 0; ///< Work in the window, in weighted instructions.
+  uint64_t Beyond = 0; ///< Work behind it that does not need the message either.
   unsigned Polls = 0;
   std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
   unsigned LoopLine = 0;
   unsigned LoopsSplit = 0;
   bool FilledFirst = false; ///< Its message is under way while the rest of the loop runs that fills it.
-  bool StartsAhead = false; ///< The start is that of the next pass of its loop.
+};
 
-  std::string mpiName() const { return std::string("MPI_") + Info->Name; }
+/// One call on its way from blocking to nonblocking.
+struct Site : MessageCall, PendingMessage, Outcome {
   bool converted() const { return Init && !Refused; }
 };
 
@@ -114,7 +124,7 @@ std::vector<Site> classify(llvm::Module &M, const Options &O);
 
 /// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype in a variable is taken for
 /// one of MPI's own, and `AsksType` is set: the start has to ask, and block if it is another one.
-std::optional<Refusal> findAccesses(Site &S, bool MayAsk = false);
+std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk = false);
 
 /// True for an address that MPI gave a meaning, such as that of MPI_STATUSES_IGNORE: it is no memory.
 bool isSentinel(const Binding &B, const llvm::Value *V, const llvm::DataLayout &DL);

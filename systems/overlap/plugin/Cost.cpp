@@ -73,7 +73,7 @@ uint64_t Cost::loop(Loop &L) {
   return std::min(Sum, WeightMax);
 }
 
-void forEachInWindow(const Site &S, function_ref<void(Instruction &)> Visit) {
+void forEachInWindow(const PendingMessage &S, function_ref<void(Instruction &)> Visit) {
   SmallPtrSet<const Instruction *, 4> Ends(S.Waits.begin(), S.Waits.end());
   SmallPtrSet<BasicBlock *, 16> Seen;
   SmallVector<std::pair<BasicBlock *, BasicBlock::iterator>, 16> Work;

@@ -40,7 +40,7 @@ private:
 };
 
 /// Every instruction between the start of `S` and its waits.
-void forEachInWindow(const Site &S, llvm::function_ref<void(llvm::Instruction &)> Visit);
+void forEachInWindow(const PendingMessage &S, llvm::function_ref<void(llvm::Instruction &)> Visit);
 
 } // namespace overlap
 #endif

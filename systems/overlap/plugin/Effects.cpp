@@ -255,7 +255,7 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   return Known & Through;
 }
 
-bool Effects::mayPass(const Site &Pending, const Site &Other) const {
+bool Effects::mayPass(const MessageCall &Pending, const MessageCall &Other) const {
   if (Pending.Info->Kind == CallKind::Send || O.NoWildcards)
     return true;
   if (Other.Info->Kind == CallKind::Recv && !Other.AlsoSends)
@@ -287,7 +287,7 @@ bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
   return any_of(S.Accesses, [&](const Access &A) { return !(Started && A.AtStart) && mayUse(I, A); });
 }
 
-bool Effects::meets(const Site &S, const Site &T) {
+bool Effects::meets(const MessageCall &S, const MessageCall &T) {
   return any_of(S.Accesses, [&](const Access &A) {
     return any_of(T.Accesses, [&](const Access &B) { return !(A.AtStart && B.AtStart) && overlap(A, B); });
   });

@@ -24,7 +24,7 @@ public:
   /// something may tell it to others by sending; a rank that waits for a message from anyone
   /// could then see the two in another order. So a receive passes receives only, and a
   /// collective receives and collectives of its own communicator.
-  bool mayPass(const Site &Pending, const Site &Other) const;
+  bool mayPass(const MessageCall &Pending, const MessageCall &Other) const;
 
   /// Tells that `Call` starts or ends the message of `S`.
   void remember(llvm::CallBase *Call, Own What, Site *S) { Ours[Call] = {What, S}; }
@@ -40,7 +40,7 @@ public:
   bool touches(const llvm::Instruction &I, const Site &S, bool Started = true);
 
   /// True if a message of `S` and one of `T` may use the same memory.
-  bool meets(const Site &S, const Site &T);
+  bool meets(const MessageCall &S, const MessageCall &T);
 
   /// True if `I` may use `A` in a way that a pending message does not allow.
   bool mayUse(const llvm::Instruction &I, const Access &A);

@@ -20,7 +20,7 @@ StructType *stateType(const Binding &B, LLVMContext &C) {
 
 ConstantInt *everyNs(LLVMContext &C, const Options &O) { return ConstantInt::get(Type::getInt64Ty(C), int64_t(O.PollUs) * 1000); }
 
-Constant *siteName(Module &M, const Site &S) { return siteName(M, S.mpiName(), S.Loc); }
+Constant *siteName(Module &M, const MessageCall &S) { return siteName(M, S.mpiName(), S.Loc); }
 
 Constant *siteName(Module &M, StringRef Call, const DebugLoc &At) {
   std::string Text = Call.str() + "|";
@@ -42,7 +42,7 @@ namespace {
 /// Writes the body of a start helper: what all calls share is in `message.c`, the calls themselves are made here.
 class Start {
 public:
-  Start(Function *F, const Site &S, const FunctionType *Blocking, const Options &O)
+  Start(Function *F, const MessageCall &S, const FunctionType *Blocking, const Options &O)
       : F(F), S(S), Info(*S.Info), Bind(S.Bind), Blocking(Blocking), O(O), M(*F->getParent()),
         B(BasicBlock::Create(F->getContext(), "entry", F)), State(own(0)), T(stateType(Bind, F->getContext())) {}
 
@@ -64,7 +64,7 @@ private:
   void end(Value *Code);
 
   Function *F;
-  const Site &S;
+  const MessageCall &S;
   const CallInfo &Info;
   const Binding &Bind;
   const FunctionType *Blocking;
@@ -180,7 +180,7 @@ void Start::emit() {
   end(B.CreateCall(M.getOrInsertFunction(Symbol, const_cast<FunctionType *>(Blocking)), Same));
 }
 
-Function *startHelper(Module &M, const Site &S, const FunctionType *Blocking, const Options &O) {
+Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Blocking, const Options &O) {
   std::string Name = "overlap.start." + S.mpiName() +
                      (S.AsksType  ? ".asked"
                       : S.Derived ? ".derived"

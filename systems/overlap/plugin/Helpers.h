@@ -24,13 +24,13 @@ llvm::StructType *stateType(const Binding &B, llvm::LLVMContext &C);
 enum Pending : uint32_t { Closed, Ours, Theirs };
 
 /// The start helper of this call; its body is made on first use.
-llvm::Function *startHelper(llvm::Module &M, const Site &S, const llvm::FunctionType *Blocking, const Options &O);
+llvm::Function *startHelper(llvm::Module &M, const MessageCall &S, const llvm::FunctionType *Blocking, const Options &O);
 
 /// The time between two polls, as `overlap.poll` wants it.
 llvm::ConstantInt *everyNs(llvm::LLVMContext &C, const Options &O);
 
 /// `MPI_Send|file.c|28` as a constant of the module.
-llvm::Constant *siteName(llvm::Module &M, const Site &S);
+llvm::Constant *siteName(llvm::Module &M, const MessageCall &S);
 llvm::Constant *siteName(llvm::Module &M, llvm::StringRef Call, const llvm::DebugLoc &At);
 
 } // namespace overlap

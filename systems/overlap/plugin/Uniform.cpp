@@ -345,7 +345,7 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
   return Made;
 }
 
-std::optional<Refusal> Uniform::refuse(const Site &S) const {
+std::optional<Refusal> Uniform::refuse(const MessageCall &S) const {
   if (!Main)
     return Refusal::NoMain;
   if (!Opaque.empty())
@@ -379,7 +379,7 @@ std::optional<Refusal> Uniform::refuse(const Site &S) const {
   return std::nullopt;
 }
 
-std::optional<Refusal> Uniform::refuseUniform(const Site &S) const {
+std::optional<Refusal> Uniform::refuseUniform(const MessageCall &S) const {
   // The Fortran names of a library call past the C names that the shim replaces.
   if (S.Bind.Fortran)
     return Refusal::ProfilingCall;

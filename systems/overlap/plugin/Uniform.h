@@ -29,10 +29,10 @@ public:
   explicit Uniform(llvm::Module &M);
 
   /// Why the collective `S` may not be converted, if so.
-  std::optional<Refusal> refuse(const Site &S) const;
+  std::optional<Refusal> refuse(const MessageCall &S) const;
 
   /// Why `S` may not be converted even if the shim makes every other collective nonblocking.
-  std::optional<Refusal> refuseUniform(const Site &S) const;
+  std::optional<Refusal> refuseUniform(const MessageCall &S) const;
 
   /// True if the module is the whole program.
   bool wholeProgram() const { return Main && Opaque.empty(); }

@@ -36,7 +36,7 @@ static bool endsFunction(const CallInst &Wait) {
 }
 
 /// True if the memory of `S` outlives the function and its callers can name it.
-static bool isNamedOutside(const Site &S) {
+static bool isNamedOutside(const MessageCall &S) {
   return all_of(S.Accesses, [](const Access &A) {
     const Value *Object = getUnderlyingObject(A.Ptr);
     // A struct that is passed by value is the function's own copy.

@@ -352,7 +352,40 @@ fn assembly_may_come_on_standard_input() {
     assert_eq!(object["stall_cycles"], 1, "{object}");
     let file = object["findings"][0]["file"].as_str().expect("it has lines");
     assert!(["stdin.s", "./stdin.s"].contains(&file), "{file}");
+    assert_eq!(object["skipped"], serde_json::json!([]));
     let ran = run(&["-", "--cpu", "cortex-a53"], "  no such thing\n");
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("stdin.s"), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn lines_that_the_assembler_does_not_know_are_named_and_nothing_is_concluded_across_them() {
+    use std::io::Write;
+    for (cpu, load, add, ret) in [
+        ("cortex-a53", "ldr x1, [x0]", "add x0, x1, #1", "ret"),
+        ("arm1136jf-s", "ldr r1, [r0]", "add r0, r1, #1", "bx lr"),
+        ("sifive-u74", "ld a1, 0(a0)", "addi a0, a1, 1", "ret"),
+        ("rocket", "ld a1, 0(a0)", "addi a0, a1, 1", "ret"),
+        ("leon3", "ld [%o0], %o1", "add %o1, 1, %o0", "retl; nop"),
+    ] {
+        let assembly =
+            format!(".globl f\n.type f, %function\nf:\n  {load}\n  frobnicate 1\n  .wobble 2\nl: frob 3\n  {add}\n  {ret}\n.size f, .-f\n");
+        let assembly = if cpu == "leon3" || cpu.starts_with(['s', 'r']) { assembly.replace("%function", "@function") } else { assembly };
+        let run = |words: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+            command.args(["audit", "-", "--cpu", cpu]).args(words).stdin(std::process::Stdio::piped());
+            let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("the binary runs");
+            child.stdin.take().expect("a pipe").write_all(assembly.as_bytes()).expect("it reads");
+            let ran = child.wait_with_output().expect("it ends");
+            assert!(ran.status.success(), "{cpu}");
+            String::from_utf8(ran.stdout).expect("text")
+        };
+        let object: Value = serde_json::from_str(&run(&["--json"])).expect("one object");
+        let lines: Vec<_> = object["skipped"].as_array().expect("a list").iter().map(|it| it["line"].as_u64()).collect();
+        assert_eq!(lines, [Some(5), Some(6), Some(7)], "{cpu}: {object}");
+        assert_eq!(object["skipped"][0]["text"], "frobnicate 1", "{cpu}");
+        assert_eq!(object["undecodable"].as_array().map(Vec::len), Some(2), "{cpu}: {object}");
+        let text = run(&[]);
+        assert!(text.starts_with("line 5: `frobnicate 1` is not assembled: "), "{cpu}: {text}");
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use audit::isa::Isa;
 use audit::program::Program;
 use audit::text::View;
-use audit::toolchain::{self, Build, Input};
+use audit::toolchain::{self, Build, Input, Skipped};
 use machine::in_order::Core;
 use report::did_you_mean;
 
@@ -61,6 +61,8 @@ pub struct Loaded {
     pub cpu: String,
     /// How it was compiled, if it was.
     pub build: Build,
+    /// Lines of standard input that the assembler does not know.
+    pub skipped: Vec<Skipped>,
 }
 
 /// The machines that can be named, with their instruction sets.
@@ -112,6 +114,7 @@ impl How {
         let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
         let build = self.build();
         let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
+        let mut skipped = Vec::new();
         let bytes = match input {
             Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
             Input::C | Input::Assembly => {
@@ -124,7 +127,10 @@ impl How {
                     let mut text = Vec::new();
                     let read = std::io::stdin().lock().read_to_end(&mut text);
                     read.map_err(|error| Failure::environment("read standard input", error))?;
-                    toolchain::assemble(&text, isa, cpu, &build)
+                    toolchain::assemble(&text, isa, cpu, &build).map(|(made, unknown)| {
+                        skipped = unknown;
+                        made
+                    })
                 } else {
                     toolchain::compile(path, isa, cpu, &build)
                 };
@@ -143,7 +149,7 @@ impl How {
             None => fitting(program.isa)
                 .ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", program.isa.name()), None))?,
         };
-        Ok(Loaded { program, path: path.to_owned(), cpu, build })
+        Ok(Loaded { program, path: path.to_owned(), cpu, build, skipped })
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use audit::audit::{Audit, audit};
 use audit::html::html;
-use audit::json::json;
+use audit::json;
 use audit::licence::Effort;
 use audit::pipeline::Options;
 use audit::program::Symbol;
 use audit::text::{Sources, text};
-use audit::toolchain;
+use audit::toolchain::{self, Skipped};
+use serde_json::json;
 
 use super::Format;
 use super::options::{How, Loaded};
@@ -25,12 +26,19 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, tries: bool, form
     let sources = sources(&audited);
     let view = how.view();
     match format {
-        Format::Text => out.text(&text(&audited, &sources, &view)),
+        Format::Text => out.text(&(unknown(&loaded.skipped) + &text(&audited, &sources, &view))),
         Format::Json => {}
         Format::Html => out.text(&html(&audited, &sources, &view)),
     }
-    out.object(&json(&audited, &view));
+    let mut object = json::json(&audited, &view);
+    object["skipped"] = json!(loaded.skipped);
+    out.object(&object);
     Ok(())
+}
+
+/// A line for each line that the assembler does not know.
+fn unknown(skipped: &[Skipped]) -> String {
+    skipped.iter().fold(String::new(), |text, it| text + &format!("line {}: `{}` is not assembled: {}\n", it.line, it.text, it.said))
 }
 
 /// The audit of the function that the user means.

@@ -49,7 +49,9 @@ fn head(audit: &Audit) -> String {
         Some(timed) => {
             let cycles = &timed.cycles;
             let bound = &cycles.lower_bound;
-            text += &format!(", {} on the hot path\n", cycles.instructions);
+            let address = |place: &usize| function.instructions[*place].address;
+            let n_unknown = audit.trace.places.iter().filter(|it| audit.undecodable.iter().any(|word| word.address == address(it))).count();
+            text += &format!(", {} on the hot path\n", cycles.instructions as usize - n_unknown);
             text += &format!(
                 "{} [model {}]: {} to issue, {} waiting\n",
                 count(cycles.total_cycles as usize, "cycle"),

@@ -143,18 +143,81 @@ pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<
     read(&made)
 }
 
-/// Assembles `text`; line tables call it `stdin.s`.
-pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+/// A line that the assembler does not know.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// From 1.
+    pub line: usize,
+    /// What is written there.
+    pub text: String,
+    /// What the assembler says.
+    pub said: String,
+}
+
+/// A word that no core runs, so that it is not decoded and nothing is concluded across it.
+fn unknown_word(isa: Isa) -> &'static str {
+    match isa {
+        Isa::A32 => ".inst 0xf7ffffff",
+        Isa::A64 => ".inst 0x00010000",
+        Isa::Riscv64 | Isa::Riscv32 => ".insn 4, 0x0000000b",
+        Isa::Sparc => ".word 0x81680000",
+        Isa::X86 => ".byte 0x06",
+    }
+}
+
+/// Assembles `text`; line tables call it `stdin.s`. Lines that the assembler does not know become words that are not decoded, and
+/// directives that it does not know go, as long as half of what it is given or more remains.
+pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<u8>, Vec<Skipped>), ToolError> {
     let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let (source, made) = (scratch.path().join("stdin.s"), scratch.path().join("audit.o"));
-    std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
-    let mut command = command(&source, &made, isa, cpu, build);
-    command.arg(format!("-fdebug-prefix-map={}=.", scratch.path().display()));
-    if let Ok(here) = std::env::current_dir() {
-        command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+    let mut lines: Vec<String> = String::from_utf8_lossy(text).lines().map(str::to_owned).collect();
+    let n_statements = lines.iter().filter(|it| !it.trim().is_empty()).count();
+    let mut skipped = Vec::new();
+    loop {
+        let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
+        std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
+        let mut command = command(&source, &made, isa, cpu, build);
+        command.arg(format!("-fdebug-prefix-map={}=.", scratch.path().display()));
+        if let Ok(here) = std::env::current_dir() {
+            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+        }
+        let error = match tool::run(&mut command, &[], LIMIT)?.ok() {
+            Ok(_) => return Ok((read(&made)?, skipped)),
+            Err(error) => error,
+        };
+        let found = refused_lines(&error.said, &lines);
+        if found.is_empty() || 2 * (skipped.len() + found.len()) > n_statements {
+            return Err(error);
+        }
+        for it in &found {
+            let line = &mut lines[it.line - 1];
+            let (label, rest) = line.split_once(':').filter(|(label, _)| is_name(label.trim())).unwrap_or(("", line));
+            let instead = if rest.trim_start().starts_with('.') { "" } else { unknown_word(isa) };
+            *line = if label.is_empty() { format!("  {instead}") } else { format!("{label}: {instead}") };
+        }
+        skipped.extend(found);
     }
-    tool::run(&mut command, &[], LIMIT)?.ok()?;
-    read(&made)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "._$".contains(it))
+}
+
+/// The lines of `stdin.s` in what gcc or clang says, once each and in their order.
+fn refused_lines(said: &str, lines: &[String]) -> Vec<Skipped> {
+    let mut found: Vec<Skipped> = Vec::new();
+    for message in said.lines() {
+        let Some((_, place)) = message.split_once("stdin.s:") else { continue };
+        let Some((line, rest)) = place.split_once(':') else { continue };
+        let Some((_, what)) = rest.split_once("rror:") else { continue };
+        let Some(text) = line.parse::<usize>().ok().and_then(|it| lines.get(it.checked_sub(1)?)) else { continue };
+        let line = line.parse().expect("it was a number");
+        if !found.iter().any(|it| it.line == line) {
+            found.push(Skipped { line, text: text.trim().to_owned(), said: what.trim().to_owned() });
+        }
+    }
+    found.sort_by_key(|it| it.line);
+    found
 }
 
 /// Compiles a changed copy of `source`; files that it includes by name are still found.

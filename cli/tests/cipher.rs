@@ -165,7 +165,9 @@ fn a_mode_is_written_with_its_prototypes_or_refused() {
     let text = std::fs::read_to_string(&header).expect("the header");
     let init = "void chacha20_ctr64_init(chacha20_ctr64 *ctr, const uint8_t key[32], uint64_t counter, const uint8_t nonce[8]);";
     assert!(text.contains(init) && text.contains("CHACHA20_CTR64_ENDS = 1"), "{text}");
-    for (name, help) in [("gimli", "it is a permutation"), ("chacha20", "it has `ctr` and `ctr64`")] {
+    for (name, help) in
+        [("gimli", "it is a permutation"), ("chacha20", "it has `ctr` and `ctr64`"), ("ascon-p12", "it has `aead`, `hash` and `xof`")]
+    {
         let refused = meanwhile(&["cipher", "compile", name, "--mode", "cbc", "--json"], "");
         let error = json(&refused)["errors"][0].clone();
         assert_eq!((refused.status.code(), error["message"].clone()), (Some(1), format!("`{name}` has no mode `cbc`").into()));
@@ -238,6 +240,34 @@ fn the_c_file_and_its_header_serve_a_program_with_any_number_of_blocks() {
         let ran = Command::new(Path::new(&exe)).output().expect("it runs");
         assert_eq!(ran.status.code(), Some(0), "{slicing} {arch}");
         assert_eq!(stdout(&ran), "66e94bd4ef8a2c3b884cfa59ca342b2e", "{slicing} {arch}");
+    }
+}
+
+#[test]
+fn the_header_of_a_hash_has_its_state_in_pieces() {
+    if !has("gcc") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
+    // A state in a row of them: one that is larger than the header says would reach its neighbours.
+    let main = "#include \"hash.h\"\n#include <stdio.h>\n#include <string.h>\n\
+        int main(void) {\n  static ascon_hash256_state h[3]; uint8_t out[32];\n  memset(h, 0xa5, sizeof h);\n\
+        ascon_hash256_init(&h[1]);\n  if (ascon_hash256_final(&h[1], out) != ASCON_HASH256_OK) return 1;\n\
+        for (size_t i = 0; i < sizeof *h; i++) if (((uint8_t *)h)[i] != 0xa5 || ((uint8_t *)&h[2])[i] != 0xa5) return 2;\n\
+        for (int i = 0; i < 8; i++) printf(\"%02x\", out[i]);\n  return 0;\n}\n";
+    std::fs::write(at("main.c"), main).expect("written");
+    for (slicing, arch, flag) in [("v", "x86-64", "-m64"), ("v", "sse", "-mssse3"), ("b", "x86-64", "-m64"), ("h", "sse", "-mssse3")] {
+        let (c, header) = (at("hash.c"), at("hash.h"));
+        let args =
+            ["cipher", "compile", "ascon-p12", "--mode", "hash", "--slicing", slicing, "--arch", arch, "-o", &c, "--header", &header];
+        let made = meanwhile(&args, "");
+        assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+        let exe = at("hash");
+        let built = Command::new("gcc").args(["-O1", "-Wall", "-Werror", flag, "-o", &exe, &at("main.c"), &c]).output().expect("gcc runs");
+        assert!(built.status.success(), "{slicing} {arch}: {}", String::from_utf8_lossy(&built.stderr));
+        let ran = Command::new(Path::new(&exe)).output().expect("it runs");
+        assert_eq!((ran.status.code(), &*stdout(&ran)), (Some(0), "0b3be5850f2f6b98"), "{slicing} {arch}");
     }
 }
 

@@ -22,7 +22,8 @@ pub struct Args {
     /// The header with its prototypes.
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
-    /// Add a stream to the byte interface: `ctr`, for ChaCha20 also `ctr64`.
+    /// Add a mode to the byte interface: `ctr` for block ciphers and ChaCha20, `ctr64` for ChaCha20, `aead`, `hash` or `xof`
+    /// for ascon-p12.
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     /// Write `#line` directives.

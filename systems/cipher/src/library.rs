@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use crate::emit_c::Sponge;
 use crate::layout::Layout;
 
 /// One primitive of `ciphers/index.toml`.
@@ -35,6 +36,8 @@ pub struct Primitive {
     /// A field that may be given by others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
     #[serde(default)]
     pub compose: BTreeMap<String, Vec<String>>,
+    /// The same permutation with fewer rounds, where it has modes that are made of the two: Ascon's.
+    pub short: Option<String>,
     /// What a block is made of in counter modes, by mode; block ciphers have `ctr` without being told.
     #[serde(default, rename = "modes")]
     own_modes: BTreeMap<String, Vec<String>>,
@@ -106,17 +109,14 @@ impl Primitive {
         modes
     }
 
+    /// Its other modes.
+    pub fn sponges(&self) -> &'static [Sponge] {
+        if self.short.is_some() { &Sponge::ALL } else { &[] }
+    }
+
     /// Its vectors.
     pub fn vectors(&self) -> Vec<Vector> {
-        const FIELDS: [&str; 6] = ["key", "tweak", "nonce", "counter", "sigma", "input"];
-        let text = file(&format!("{}.json", self.name)).expect("every primitive has vectors");
-        let json: serde_json::Value = serde_json::from_str(text).expect("a test parses every bundled file");
-        let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
-        let vector = |v: &serde_json::Value| Vector {
-            fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
-            output: string(&v["output"]),
-        };
-        json["vectors"].as_array().expect("vectors is a list").iter().map(vector).collect()
+        vectors(&self.name)
     }
 
     /// The fields that a case must have.
@@ -126,6 +126,19 @@ impl Primitive {
         fields.dedup();
         fields
     }
+}
+
+/// The vectors in the file of this primitive or mode.
+pub fn vectors(name: &str) -> Vec<Vector> {
+    const FIELDS: [&str; 7] = ["key", "tweak", "nonce", "counter", "sigma", "ad", "input"];
+    let text = file(&format!("{name}.json")).expect("every primitive and mode has vectors");
+    let json: serde_json::Value = serde_json::from_str(text).expect("a test parses every bundled file");
+    let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
+    let vector = |v: &serde_json::Value| Vector {
+        fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
+        output: string(&v["output"]),
+    };
+    json["vectors"].as_array().expect("vectors is a list").iter().map(vector).collect()
 }
 
 macro_rules! files {
@@ -156,7 +169,10 @@ files! {
     "ace.json",
     "aes-128.json",
     "aes-256.json",
+    "ascon-aead128.json",
+    "ascon-hash256.json",
     "ascon-p12.json",
+    "ascon-xof128.json",
     "chacha20.json",
     "clyde-128.json",
     "des.json",

@@ -196,6 +196,22 @@ pub fn run_stream(program: &Path, arch: Arch, params: &[u8], bytes: &[u8]) -> Re
     Ok(tool::run(&mut command, &input, RUN_LIMIT)?.ok()?.stdout)
 }
 
+/// Runs one message through the mode of a built program: `input` is its lengths, then its fields. The program also runs
+/// pieces, many messages at a time and forgeries, and fails if anything differs.
+pub fn run_mode(program: &Path, arch: Arch, input: &[u8]) -> Result<Vec<u8>, ToolError> {
+    let mut command = emulated(program, arch);
+    command.arg("mode");
+    Ok(tool::run(&mut command, input, RUN_LIMIT)?.ok()?.stdout)
+}
+
+/// Decrypts messages with a built AEAD program, each its lengths, fields and tag: for each a byte, 1 if it is right, and
+/// what decryption leaves.
+pub fn run_open(program: &Path, arch: Arch, messages: &[u8]) -> Result<Vec<u8>, ToolError> {
+    let mut command = emulated(program, arch);
+    command.arg("open");
+    Ok(tool::run(&mut command, messages, RUN_LIMIT)?.ok()?.stdout)
+}
+
 /// Runs a built program that only says whether all is well.
 pub fn run_check(program: &Path, arch: Arch) -> Result<(), ToolError> {
     tool::run(&mut emulated(program, arch), &[], RUN_LIMIT)?.ok().map(|_| ())

@@ -8,7 +8,7 @@ use report::Diagnostic;
 
 use crate::emit_c::{self, Arch, EmitOptions, Unit};
 use crate::native::{self, Cc};
-use crate::pipeline::{Compiled, Options, Slicing, Unroll};
+use crate::pipeline::{self, Compiled, Options, Slicing, Unroll};
 use crate::unit::Subject;
 
 /// Options of the passes, the target and the C compiler.
@@ -24,7 +24,7 @@ pub struct Recipe {
     pub opt: &'static str,
     /// The machine file for the schedulers instead of the default.
     pub machine: Option<Machine>,
-    /// The stream that the file offers beside blocks, such as `ctr`.
+    /// The mode that the file offers beside blocks, such as `ctr`.
     pub mode: Option<String>,
 }
 
@@ -53,9 +53,11 @@ impl Recipe {
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
         let options = Options { ternary: self.arch.has_ternary(), target, ..self.options.clone() };
-        let counter = self.mode.as_deref().map(|mode| subject.counter(mode)).transpose()?;
-        let compiled = subject.compile(&options)?;
-        let unit = Unit { counter, ..subject.unit(&compiled, options.word) };
+        let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
+        let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
+        let compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
+        let short = compiled.program.entries.last().copied();
+        let unit = Unit { counter, sponge: sponge.zip(short), ..subject.unit(&compiled, options.word) };
         Ok(Made { compiled, unit })
     }
 

@@ -1,15 +1,17 @@
 //! The known-answer tests: which combinations are run, and one of them.
 
+use std::path::Path;
+
 use measure::tool::ToolError;
 use serde::Serialize;
 
 use crate::cases::{case_bytes, compose};
-use crate::emit_c::{Arch, shape};
-use crate::library::{Primitive, primitives};
+use crate::emit_c::{Arch, Sponge, shape};
+use crate::library::{self, Primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
-use crate::run_text::to_hex;
+use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
 
 /// Equations above which a C compiler is only asked for -O0: more takes it minutes and gigabytes.
@@ -20,6 +22,8 @@ const OPTIMISED_MAX: usize = 12_000;
 pub struct Row {
     /// Name of the primitive.
     pub primitive: String,
+    /// One of its modes instead of its blocks.
+    pub mode: Option<&'static str>,
     /// How it is sliced.
     pub slicing: Slicing,
     /// The target.
@@ -50,6 +54,8 @@ pub enum Outcome {
 pub struct Filter {
     /// Names of primitives; empty for all.
     pub names: Vec<String>,
+    /// One mode.
+    pub mode: Option<String>,
     /// One slicing.
     pub slicing: Option<Slicing>,
     /// One target.
@@ -63,6 +69,7 @@ pub struct Filter {
 impl Filter {
     fn takes(&self, row: &Row) -> bool {
         (self.names.is_empty() || self.names.contains(&row.primitive))
+            && self.mode.as_deref().is_none_or(|m| row.mode == Some(m))
             && self.slicing.is_none_or(|s| s == row.slicing)
             && self.arch.is_none_or(|a| a == row.arch)
             && self.cc.is_none_or(|c| c == row.cc)
@@ -98,6 +105,11 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
         for slicing in slicings.into_iter().filter(|s| !covered.contains(s)) {
             rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
         }
+        // A mode is more C around the same code, most of it in no slicing.
+        for (k, sponge) in primitive.sponges().iter().enumerate() {
+            let own: Vec<Row> = rows.iter().filter(|r| r.primitive == primitive.name && r.mode.is_none()).cloned().collect();
+            rows.extend(own.into_iter().map(|row| Row { mode: Some(sponge.mode()), cc: Cc::ALL[(n + k + row.arch as usize) % 2], ..row }));
+        }
     }
     rows.retain(|row| filter.takes(row));
     rows
@@ -112,7 +124,9 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
             for arch in Arch::ALL {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
-                        rows.push(row(primitive, *slicing, arch, cc, unroll, "-O1"));
+                        let row = row(primitive, *slicing, arch, cc, unroll, "-O1");
+                        rows.extend(primitive.sponges().iter().map(|it| Row { mode: Some(it.mode()), ..row.clone() }));
+                        rows.push(row);
                     }
                 }
             }
@@ -132,7 +146,7 @@ fn row(primitive: &Primitive, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unro
         (Arch::Avx2, _) => Schedule::Auto,
         (Arch::Sse | Arch::Neon, _) => Schedule::None,
     };
-    Row { primitive: primitive.name.clone(), slicing, arch, cc, schedule, unroll, opt }
+    Row { primitive: primitive.name.clone(), mode: None, slicing, arch, cc, schedule, unroll, opt }
 }
 
 /// Compiles one combination and runs every vector through it, several times over so that every
@@ -144,6 +158,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     let subject = Subject::bundled(&row.primitive).expect("rows name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
     recipe.options.schedule = row.schedule;
+    recipe.mode = row.mode.map(str::to_string);
     let made = match recipe.make(&subject) {
         Ok(made) => made,
         Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),
@@ -153,6 +168,9 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     }
     let program = recipe.build(&made)?;
     let primitive = subject.primitive.expect("the subject is bundled");
+    if let Some((sponge, _)) = made.unit.sponge {
+        return test_mode(sponge, row, &program);
+    }
     let vectors = primitive.vectors();
     let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();
     let mut cases = Vec::new();
@@ -164,6 +182,24 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     for (case, (output, vector)) in outputs.iter().zip(vectors.iter().cycle()).enumerate() {
         if to_hex(output) != vector.output {
             return Ok(Outcome::Failed(format!("vector {} in slice {case} gives {}", 1 + case % vectors.len(), to_hex(output))));
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Runs the vectors of a mode, each of which the program also tries in pieces, in other places, forged and many at a time.
+fn test_mode(sponge: Sponge, row: &Row, program: &Path) -> Result<Outcome, ToolError> {
+    for (i, vector) in library::vectors(sponge.name()).iter().enumerate() {
+        let field = |name: &str| from_hex(&vector.fields[name]).expect("bundled vectors are hex");
+        let text = field("input");
+        let length = |bytes: usize| (bytes as u64).to_le_bytes().to_vec();
+        let message = match sponge {
+            Sponge::Aead => [length(field("ad").len()), length(text.len()), field("key"), field("nonce"), field("ad"), text].concat(),
+            Sponge::Hash | Sponge::Xof => [length(text.len()), length(vector.output.len() / 2), text].concat(),
+        };
+        let output = to_hex(&native::run_mode(program, row.arch, &message)?);
+        if output != vector.output {
+            return Ok(Outcome::Failed(format!("vector {} gives {output}", i + 1)));
         }
     }
     Ok(Outcome::Passed)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use report::Diagnostic;
 
 use crate::elaborate;
-use crate::emit_c::{Counter, Field, Piece, Source, Stage, Unit};
+use crate::emit_c::{Counter, Field, Piece, Source, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::layout::Layout;
 use crate::library::{self, Primitive};
@@ -72,6 +72,12 @@ impl Subject {
         std::iter::once(self.entry.as_str()).chain(schedule).collect()
     }
 
+    /// The same with what a mode needs.
+    pub fn entries_for(&self, sponge: Option<Sponge>) -> Vec<&str> {
+        let short = self.primitive.and_then(|p| p.short.as_deref()).filter(|_| sponge == Some(Sponge::Aead));
+        self.entries().into_iter().chain(short).collect()
+    }
+
     /// The slicings that the types allow.
     pub fn slicings(&self, word: Option<u32>) -> Vec<Slicing> {
         pipeline::slicings(&self.ast, &self.entries(), word)
@@ -129,7 +135,13 @@ impl Subject {
         let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
         let name = self.primitive.map(|p| c_prefix(&p.name));
         let title = self.primitive.map_or_else(|| self.entry.clone(), |p| format!("{}: {} ({})", p.name, p.kind, p.source));
-        Unit { name, title, schedule, entry, fields, outputs, n_schedule, counter: None }
+        Unit { name, title, schedule, entry, fields, outputs, n_schedule, counter: None, sponge: None }
+    }
+
+    /// The mode of this name where it is none that counts.
+    pub fn sponge(&self, mode: &str) -> Option<Sponge> {
+        let sponges = self.primitive.map_or(&[][..], Primitive::sponges);
+        sponges.iter().copied().find(|it| it.mode() == mode)
     }
 
     /// How the primitive counts in this mode.
@@ -141,11 +153,12 @@ impl Subject {
         };
         let modes = primitive.modes();
         let Some((_, parts)) = modes.iter().find(|(name, _)| name == mode) else {
-            let names: Vec<String> = modes.iter().map(|(name, _)| format!("`{name}`")).collect();
-            let help = if names.is_empty() {
-                format!("it is a {}; block ciphers and chacha20 have modes", primitive.kind)
-            } else {
-                format!("it has {}", names.join(" and "))
+            let names = modes.iter().map(|(name, _)| name.as_str()).chain(primitive.sponges().iter().map(|it| it.mode()));
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            let help = match names.split_last() {
+                None => format!("it is a {}; block ciphers, chacha20 and ascon-p12 have modes", primitive.kind),
+                Some((last, [])) => format!("it has {last}"),
+                Some((last, others)) => format!("it has {} and {last}", others.join(", ")),
             };
             return Err(error(format!("`{}` has no mode `{mode}`", primitive.name), Some(&help)));
         };

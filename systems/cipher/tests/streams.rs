@@ -146,7 +146,7 @@ fn modes_that_a_program_does_not_have_are_refused() {
     };
     let bundled = |name: &str| Subject::bundled(name).expect("it is bundled").expect("it is right");
     let (message, help) = refused(&bundled("gimli"), "ctr");
-    assert_eq!((&*message, &*help), ("`gimli` has no mode `ctr`", "it is a permutation; block ciphers and chacha20 have modes"));
+    assert_eq!((&*message, &*help), ("`gimli` has no mode `ctr`", "it is a permutation; block ciphers, chacha20 and ascon-p12 have modes"));
     let (message, help) = refused(&bundled("aes-128"), "ctr64");
     assert_eq!((&*message, &*help), ("`aes-128` has no mode `ctr64`", "it has `ctr`"));
     let file = Subject::text("own.ua", "node f (x : u16) returns (y : u16) let y = x <<< 1 tel", None).expect("it is right");

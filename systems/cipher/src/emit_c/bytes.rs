@@ -37,7 +37,7 @@ impl Field {
 /// The functions that move the blocks of a unit, and which block each slice holds.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// `load_NAME` and `store_NAME` of the fields that have a network, with what they call.
+    /// `load_NAME` and `store_NAME` of the fields that have a network; what they call is in the helpers.
     pub text: String,
     /// Fields whose `load_NAME` is in `text`.
     pub loads: Vec<String>,
@@ -51,12 +51,11 @@ pub struct Blocks {
 
 /// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then the results; for streams
 /// (`with_xor`) also one that XORs.
-pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool) -> Blocks {
-    let mut helpers = Helpers::default();
+pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, helpers: &mut Helpers) -> Blocks {
     let mut blocks = Blocks::default();
     let mut functions = String::new();
     if let Some(moves) = input.moves(shape, Direction::Load, None)
-        && let Some(text) = network::function(input, shape, Direction::Load, &moves, &mut helpers)
+        && let Some(text) = network::function(input, shape, Direction::Load, &moves, helpers)
     {
         functions += &text;
         blocks.loads.push(input.name.clone());
@@ -65,17 +64,17 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool) ->
     for output in outputs {
         let order: Vec<u32> = blocks.order.clone().unwrap_or_else(|| (0..shape.blocks().ilog2()).collect());
         if let Some(moves) = output.moves(shape, Direction::Store, Some(&order))
-            && let Some(text) = network::function(output, shape, Direction::Store, &moves, &mut helpers)
+            && let Some(text) = network::function(output, shape, Direction::Store, &moves, helpers)
         {
             functions += &text;
             blocks.stores.push(output.name.clone());
-            if let Some(text) = network::xor(output, shape, &moves, &mut helpers).filter(|_| with_xor) {
+            if let Some(text) = network::xor(output, shape, &moves, helpers).filter(|_| with_xor) {
                 functions += &text;
                 blocks.has_xor = true;
             }
         }
     }
-    blocks.text = helpers.text() + &functions;
+    blocks.text = functions;
     blocks
 }
 

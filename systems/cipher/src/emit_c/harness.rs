@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::arch::{Arch, Shape};
-use super::{Unit, call};
+use super::{Sponge, Unit, call};
 
 /// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
 /// fields of each case, and writes the outputs; `secret` works on memory that nobody wrote to, for
@@ -82,18 +82,20 @@ static int run_cases(int is_secret)
 }}
 "
     );
-    let has_interface = unit.name.is_some();
     if let Some(name) = &unit.name {
         out += &through_interface(name, unit, shape);
         if let Some(counter) = &unit.counter {
             out += &counter.check(name, unit, shape);
+        }
+        if let Some((sponge, _)) = unit.sponge {
+            out += &sponge.check();
         }
     }
     let against = match (&unit.name, &unit.counter) {
         (Some(name), Some(counter)) => counter.against(name, unit, shape),
         _ => String::new(),
     };
-    out += &bench(shape, has_interface, unit.counter.is_some(), &against);
+    out += &bench(shape, unit, &against);
     out
 }
 
@@ -188,10 +190,14 @@ fn schedule_results(schedule: &super::Stage) -> Vec<String> {
         .collect()
 }
 
-fn bench(shape: Shape, has_interface: bool, has_stream: bool, against: &str) -> String {
-    let stream = if has_stream { "    if (argc == 2 && !strcmp(argv[1], \"stream\"))\n        return run_stream();\n" } else { "" };
-    let blocks = if has_interface { "    if (argc == 2 && !strcmp(argv[1], \"blocks\"))\n        return run_blocks();\n" } else { "" };
-    let blocks = blocks.to_string() + stream;
+fn bench(shape: Shape, unit: &Unit, against: &str) -> String {
+    let (has_interface, has_stream, has_mode) = (unit.name.is_some(), unit.counter.is_some(), unit.sponge.is_some());
+    let command = |name: &str, is_there: bool| {
+        if is_there { format!("    if (argc == 2 && !strcmp(argv[1], \"{name}\"))\n        return run_{name}();\n") } else { String::new() }
+    };
+    let has_open = unit.sponge.is_some_and(|it| it.0 == Sponge::Aead);
+    let blocks = [("blocks", has_interface), ("stream", has_stream), ("mode", has_mode), ("open", has_open)];
+    let blocks: String = blocks.into_iter().map(|(name, is_there)| command(name, is_there)).collect();
     if shape.arch == Arch::Neon {
         let args = if has_interface { "int argc, char **argv" } else { "void" };
         return format!("\nint main({args})\n{{\n{blocks}    return run_cases(0);\n}}\n");
@@ -202,7 +208,12 @@ fn bench(shape: Shape, has_interface: bool, has_stream: bool, against: &str) -> 
     } else {
         ""
     };
-    let secret = if has_interface { " || secret_blocks()" } else { "" };
+    let secret = match (has_interface, has_stream, has_mode) {
+        (false, ..) => "",
+        (true, false, false) => " || secret_blocks()",
+        (true, true, _) => " || secret_blocks() || secret_stream()",
+        (true, false, true) => " || secret_blocks() || secret_mode()",
+    };
     let bench_against = if has_stream {
         "    if (argc == 6 && !strcmp(argv[1], \"against\"))\n        return against(argv[2], atoi(argv[3]), atoi(argv[4]), (size_t)atol(argv[5]));\n"
     } else {

@@ -8,6 +8,8 @@ mod expr;
 mod harness;
 mod moves_check;
 mod network;
+mod sponge;
+mod sponge_harness;
 mod stream_harness;
 
 use std::fmt::Write;
@@ -20,6 +22,7 @@ pub use bytes::Field;
 pub use code::identifier;
 pub use ctr::{Counter, Piece};
 pub use moves_check::moves_check;
+pub use sponge::Sponge;
 
 /// A node that the C file makes callable.
 #[derive(Debug, Clone)]
@@ -63,6 +66,8 @@ pub struct Unit {
     pub n_schedule: usize,
     /// The stream that the file offers beside blocks.
     pub counter: Option<Counter>,
+    /// Another mode that it offers, and the last entry: the permutation of fewer rounds if the mode needs it.
+    pub sponge: Option<(Sponge, NodeId)>,
 }
 
 impl Unit {
@@ -149,10 +154,12 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
 /// tests use where the network is there, and one key for all slices; and which networks there are.
 fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blocks) {
     let input = unit.fields.iter().find(|f| f.name == "input");
+    let mut helpers = network::Helpers::default();
     let blocks = match (&unit.name, input) {
-        (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some()),
+        (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), &mut helpers),
         _ => bytes::Blocks::default(),
     };
+    let words = unit.sponge.map(|_| sponge::moves(shape, &mut helpers)).unwrap_or_default();
     let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
     let mut loops = String::new();
     for field in unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name)) {
@@ -170,7 +177,9 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
         out += bytes::common(shape);
     }
     out += &loops;
+    out += &helpers.text();
     out += &blocks.text;
+    out += &words;
     if unit.name.is_some() {
         unit.key_fields().into_iter().for_each(|f| out += &bytes::spread(f, shape));
     }
@@ -241,6 +250,16 @@ fn result_args(stage: &Stage, compiled: &Compiled, base: &str) -> Vec<String> {
         .collect()
 }
 
+/// For what is not to stay in memory.
+const WIPE: &str = "
+/* Zeros that no compiler leaves out: behind them it must think that memory is read. */
+static inline void wipe(void *p, size_t n)
+{
+    memset(p, 0, n);
+    __asm__ volatile(\"\" :: \"r\"(p) : \"memory\");
+}
+\n";
+
 fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String], blocks: &bytes::Blocks) -> String {
     let (starts, n_keys) = unit.key_registers(shape);
     let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
@@ -249,6 +268,7 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     let n_input = unit.fields[input].n_registers(shape);
     let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
     let mut out = String::from("\n/* Byte interface. */\n");
+    out += WIPE;
     if n_keys > 0 {
         let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
         let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
@@ -301,6 +321,9 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     );
     if let Some(counter) = &unit.counter {
         out += &counter.functions(name, unit, shape, (n_input, n_output), &entry, blocks);
+    }
+    if let Some((sponge, short)) = unit.sponge {
+        out += &sponge.functions(shape, &names[unit.entry.node.idx()], &names[short.idx()]);
     }
     out
 }
@@ -381,6 +404,9 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
     let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
     if let Some(counter) = &unit.counter {
         let _ = write!(out, "\n{}", counter.declarations(name, unit, shape));
+    }
+    if let Some((sponge, _)) = unit.sponge {
+        let _ = write!(out, "\n{}", sponge.declarations(shape, true));
     }
     out
 }

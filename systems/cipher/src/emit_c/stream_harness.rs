@@ -9,14 +9,18 @@ use super::ctr::{Counter, Piece};
 impl Counter {
     /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes what the
     /// stream makes of them, or of as many as it can before its counter ends. Other lengths, places and pieces must give
-    /// the same, and wrong calls their errors.
+    /// the same, and wrong calls their errors. `secret_stream`: a stream of which nobody wrote key, nonce and bytes; the
+    /// counter is no secret.
     pub fn check(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let ctr = self.prefix(name);
         let up = ctr.to_uppercase();
         let (_, pass) = self.keys(name, unit, shape);
         let pass = pass.replace("keys", "&keys");
         let (mut reads, mut key_args, mut init_args) = (String::new(), String::new(), String::new());
+        let mut secrets = String::new();
         let mut read = |name: &str, n: usize| {
+            let zeros = if name == "counter" { " = {0}" } else { "" };
+            let _ = writeln!(secrets, "    uint8_t {name}[{n}]{zeros};\n    __asm__ volatile(\"\" :: \"r\"({name}) : \"memory\");");
             let _ = writeln!(reads, "    static uint8_t {name}[{n}];\n    if (fread({name}, 1, {n}, stdin) != {n})\n        return 1;");
         };
         for key in unit.key_fields() {
@@ -83,6 +87,21 @@ static int run_stream(void)
         || {ctr}_xor(&stream, {pass}other + 1, other, 2) != {up}_OVERLAPS)
         return 6;
     return fwrite(out, 1, n, stdout) != n;
+}}
+
+static int secret_stream(void)
+{{
+    const size_t n = 3 * {batch} + 5;
+{secrets}    static {ctr} stream;
+{keys}    uint8_t *in = malloc(n), *out = malloc(n);
+    __asm__ volatile(\"\" : \"+r\"(in) :: \"memory\");
+    if (!in || !out)
+        return 1;
+{expand}    {ctr}_init(&stream{init_args});
+    {ctr}_xor(&stream, {pass}in, out, 3);
+    {ctr}_xor(&stream, {pass}in + 3, out + 3, n - 3);
+    __asm__ volatile(\"\" :: \"r\"(out) : \"memory\");
+    return 0;
 }}
 ",
             batch = unit.output_bytes() * shape.blocks() as usize,

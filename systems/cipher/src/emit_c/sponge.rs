@@ -1,0 +1,578 @@
+//! Ascon-AEAD128, Ascon-Hash256 and Ascon-XOF128 in C over the sliced permutation, one message a slice.
+//!
+//! The state stays in slices from the first block of a message to its tag or digest. Each word of a message goes in and
+//! out through the moves of one field, a little-endian word of 64 bits. The single calls are those for many with one
+//! message, the streams work on one slice.
+//!
+//! **Source** NIST SP 800-232, 2025.
+
+use std::fmt::Write;
+
+use crate::layout::Layout;
+
+use super::arch::Shape;
+use super::bytes::{self, Field};
+use super::network::Helpers;
+
+/// A mode of Ascon's permutation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sponge {
+    /// Ascon-AEAD128.
+    Aead,
+    /// Ascon-Hash256.
+    Hash,
+    /// Ascon-XOF128.
+    Xof,
+}
+
+impl Sponge {
+    /// All of them.
+    pub const ALL: [Sponge; 3] = [Sponge::Aead, Sponge::Hash, Sponge::Xof];
+
+    /// As on the command line.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Sponge::Aead => "aead",
+            Sponge::Hash => "hash",
+            Sponge::Xof => "xof",
+        }
+    }
+
+    /// The mode of this name.
+    pub fn from_mode(mode: &str) -> Option<Sponge> {
+        Sponge::ALL.into_iter().find(|it| it.mode() == mode)
+    }
+
+    /// The standard's name in lower case, that of the file of vectors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sponge::Aead => "ascon-aead128",
+            Sponge::Hash => "ascon-hash256",
+            Sponge::Xof => "ascon-xof128",
+        }
+    }
+
+    /// The prefix of its C functions.
+    pub fn prefix(self) -> String {
+        self.name().replace('-', "_")
+    }
+
+    /// The first word of the state.
+    fn initial(self) -> u64 {
+        match self {
+            Sponge::Aead => 0x0000_1000_808c_0001,
+            Sponge::Hash => 0x0000_0801_00cc_0002,
+            Sponge::Xof => 0x0000_0800_00cc_0003,
+        }
+    }
+
+    /// Return values, state and prototypes for the C file, where the state is what the functions work on, and for the
+    /// header, where it is as many words.
+    pub fn declarations(self, shape: Shape, is_header: bool) -> String {
+        let text = match self {
+            Sponge::Aead => AEAD_TYPES,
+            Sponge::Hash => HASH_TYPES,
+            Sponge::Xof => XOF_TYPES,
+        };
+        let register = shape.register_bits() as usize / 8;
+        let sponge = (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64);
+        let state = if is_header { format!("uint64_t words[{}];", sponge / 8) } else { "sponge x;".into() };
+        let up = self.prefix().to_uppercase();
+        text.replace("STATE", &state)
+            .replace("BATCH", &shape.blocks().to_string())
+            .replace("UP_", &format!("{up}_"))
+            .replace("NAME", &self.prefix())
+    }
+
+    /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and, for AEAD, with 8.
+    pub fn functions(self, shape: Shape, long: &str, short: &str) -> String {
+        let mut out = format!(
+            "
+/* Registers of a word of 64 bits. */
+enum {{ WORD = {} }};
+{SPONGE}",
+            word().n_registers(shape)
+        );
+        let permutations: &[(&str, &str)] = if self == Sponge::Aead { &[("12", long), ("8", short)] } else { &[("12", long)] };
+        for (rounds, node) in permutations {
+            let _ = write!(
+                out,
+                "\nstatic inline void permute{rounds}(sponge *x)\n{{\n    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n}}\n"
+            );
+        }
+        out += "\n";
+        out += &self.declarations(shape, false);
+        let text = match self {
+            Sponge::Aead => AEAD.to_string(),
+            Sponge::Hash => format!("{ABSORB}{DIGEST}{HASH}"),
+            Sponge::Xof => format!("{ABSORB}{DIGEST}{XOF}"),
+        };
+        let initial: Vec<String> = self.initial().to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+        let up = self.prefix().to_uppercase();
+        out + &text.replace("INITIAL", &initial.join(", ")).replace("UP_", &format!("{up}_")).replace("NAME", &self.prefix())
+    }
+}
+
+/// A word of each message, least significant byte first.
+fn word() -> Field {
+    let layout = Layout::parse("byte:8 bit:8 -> | -byte bit").expect("a layout of ours");
+    Field { name: "word".into(), layout, n_words: 1, word_bits: 64 }
+}
+
+/// `load_word`, `store_word` and `spread_word`.
+pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
+    let moves = bytes::blocks(&word(), &[word()], shape, false, helpers);
+    assert_eq!((moves.loads.len(), moves.stores.len()), (1, 1), "words have a network in every shape");
+    moves.text + &bytes::spread(&word(), shape)
+}
+
+/// What all modes are made of.
+const SPONGE: &str = "
+/* One message a slice; of so many only the first are there. */
+typedef struct {
+    reg s[5 * WORD] __attribute__((aligned(64))); /* the state */
+    reg t[5 * WORD];                              /* what the permutation makes of it */
+    uint8_t bytes[8 * BLOCKS] __attribute__((aligned(64)));
+} sponge;
+
+static inline void add(reg *r, const reg *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        r[i] ^= t[i];
+}
+
+/* The next word of each message. */
+static inline void take(sponge *x, reg *r, const uint8_t *in, size_t stride, size_t now)
+{
+    for (size_t b = 0; b < now; b++)
+        memcpy(x->bytes + 8 * b, in + stride * b, 8);
+    load_word(r, x->bytes);
+}
+
+/* Its last bytes, less than a word, then a bit and zeros. */
+static inline void take_last(sponge *x, reg *r, const uint8_t *in, size_t size, size_t stride, size_t now)
+{
+    for (size_t b = 0; b < now; b++) {
+        memset(x->bytes + 8 * b, 0, 8);
+        if (size > 0)
+            memcpy(x->bytes + 8 * b, in + stride * b, size);
+        x->bytes[8 * b + size] = 1;
+    }
+    load_word(r, x->bytes);
+}
+
+/* Writes some bytes of a word of each message. */
+static inline void give(sponge *x, const reg *r, uint8_t *out, size_t size, size_t stride, size_t now)
+{
+    memcpy(x->t, r, WORD * sizeof *r);
+    store_word(x->t, x->bytes);
+    for (size_t b = 0; b < now; b++)
+        memcpy(out + stride * b, x->bytes + 8 * b, size);
+}
+";
+
+const AEAD_TYPES: &str = "/* Ascon-AEAD128, NIST SP 800-232: what a call returns. */
+enum {
+    UP_OK = 0,
+    UP_FORGED = 1,   /* a tag is wrong: the text of that message is zeros */
+    UP_OVERLAPS = 2, /* in and out overlap and are not the same: nothing is written */
+    UP_NULL = 3      /* a pointer is NULL and its length is not 0: nothing is written */
+};
+
+/* Encrypts n bytes, in place if out is in, and makes their tag and that of n_ad bytes of associated data. No two messages of
+   a key have the same nonce. */
+int NAME_encrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    uint8_t tag[16]);
+
+/* Decrypts them. The tag is compared in constant time. */
+int NAME_decrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    const uint8_t tag[16]);
+
+/* The same for messages of one length, n, with associated data of one length, n_ad: their keys lie in a row, their nonces in
+   another, and so on. BATCH at a time is fastest. */
+int NAME_encrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    uint8_t *tags, size_t n_messages);
+
+/* is_right, unless NULL, gets a 1 for each message that is as it was encrypted, and a 0 for each other. */
+int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    const uint8_t *tags, uint8_t *is_right, size_t n_messages);
+";
+
+const AEAD: &str = "
+/* A whole word of text. */
+static inline void crypt_word(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t stride, size_t now, int decrypts)
+{
+    reg *read = x->t + WORD, *sum = x->t + 2 * WORD;
+    take(x, read, in, stride, now);
+    for (int i = 0; i < WORD; i++) {
+        sum[i] = s[i] ^ read[i];
+        s[i] = decrypts ? read[i] : sum[i];
+    }
+    give(x, sum, out, 8, stride, now);
+}
+
+/* The last bytes of text, less than a word, and the padding. */
+static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t size, size_t stride, size_t now, int decrypts)
+{
+    memcpy(x->t, s, WORD * sizeof *s);
+    store_word(x->t, x->bytes);
+    for (size_t b = 0; b < now; b++) {
+        uint8_t *p = x->bytes + 8 * b;
+        for (size_t i = 0; i < size; i++) {
+            uint8_t read = in[stride * b + i], sum = read ^ p[i];
+            out[stride * b + i] = sum;
+            p[i] = decrypts ? sum : read;
+        }
+        memset(p + size, 0, 8 - size);
+        p[size] = 1;
+    }
+    load_word(x->t, x->bytes);
+    add(s, x->t, WORD);
+}
+
+/* At most a batch of messages; their tags are written. */
+static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    uint8_t *tags, size_t now, int decrypts)
+{
+    sponge x;
+    reg key[2 * WORD];
+    memset(&x, 0, sizeof x);
+    for (int k = 0; k < 2; k++) {
+        take(&x, key + k * WORD, keys + 8 * k, 16, now);
+        take(&x, x.s + (3 + k) * WORD, nonces + 8 * k, 16, now);
+    }
+    spread_word(x.s, (const uint8_t[]){INITIAL});
+    memcpy(x.s + WORD, key, sizeof key);
+    permute12(&x);
+    add(x.s + 3 * WORD, key, 2 * WORD);
+    if (n_ad > 0) {
+        size_t left = n_ad;
+        for (; left >= 16; ads += 16, left -= 16) {
+            take(&x, x.t, ads, n_ad, now);
+            take(&x, x.t + WORD, ads + 8, n_ad, now);
+            add(x.s, x.t, 2 * WORD);
+            permute8(&x);
+        }
+        if (left >= 8)
+            take(&x, x.t, ads, n_ad, now);
+        take_last(&x, x.t + left / 8 * WORD, ads + left / 8 * 8, left % 8, n_ad, now);
+        add(x.s, x.t, (1 + (int)left / 8) * WORD);
+        permute8(&x);
+    }
+    spread_word(x.t, (const uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0x80});
+    add(x.s + 4 * WORD, x.t, WORD);
+    size_t left = n;
+    for (; left >= 16; in += 16, out += 16, left -= 16) {
+        crypt_word(&x, x.s, in, out, n, now, decrypts);
+        crypt_word(&x, x.s + WORD, in + 8, out + 8, n, now, decrypts);
+        permute8(&x);
+    }
+    if (left >= 8)
+        crypt_word(&x, x.s, in, out, n, now, decrypts);
+    crypt_last(&x, x.s + left / 8 * WORD, in + left / 8 * 8, out + left / 8 * 8, left % 8, n, now, decrypts);
+    add(x.s + 2 * WORD, key, 2 * WORD);
+    permute12(&x);
+    add(x.s + 3 * WORD, key, 2 * WORD);
+    give(&x, x.s + 3 * WORD, tags, 8, 16, now);
+    give(&x, x.s + 4 * WORD, tags + 8, 8, 16, now);
+    wipe(&x, sizeof x);
+    wipe(key, sizeof key);
+}
+
+/* What is wrong with a call, or UP_OK. */
+static int NAME_wrong(const uint8_t *ads, size_t n_ad, const uint8_t *in, const uint8_t *out, size_t n, size_t n_messages)
+{
+    if ((n_ad > 0 && !ads) || (n > 0 && (!in || !out)))
+        return UP_NULL;
+    size_t all = n * n_messages;
+    if (in != out && (uintptr_t)in < (uintptr_t)out + all && (uintptr_t)out < (uintptr_t)in + all)
+        return UP_OVERLAPS;
+    return UP_OK;
+}
+
+int NAME_encrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    uint8_t *tags, size_t n_messages)
+{
+    if (n_messages == 0)
+        return UP_OK;
+    if (!keys || !nonces || !tags)
+        return UP_NULL;
+    int wrong = NAME_wrong(ads, n_ad, in, out, n, n_messages);
+    if (wrong)
+        return wrong;
+    for (size_t m = 0; m < n_messages; m += BLOCKS) {
+        size_t now = n_messages - m < BLOCKS ? n_messages - m : BLOCKS;
+        NAME_batch(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, out + n * m, n, tags + 16 * m, now, 0);
+    }
+    return UP_OK;
+}
+
+int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    const uint8_t *tags, uint8_t *is_right, size_t n_messages)
+{
+    if (n_messages == 0)
+        return UP_OK;
+    if (!keys || !nonces || !tags)
+        return UP_NULL;
+    int wrong = NAME_wrong(ads, n_ad, in, out, n, n_messages);
+    if (wrong)
+        return wrong;
+    uint8_t made[16 * BLOCKS];
+    unsigned forged = 0;
+    for (size_t m = 0; m < n_messages; m += BLOCKS) {
+        size_t now = n_messages - m < BLOCKS ? n_messages - m : BLOCKS;
+        NAME_batch(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, out + n * m, n, made, now, 1);
+        for (size_t b = 0; b < now; b++) {
+            unsigned differs = 0;
+            for (int i = 0; i < 16; i++)
+                differs |= made[16 * b + i] ^ tags[16 * (m + b) + i];
+            /* 0 or 1, without a branch that a compiler could make one of. */
+            differs = (differs + 255) >> 8;
+            __asm__ volatile(\"\" : \"+r\"(differs));
+            uint8_t keep = (uint8_t)(differs - 1);
+            for (size_t i = 0; i < n; i++)
+                out[n * (m + b) + i] &= keep;
+            if (is_right)
+                is_right[m + b] = keep & 1;
+            forged |= differs;
+        }
+    }
+    wipe(made, sizeof made);
+    return (int)forged;
+}
+
+int NAME_encrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    uint8_t tag[16])
+{
+    return NAME_encrypt_many(key, nonce, ad, n_ad, in, out, n, tag, 1);
+}
+
+int NAME_decrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+    const uint8_t tag[16])
+{
+    return NAME_decrypt_many(key, nonce, ad, n_ad, in, out, n, tag, NULL, 1);
+}
+";
+
+const HASH_TYPES: &str = "/* Ascon-Hash256, NIST SP 800-232: what a call returns. */
+enum {
+    UP_OK = 0,
+    UP_ENDED = 2, /* the digest was given already */
+    UP_NULL = 3   /* in is NULL and n is not 0 */
+};
+
+/* The digest of n bytes. */
+void NAME(const uint8_t *in, size_t n, uint8_t out[32]);
+
+/* Those of messages of one length that lie in a row. BATCH at a time is fastest. */
+void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages);
+
+/* A message in pieces. Only the functions below look inside. */
+typedef struct {
+    STATE
+    uint8_t rest[8];
+    size_t n_rest;
+    int is_squeezing;
+} __attribute__((aligned(64))) NAME_state;
+
+void NAME_init(NAME_state *h);
+
+/* The next n bytes of the message: any n. */
+int NAME_update(NAME_state *h, const uint8_t *in, size_t n);
+
+/* The digest of all of them; wipes the state. */
+int NAME_final(NAME_state *h, uint8_t out[32]);
+
+/* Wipes a state that is given up. */
+void NAME_wipe(NAME_state *h);
+";
+
+const XOF_TYPES: &str = "/* Ascon-XOF128, NIST SP 800-232: what a call returns. */
+enum {
+    UP_OK = 0,
+    UP_ENDED = 2, /* output was taken already, so the message is at its end */
+    UP_NULL = 3   /* in or out is NULL and n is not 0 */
+};
+
+/* n_out bytes of output for a message of n bytes. */
+void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out);
+
+/* The same for messages of one length that lie in a row; so do their outputs. BATCH at a time is fastest. */
+void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages);
+
+/* A message in pieces. Only the functions below look inside. */
+typedef struct {
+    STATE
+    uint8_t rest[8];
+    size_t n_rest;
+    int is_squeezing;
+} __attribute__((aligned(64))) NAME_state;
+
+void NAME_init(NAME_state *h);
+
+/* The next n bytes of the message: any n. */
+int NAME_absorb(NAME_state *h, const uint8_t *in, size_t n);
+
+/* The next n bytes of output: any n. The first call ends the message. */
+int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n);
+
+/* Wipes the state. */
+void NAME_wipe(NAME_state *h);
+";
+
+/// What hashes and outputs of any length share, on the registers of a batch.
+const ABSORB: &str = "
+static void start(sponge *x)
+{
+    memset(x, 0, sizeof *x);
+    spread_word(x->s, (const uint8_t[]){INITIAL});
+    permute12(x);
+}
+
+static void absorb(sponge *x, const uint8_t *in, size_t stride, size_t now)
+{
+    take(x, x->t, in, stride, now);
+    add(x->s, x->t, WORD);
+    permute12(x);
+}
+
+static void absorb_last(sponge *x, const uint8_t *in, size_t size, size_t stride, size_t now)
+{
+    take_last(x, x->t, in, size, stride, now);
+    add(x->s, x->t, WORD);
+    permute12(x);
+}
+
+static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t now)
+{
+    sponge x;
+    start(&x);
+    size_t left = n;
+    for (; left >= 8; in += 8, left -= 8)
+        absorb(&x, in, n, now);
+    absorb_last(&x, in, left, n, now);
+    for (left = n_out; left > 8; out += 8, left -= 8) {
+        give(&x, x.s, out, 8, n_out, now);
+        permute12(&x);
+    }
+    give(&x, x.s, out, left, n_out, now);
+    wipe(&x, sizeof x);
+}
+";
+
+/// The state that goes on, in one slice.
+const DIGEST: &str = "
+static int add_piece(NAME_state *h, const uint8_t *in, size_t n)
+{
+    if (h->is_squeezing)
+        return UP_ENDED;
+    if (n == 0)
+        return UP_OK;
+    if (!in)
+        return UP_NULL;
+    if (h->n_rest > 0) {
+        size_t room = 8 - h->n_rest, first = n < room ? n : room;
+        memcpy(h->rest + h->n_rest, in, first);
+        h->n_rest += first;
+        in += first;
+        n -= first;
+        if (h->n_rest < 8)
+            return UP_OK;
+        absorb(&h->x, h->rest, 0, 1);
+    }
+    for (; n >= 8; in += 8, n -= 8)
+        absorb(&h->x, in, 0, 1);
+    if (n > 0)
+        memcpy(h->rest, in, n);
+    h->n_rest = n;
+    return UP_OK;
+}
+
+/* While output is taken, the last n_rest bytes of rest are not given yet. */
+static void take_piece(NAME_state *h, uint8_t *out, size_t n)
+{
+    if (!h->is_squeezing) {
+        absorb_last(&h->x, h->rest, h->n_rest, 0, 1);
+        give(&h->x, h->x.s, h->rest, 8, 0, 1);
+        h->n_rest = 8;
+        h->is_squeezing = 1;
+    }
+    while (n > 0) {
+        if (h->n_rest == 0) {
+            permute12(&h->x);
+            give(&h->x, h->x.s, h->rest, 8, 0, 1);
+            h->n_rest = 8;
+        }
+        size_t now = n < h->n_rest ? n : h->n_rest;
+        memcpy(out, h->rest + 8 - h->n_rest, now);
+        h->n_rest -= now;
+        out += now;
+        n -= now;
+    }
+}
+
+void NAME_init(NAME_state *h)
+{
+    memset(h, 0, sizeof *h);
+    start(&h->x);
+}
+
+void NAME_wipe(NAME_state *h)
+{
+    wipe(h, sizeof *h);
+}
+";
+
+const HASH: &str = "
+int NAME_update(NAME_state *h, const uint8_t *in, size_t n)
+{
+    return add_piece(h, in, n);
+}
+
+int NAME_final(NAME_state *h, uint8_t out[32])
+{
+    if (h->is_squeezing)
+        return UP_ENDED;
+    take_piece(h, out, 32);
+    wipe(h, sizeof *h);
+    h->is_squeezing = 1;
+    return UP_OK;
+}
+
+void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages)
+{
+    for (size_t m = 0; m < n_messages; m += BLOCKS)
+        NAME_batch(in + n * m, n, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+}
+
+void NAME(const uint8_t *in, size_t n, uint8_t out[32])
+{
+    NAME_batch(in, n, out, 32, 1);
+}
+";
+
+const XOF: &str = "
+int NAME_absorb(NAME_state *h, const uint8_t *in, size_t n)
+{
+    return add_piece(h, in, n);
+}
+
+int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n)
+{
+    if (n > 0 && !out)
+        return UP_NULL;
+    take_piece(h, out, n);
+    return UP_OK;
+}
+
+void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    for (size_t m = 0; m < n_messages; m += BLOCKS)
+        NAME_batch(in + n * m, n, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+}
+
+void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
+{
+    NAME_batch(in, n, out, n_out, 1);
+}
+";

@@ -1,0 +1,268 @@
+//! What the `main` of tests does with Ascon's modes.
+
+use super::sponge::Sponge;
+
+impl Sponge {
+    /// `run_mode`, for tests: reads one message and writes what the mode makes of it; pieces, places, many messages at a
+    /// time, forgeries and wrong calls must give what they should. `run_open` decrypts messages, of AEAD. `secret_mode`: the same calls on memory that nobody wrote
+    /// to.
+    pub fn check(self) -> String {
+        let text = match self {
+            Sponge::Aead => AEAD.to_string(),
+            Sponge::Hash => format!("{HASH_CALLS}{DIGEST}"),
+            Sponge::Xof => format!("{XOF_CALLS}{DIGEST}"),
+        };
+        let up = self.prefix().to_uppercase();
+        text.replace("UP_", &format!("{up}_")).replace("NAME", &self.prefix())
+    }
+}
+
+const AEAD: &str = "
+static uint64_t mode_seed = 1;
+
+static uint8_t any(void)
+{
+    mode_seed = mode_seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint8_t)(mode_seed >> 56);
+}
+
+static int is_zeros(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i])
+            return 0;
+    return 1;
+}
+
+/* Every message of a batch, and of the next ones, is what it is alone; each third is forged. */
+static int many_messages(size_t n_ad, size_t n)
+{
+    enum { MANY = 2 * BLOCKS + 1 };
+    static uint8_t keys[16 * MANY], nonces[16 * MANY], tags[16 * MANY], is_right[MANY], tag[16];
+    uint8_t *ads = malloc(n_ad * MANY + 1), *in = malloc(n * MANY + 1), *out = malloc(n * MANY + 1), *one = malloc(n + 1);
+    if (!ads || !in || !out || !one)
+        return 1;
+    for (size_t i = 0; i < sizeof keys; i++)
+        keys[i] = any(), nonces[i] = any();
+    for (size_t i = 0; i < n_ad * MANY; i++)
+        ads[i] = any();
+    for (size_t i = 0; i < n * MANY; i++)
+        in[i] = any();
+    if (NAME_encrypt_many(keys, nonces, ads, n_ad, in, out, n, tags, MANY) != UP_OK)
+        return 11;
+    for (size_t m = 0; m < MANY; m++) {
+        NAME_encrypt(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, one, n, tag);
+        if (memcmp(tag, tags + 16 * m, 16) || memcmp(one, out + n * m, n))
+            return 12;
+        if (m % 3 == 1)
+            tags[16 * m + m % 16] ^= 4;
+    }
+    if (NAME_decrypt_many(keys, nonces, ads, n_ad, out, out, n, tags, is_right, MANY) != UP_FORGED)
+        return 13;
+    for (size_t m = 0; m < MANY; m++)
+        if (is_right[m] != (m % 3 != 1) || (is_right[m] ? memcmp(out + n * m, in + n * m, n) != 0 : !is_zeros(out + n * m, n)))
+            return 14;
+    return 0;
+}
+
+static int run_mode(void)
+{
+    uint64_t n_ad, n;
+    static uint8_t key[16], nonce[16], tag[16], again[16];
+    if (fread(&n_ad, 8, 1, stdin) != 1 || fread(&n, 8, 1, stdin) != 1 || fread(key, 1, 16, stdin) != 16 || fread(nonce, 1, 16, stdin) != 16)
+        return 1;
+    uint8_t *ad = malloc(n_ad + 1), *in = malloc(n + 1), *out = malloc(n + 1), *other = malloc(n + 32);
+    if (!ad || !in || !out || !other || fread(ad, 1, n_ad, stdin) != n_ad || fread(in, 1, n, stdin) != n)
+        return 1;
+    if (NAME_encrypt(key, nonce, ad, n_ad, in, out, n, tag) != UP_OK)
+        return 2;
+    for (size_t shift = 0; shift < 8; shift++) {
+        uint8_t *place = other + shift;
+        memcpy(place, in, n);
+        memset(place + n, 0xa5, 16);
+        if (NAME_encrypt(key, nonce, ad, n_ad, place, place, n, again) != UP_OK || memcmp(again, tag, 16) || memcmp(place, out, n))
+            return 3;
+        if (NAME_decrypt(key, nonce, ad, n_ad, place, place, n, tag) != UP_OK || memcmp(place, in, n))
+            return 4;
+        for (int i = 0; i < 16; i++)
+            if (place[n + i] != 0xa5)
+                return 5;
+    }
+    /* One bit of anything is wrong. */
+    uint8_t *parts[] = {tag, key, nonce, ad, out};
+    size_t sizes[] = {16, 16, 16, n_ad, n};
+    for (int part = 0; part < 5; part++)
+        for (size_t bit = 0; bit < 8 * sizes[part]; bit += part == 0 ? 1 : 11) {
+            parts[part][bit / 8] ^= 1 << bit % 8;
+            memset(other, 0xa5, n);
+            if (NAME_decrypt(key, nonce, ad, n_ad, out, other, n, tag) != UP_FORGED || !is_zeros(other, n))
+                return 6;
+            parts[part][bit / 8] ^= 1 << bit % 8;
+        }
+    if (n > 2
+        && (NAME_encrypt(key, nonce, ad, n_ad, other, other + 1, n - 1, again) != UP_OVERLAPS
+            || NAME_decrypt(key, nonce, ad, n_ad, other + 1, other, n - 1, tag) != UP_OVERLAPS))
+        return 7;
+    if (NAME_encrypt(key, nonce, NULL, 0, NULL, NULL, 0, again) != UP_OK || NAME_encrypt(key, nonce, NULL, 1, in, other, n, again) != UP_NULL
+        || NAME_decrypt(key, nonce, ad, n_ad, NULL, other, 1, tag) != UP_NULL || NAME_encrypt(key, nonce, ad, n_ad, in, NULL, 1, again) != UP_NULL)
+        return 8;
+    int wrong = many_messages(n_ad, n);
+    if (wrong)
+        return wrong;
+    return fwrite(out, 1, n, stdout) != n || fwrite(tag, 1, 16, stdout) != 16;
+}
+
+/* Messages with their tags until there are no more: for each a byte, 1 if it is right, and what decryption leaves. */
+static int run_open(void)
+{
+    uint64_t sizes[2];
+    while (fread(sizes, 8, 2, stdin) == 2) {
+        size_t n_ad = sizes[0], n = sizes[1];
+        uint8_t *all = malloc(n_ad + n + 48), *out = malloc(n + 1);
+        if (!all || !out || fread(all, 1, n_ad + n + 48, stdin) != n_ad + n + 48)
+            return 1;
+        const uint8_t *ad = all + 32, *text = ad + n_ad;
+        out[0] = NAME_decrypt(all, all + 16, ad, n_ad, text, out + 1, n, text + n) == UP_OK;
+        if (fwrite(out, 1, n + 1, stdout) != n + 1)
+            return 1;
+        free(all);
+        free(out);
+    }
+    return 0;
+}
+
+static int secret_mode(void)
+{
+    enum { MANY = BLOCKS + 1, AD = 27, TEXT = 43 };
+    uint8_t *p = malloc((16 * 3 + AD + 2 * TEXT + 1) * MANY);
+    __asm__ volatile(\"\" : \"+r\"(p) :: \"memory\");
+    if (!p)
+        return 1;
+    uint8_t *nonces = p + 16 * MANY, *tags = nonces + 16 * MANY, *ads = tags + 16 * MANY, *in = ads + AD * MANY, *out = in + TEXT * MANY;
+    NAME_encrypt_many(p, nonces, ads, AD, in, out, TEXT, tags, MANY);
+    int answer = NAME_decrypt_many(p, nonces, ads, AD, out, out, TEXT, tags, out + TEXT * MANY, MANY);
+    __asm__ volatile(\"\" :: \"r\"(p), \"r\"(answer) : \"memory\");
+    return 0;
+}
+";
+
+const HASH_CALLS: &str = "
+static void whole(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
+{
+    (void)n_out;
+    NAME(in, n, out);
+}
+
+static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    (void)n_out;
+    NAME_many(in, n, out, n_messages);
+}
+
+static int more(NAME_state *h, const uint8_t *in, size_t n)
+{
+    return NAME_update(h, in, n);
+}
+
+static int finish(NAME_state *h, uint8_t *out, size_t n_out)
+{
+    (void)n_out;
+    return NAME_final(h, out) != UP_OK || NAME_final(h, out) != UP_ENDED;
+}
+";
+
+const XOF_CALLS: &str = "
+static void whole(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
+{
+    NAME(in, n, out, n_out);
+}
+
+static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    NAME_many(in, n, out, n_out, n_messages);
+}
+
+static int more(NAME_state *h, const uint8_t *in, size_t n)
+{
+    return NAME_absorb(h, in, n);
+}
+
+/* In pieces of 0 to 18 bytes. */
+static int finish(NAME_state *h, uint8_t *out, size_t n_out)
+{
+    for (size_t at = 0, k = 0; at < n_out; k = (k + 7) % 19) {
+        size_t now = k < n_out - at ? k : n_out - at;
+        if (NAME_squeeze(h, out + at, now) != UP_OK)
+            return 1;
+        at += now;
+    }
+    return NAME_squeeze(h, NULL, 1) != UP_NULL || NAME_squeeze(h, NULL, 0) != UP_OK;
+}
+";
+
+const DIGEST: &str = "
+static int run_mode(void)
+{
+    uint64_t n, n_out, state = 1;
+    enum { MANY = 2 * BLOCKS + 1 };
+    if (fread(&n, 8, 1, stdin) != 1 || fread(&n_out, 8, 1, stdin) != 1)
+        return 1;
+    uint8_t *in = malloc(n * MANY + 1), *out = malloc(n_out * (MANY + 1) + 1), *other = malloc(n_out * MANY + 1);
+    static NAME_state h;
+    if (!in || !out || !other || fread(in, 1, n, stdin) != n)
+        return 1;
+    whole(in, n, out, n_out);
+    for (int round = 0; round < 40; round++) {
+        NAME_init(&h);
+        for (size_t at = 0; at < n;) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t k = (state >> 33) % (round % 3 == 0 ? 4 : round % 3 == 1 ? 20 : 100) + (round % 2);
+            k = k < n - at ? k : n - at;
+            if (more(&h, in + at, k) != UP_OK)
+                return 2;
+            at += k;
+        }
+        if (more(&h, NULL, 0) != UP_OK || more(&h, NULL, 1) != UP_NULL)
+            return 3;
+        memset(other, 0, n_out);
+        if (finish(&h, other, n_out))
+            return 4;
+        if (more(&h, in, 1) != UP_ENDED)
+            return 5;
+        if (memcmp(other, out, n_out))
+            return 6;
+        NAME_wipe(&h);
+        for (size_t i = 0; i < sizeof h; i++)
+            if (((const uint8_t *)&h)[i])
+                return 7;
+    }
+    for (size_t i = n; i < n * MANY; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        in[i] = (uint8_t)(state >> 56);
+    }
+    several(in, n, other, n_out, MANY);
+    for (size_t m = 0; m < MANY; m++) {
+        whole(in + n * m, n, out + n_out, n_out);
+        if (memcmp(other + n_out * m, out + n_out, n_out))
+            return 8;
+    }
+    return fwrite(out, 1, n_out, stdout) != n_out;
+}
+
+static int secret_mode(void)
+{
+    enum { MANY = BLOCKS + 1, TEXT = 43 };
+    uint8_t *in = malloc(TEXT * MANY), *out = malloc(32 * MANY);
+    __asm__ volatile(\"\" : \"+r\"(in) :: \"memory\");
+    if (!in || !out)
+        return 1;
+    several(in, TEXT, out, 32, MANY);
+    static NAME_state h;
+    NAME_init(&h);
+    more(&h, in, 5);
+    more(&h, in + 5, TEXT - 5);
+    finish(&h, out, 32);
+    __asm__ volatile(\"\" :: \"r\"(out) : \"memory\");
+    return 0;
+}
+";

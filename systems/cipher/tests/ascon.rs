@@ -1,0 +1,132 @@
+//! Ascon's modes of SP 800-232 in emitted C: the same bytes as another implementation for random messages of all lengths
+//! around a block. The program itself tries pieces, places, many messages at a time and forgeries, and says where one fails.
+
+use std::path::PathBuf;
+
+use ascon_aead::AsconAead128;
+use ascon_aead::aead::{Aead, KeyInit, Payload};
+use ascon_hash::{AsconHash256, AsconXof128, Digest, ExtendableOutput, Update, XofReader};
+use cipher::emit_c::{Arch, Sponge};
+use cipher::native::{self, Cc};
+use cipher::pipeline::{Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::run_text::{from_hex, to_hex};
+use cipher::unit::Subject;
+use fastrand::Rng;
+use measure::tool;
+
+fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        native::append(path.as_ref(), &format!("cipher ascon: {what}\n")).expect("the list of skips can be written");
+    }
+}
+
+/// A built program with a mode; `None` where this machine cannot run it.
+fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc) -> Option<PathBuf> {
+    if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
+        skipped(&format!("{} cannot run here", arch.name()));
+        return None;
+    }
+    let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
+    let mut recipe = Recipe::new(slicing, arch, cc, Unroll::No, "-O1");
+    recipe.mode = Some(sponge.mode().into());
+    let made = recipe.make(&subject).expect("bundled programs compile");
+    Some(recipe.build(&made).expect("the C compiler takes the text"))
+}
+
+const WAYS: [(Slicing, Arch, Cc); 8] = [
+    (Slicing::Vertical, Arch::X86_64, Cc::Gcc),
+    (Slicing::Vertical, Arch::Avx2, Cc::Clang),
+    (Slicing::Vertical, Arch::Avx512, Cc::Gcc),
+    (Slicing::Vertical, Arch::Neon, Cc::Gcc),
+    (Slicing::Horizontal, Arch::X86_64, Cc::Clang),
+    (Slicing::Horizontal, Arch::Sse, Cc::Gcc),
+    (Slicing::Bit, Arch::X86_64, Cc::Gcc),
+    (Slicing::Bit, Arch::Avx2, Cc::Clang),
+];
+
+/// Lengths of messages: all around a block, fewer where a program works on many messages at a time, which it tries them with.
+fn lengths(slicing: Slicing, block: usize) -> Vec<usize> {
+    if slicing == Slicing::Bit { vec![0, block - 1, 2 * block + 3] } else { (0..=2 * block + 2).chain([300]).collect() }
+}
+
+fn run(program: &std::path::Path, arch: Arch, parts: &[&[u8]], what: &str) -> Vec<u8> {
+    native::run_mode(program, arch, &parts.concat()).unwrap_or_else(|error| panic!("{what}: {error:?}"))
+}
+
+#[test]
+fn aead_gives_the_bytes_of_another_implementation() {
+    let seed = 20_261_124;
+    let mut rng = Rng::with_seed(seed);
+    for (slicing, arch, cc) in WAYS {
+        let Some(program) = built(Sponge::Aead, slicing, arch, cc) else { continue };
+        for n in lengths(slicing, 16) {
+            let n_ad = if n % 3 == 0 { n } else { rng.usize(0..40) };
+            let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };
+            let (key, nonce, ad, text) = (bytes(16), bytes(16), bytes(n_ad), bytes(n));
+            let what = format!("{slicing:?} {} {} bytes, {n_ad} associated, seed {seed}", arch.name(), n);
+            let lengths = [(n_ad as u64).to_le_bytes(), (n as u64).to_le_bytes()].concat();
+            let ours = run(&program, arch, &[&lengths, &key, &nonce, &ad, &text], &what);
+            let other = AsconAead128::new_from_slice(&key).expect("a key has 16 bytes");
+            let nonce = nonce.as_slice().try_into().expect("a nonce has 16 bytes");
+            let theirs = other.encrypt(nonce, Payload { msg: &text, aad: &ad }).expect("it encrypts");
+            assert_eq!(to_hex(&ours), to_hex(&theirs), "{what}");
+        }
+    }
+}
+
+#[test]
+fn wycheproof_messages_are_accepted_or_refused_as_they_should() {
+    let text = include_str!("wycheproof/ascon_aead128.json");
+    let file: serde_json::Value = serde_json::from_str(text).expect("it is JSON");
+    let tests = file["tests"].as_array().expect("tests");
+    assert_eq!(tests.len(), 252);
+    let hex = |test: &serde_json::Value, name: &str| from_hex(test[name].as_str().expect("a string")).expect("hex digits");
+    let mut messages = Vec::new();
+    for test in tests {
+        for name in ["aad", "ct"] {
+            messages.extend((hex(test, name).len() as u64).to_le_bytes());
+        }
+        ["key", "iv", "aad", "ct", "tag"].iter().for_each(|name| messages.extend(hex(test, name)));
+    }
+    for (slicing, arch, cc) in WAYS {
+        let Some(program) = built(Sponge::Aead, slicing, arch, cc) else { continue };
+        let opened = native::run_open(&program, arch, &messages).expect("the program runs");
+        let mut rest = &opened[..];
+        for test in tests {
+            let (one, after) = rest.split_at(1 + hex(test, "ct").len());
+            rest = after;
+            let is_valid = test["result"] == "valid";
+            let text = if is_valid { hex(test, "msg") } else { vec![0; one.len() - 1] };
+            assert_eq!((one[0], &one[1..]), (u8::from(is_valid), &text[..]), "test {} {slicing:?} {}", test["tcId"], arch.name());
+        }
+        assert!(rest.is_empty());
+    }
+}
+
+#[test]
+fn hashes_and_outputs_are_those_of_another_implementation() {
+    let seed = 20_261_125;
+    let mut rng = Rng::with_seed(seed);
+    for sponge in [Sponge::Hash, Sponge::Xof] {
+        for (slicing, arch, cc) in WAYS {
+            let Some(program) = built(sponge, slicing, arch, cc) else { continue };
+            for n in lengths(slicing, 8) {
+                let n_out = if sponge == Sponge::Hash { 32 } else { rng.usize(0..80) };
+                let text: Vec<u8> = (0..n).map(|_| rng.u8(..)).collect();
+                let what = format!("{} {slicing:?} {} {n} bytes to {n_out}, seed {seed}", sponge.name(), arch.name());
+                let lengths = [(n as u64).to_le_bytes(), (n_out as u64).to_le_bytes()].concat();
+                let ours = run(&program, arch, &[&lengths, &text], &what);
+                let mut theirs = vec![0; n_out];
+                if sponge == Sponge::Hash {
+                    theirs.copy_from_slice(&AsconHash256::digest(&text));
+                } else {
+                    let mut other = AsconXof128::default();
+                    other.update(&text);
+                    other.finalize_xof().read(&mut theirs);
+                }
+                assert_eq!(to_hex(&ours), to_hex(&theirs), "{what}");
+            }
+        }
+    }
+}

@@ -82,6 +82,13 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("openssl"),
     },
     Tool {
+        system: "cipher",
+        name: "libgcrypt",
+        used_for: "Serpent is compared with its own",
+        asks: ("libgcrypt-config", VERSION),
+        from: From::Debian("libgcrypt20-dev"),
+    },
+    Tool {
         system: "audit",
         name: "llvm-mc-19",
         used_for: "checks the decoders in tests",

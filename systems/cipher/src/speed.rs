@@ -55,8 +55,19 @@ pub const EQUATIONS_MAX: usize = 16_000;
 
 /// The combinations of the report: one variant of each of the 17 primitives.
 pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
-    const VARIANTS: [&str; 6] =
-        ["aes-256", "rectangle-128", "skinny-128-128", "skinny-128-384", "subterranean-round", "subterranean-duplex"];
+    const VARIANTS: [&str; 11] = [
+        "aes-192",
+        "aes-256",
+        "aes-128-decrypt",
+        "aes-192-decrypt",
+        "aes-256-decrypt",
+        "serpent-128-decrypt",
+        "rectangle-128",
+        "skinny-128-128",
+        "skinny-128-384",
+        "subterranean-round",
+        "subterranean-duplex",
+    ];
     const QUICK: [&str; 6] = ["aes-128", "ascon-p12", "chacha20", "gift-128", "rectangle-80", "serpent-128"];
     let mut all = Vec::new();
     for primitive in primitives() {

@@ -12,10 +12,14 @@ use cipher::syntax::ast::Program;
 use cipher::syntax::load_text;
 
 /// Names in `ciphers/`, in the order of the index.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 28] = [
     "ace",
     "aes-128",
+    "aes-192",
     "aes-256",
+    "aes-128-decrypt",
+    "aes-192-decrypt",
+    "aes-256-decrypt",
     "ascon-p12",
     "chacha20",
     "clyde-128",
@@ -28,6 +32,7 @@ const NAMES: [&str; 23] = [
     "rectangle-80",
     "rectangle-128",
     "serpent-128",
+    "serpent-128-decrypt",
     "skinny-128-128",
     "skinny-128-256",
     "skinny-128-384",

@@ -107,6 +107,7 @@ impl Counter {
         let tail = "    ctr->high = high;\n    ctr->low = low;\n    ctr->has_ended = ends;\n";
         let function = format!("static inline __attribute__((always_inline)) void {ctr}_batch({ctr} *ctr, {keys}");
         let Some(words) = self.words(input, shape) else {
+            let wipe = if self.is_block() { "" } else { "    wipe(in_, sizeof in_);\n" };
             let carry = if self.bits == 128 { "high += low == 0;" } else { "(void)high;" };
             let text = format!(
                 "{}    for (int b = 0; b < BLOCKS; b++) {{
@@ -118,7 +119,7 @@ impl Counter {
 {tail}    reg in_[{n_input}];
     load_input(in_, blocks);
     {entry}
-}}
+{wipe}}}
 ",
                 head(&format!(" from blocks, which hold all but the counters. */\n{function}uint8_t *blocks, reg *out_)\n{{")),
                 self.at(),
@@ -185,6 +186,7 @@ impl Counter {
     pub fn declarations(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let up = ctr.to_uppercase();
+        let (keys, _) = self.keys(name, unit, shape);
         format!(
             "/* Counter mode: what a call returns. After an error nothing is written, and the stream is where it was. */
 enum {{
@@ -207,6 +209,9 @@ void {ctr}_init({ctr} *ctr{params});
 
 /* XORs the next n bytes of key stream to in: any n, in pieces of any size, in place if out is in. */
 int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
+
+/* Overwrites a stream that is no longer needed{wiped}. */
+void {ctr}_wipe({ctr} *ctr);
 ",
             wraps = match self.bits {
                 128 => "a stream ends with counter 2^128 - 1".to_string(),
@@ -221,10 +226,10 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
             } else {
                 String::new()
             },
+            wiped = if keys.is_empty() { ", its key with it" } else { "; its round keys are wiped on their own" },
             block = if self.is_block() { String::new() } else { format!("    uint8_t block[{n}];\n") },
             batch = n * shape.blocks() as usize,
             params = self.params(),
-            keys = self.keys(name, unit, shape).0,
         )
     }
 
@@ -337,10 +342,22 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
         ctr->at = n;
         ctr->end = left < BLOCKS ? {n} * left : {batch};
     }}
+{wipes}    wipe(out_, sizeof out_);
     return {up}_OK;
+}}
+
+void {ctr}_wipe({ctr} *ctr)
+{{
+    wipe(ctr, sizeof *ctr);
 }}
 ",
             declarations = self.declarations(name, unit, shape),
+            // Counters are no secret, keys beside them are.
+            wipes = match source {
+                _ if self.is_block() => "",
+                "in_" => "    wipe(blocks, sizeof blocks);\n    wipe(in_, sizeof in_);\n",
+                _ => "    wipe(blocks, sizeof blocks);\n",
+            },
             whole = if blocks.has_xor {
                 "        xor_output(out_, in, out);\n".to_string()
             } else {

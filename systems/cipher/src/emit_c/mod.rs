@@ -140,6 +140,9 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
         out += &wrapper(stage, compiled, &names);
     }
     let (moves, blocks) = moves(unit, shape, options);
+    if unit.name.is_some() {
+        out += WIPE;
+    }
     out += &moves;
     if let Some(name) = &unit.name {
         out += &byte_interface(name, unit, compiled, shape, &names, &blocks);
@@ -258,7 +261,7 @@ static inline void wipe(void *p, size_t n)
     memset(p, 0, n);
     __asm__ volatile(\"\" :: \"r\"(p) : \"memory\");
 }
-\n";
+";
 
 fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String], blocks: &bytes::Blocks) -> String {
     let (starts, n_keys) = unit.key_registers(shape);
@@ -268,7 +271,6 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
     let n_input = unit.fields[input].n_registers(shape);
     let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
     let mut out = String::from("\n/* Byte interface. */\n");
-    out += WIPE;
     if n_keys > 0 {
         let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
         let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
@@ -286,7 +288,12 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
         for (f, at) in &starts {
             let _ = writeln!(out, "    spread_{0}(keys->r + {at}, {0});", unit.fields[*f].name);
         }
-        out += "}\n\n";
+        for source in unit.schedule.iter().flat_map(|s| &s.params) {
+            if let Source::Field(f) = source {
+                let _ = writeln!(out, "    wipe({0}_, sizeof {0}_);", unit.fields[*f].name);
+            }
+        }
+        let _ = writeln!(out, "}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n");
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
     let start = |f: usize| starts.iter().find(|s| s.0 == f).map_or("in_".to_string(), |s| format!("keys->r + {}", s.1));
@@ -310,12 +317,16 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
         load_input(in_, from);
         {entry}
         store_output(out_, to);
-        if (now < BLOCKS)
+        if (now < BLOCKS) {{
             memcpy(out, last, now * {n_out});
+            wipe(last, sizeof last);
+        }}
         in += now * {n_in};
         out += now * {n_out};
         n -= now;
     }}
+    wipe(in_, sizeof in_);
+    wipe(out_, sizeof out_);
 }}
 "
     );
@@ -391,6 +402,7 @@ fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -
         let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
         let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
         let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
+        let _ = writeln!(out, "/* Overwrites them when they are no longer needed. */\nvoid {name}_wipe({name}_roundkeys *keys);\n");
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
     let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");

@@ -35,6 +35,7 @@ pub fn moves_check(subjects: &[(String, Field, Field)], shape: Shape, seed: u64)
     }
     Ok(shape.prelude()
         + "#include <stdio.h>\n#include <stdlib.h>\n"
+        + super::WIPE
         + bytes::common(shape)
         + &helpers.text()
         + &functions

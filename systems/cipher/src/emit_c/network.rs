@@ -72,6 +72,7 @@ pub fn function(field: &Field, shape: Shape, direction: Direction, moves: &Moves
         let copies = format!("    for (int b = 0; b < BLOCKS; b++)\n        {copy}\n");
         let _ = writeln!(out, "    uint8_t part[{n_bytes} * BLOCKS] __attribute__((aligned(64)));");
         out += &if is_load { copies + &passes } else { passes + &copies };
+        out += "    wipe(part, sizeof part);\n";
     }
     Some(out + "}\n")
 }

@@ -55,8 +55,12 @@ static int run_stream(void)
     if (!in || !out || !other || fread(in, 1, n, stdin) != n)
         return 1;
 {expand}    {ctr}_init(&stream{init_args});
+    const uint64_t asked = n;
     while (n > 0 && {ctr}_xor(&stream, {pass}in, out, n) == {up}_ENDS)
         n--;
+    /* Behind the last block there is nothing. */
+    if (n < asked && {ctr}_xor(&stream, {pass}in, other, 1) != {up}_ENDS)
+        return 7;
     for (size_t k = 0; k <= n; k += n > 5000 && k > 300 && (k + 1) % {batch} > 2 ? 61 : 1) {{
         uint8_t *place = other + k % 8;
         memcpy(place, in, k);

@@ -31,6 +31,9 @@ pub struct ConstantTime {
     /// Only this target.
     #[arg(long, value_name = "ARCH", value_parser = options::arch, requires = "constant_time")]
     arch: Option<Arch>,
+    /// With a mode beside the blocks, such as `ctr` or `aead`; several times for several [default: none].
+    #[arg(long, value_name = "MODE", requires = "constant_time")]
+    mode: Vec<String>,
     /// Bits of the size variable 'm.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), requires = "constant_time")]
     word: Option<u32>,
@@ -45,6 +48,7 @@ impl ConstantTime {
 
 /// One program that was watched.
 struct Row<'a> {
+    mode: Option<&'a str>,
     slicing: Slicing,
     arch: Arch,
     cc: &'a str,
@@ -73,25 +77,28 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
         let refused = subject.compile(&cipher::pipeline::Options::default()).err();
         return Err(Failure::User(refused.expect("no slicing works, so this one does not")));
     }
+    let modes: Vec<Option<&str>> = if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|it| Some(it.as_str())).collect() };
+    let combinations = modes.iter().flat_map(|&mode| slicings.iter().map(move |&slicing| (mode, slicing)));
     let mut rows = Vec::new();
-    let total = slicings.len() * targets.len() * compilers.len() * opts.len();
+    let total = modes.len() * slicings.len() * targets.len() * compilers.len() * opts.len();
     let bar = out.progress(total as u64);
-    for &slicing in &slicings {
+    for (mode, slicing) in combinations {
         for &arch in &targets {
             if let Some(feature) = native::missing_feature(arch) {
                 out.warning(&format!("{}: not run, this processor has no {feature}", arch.name()));
                 continue;
             }
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
+            recipe.mode = mode.map(str::to_owned);
             recipe.options.word = if slicing == Slicing::Bit { Some(1) } else { args.word };
             let made = recipe.make(subject).map_err(Failure::User)?;
             let source = recipe.source(&made, true, false);
             for &cc in &compilers {
                 for &opt in &opts {
-                    bar.set_message(format!("{} {} {cc} {opt}", slicing.letter(), arch.name()));
+                    bar.set_message(format!("{} {} {} {cc} {opt}", mode.unwrap_or(""), slicing.letter(), arch.name()));
                     let flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
                     let verdict = constant_time::check(&source, arch, cc, &flags).map_err(Failure::tool)?;
-                    rows.push(Row { slicing, arch, cc, opt, verdict });
+                    rows.push(Row { mode, slicing, arch, cc, opt, verdict });
                     bar.inc(1);
                 }
             }
@@ -106,7 +113,8 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
     }
     for row in &rows {
         if let Verdict::Depends { first, .. } = &row.verdict {
-            out.line(&format!("not constant time: {} {} {} {}: {first}", row.slicing.letter(), row.arch.name(), row.cc, row.opt));
+            let mode = row.mode.map_or_else(String::new, |it| format!("{it} "));
+            out.line(&format!("not constant time: {mode}{} {} {} {}: {first}", row.slicing.letter(), row.arch.name(), row.cc, row.opt));
         }
     }
     Err(Failure::Reported)
@@ -117,28 +125,33 @@ fn to_json(row: &Row<'_>) -> Value {
     for (key, value) in [("slicing", row.slicing.letter()), ("arch", row.arch.name()), ("cc", row.cc), ("opt", row.opt)] {
         object[key] = value.into();
     }
+    object["mode"] = row.mode.into();
     object
 }
 
 /// A row for each slicing, target and compiler, a column for each choice of flags.
 fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
     let mut opts: Vec<&str> = Vec::new();
-    let mut lines: Vec<(Slicing, Arch, &str)> = Vec::new();
+    let mut lines: Vec<(Option<&str>, Slicing, Arch, &str)> = Vec::new();
     for row in rows {
         if !opts.contains(&row.opt) {
             opts.push(row.opt);
         }
-        if !lines.contains(&(row.slicing, row.arch, row.cc)) {
-            lines.push((row.slicing, row.arch, row.cc));
+        if !lines.contains(&(row.mode, row.slicing, row.arch, row.cc)) {
+            lines.push((row.mode, row.slicing, row.arch, row.cc));
         }
     }
-    let columns: Vec<&str> = ["slicing", "target", "compiler"].into_iter().chain(opts.iter().copied()).collect();
+    // Without a mode there is nothing to tell apart.
+    let has_modes = rows.iter().any(|it| it.mode.is_some());
+    let columns = has_modes.then_some("mode").into_iter().chain(["slicing", "target", "compiler"]);
+    let columns: Vec<&str> = columns.chain(opts.iter().copied()).collect();
     let mut table = Table::new(format!("constant time of {}", subject.name()), &columns)
         .note("valgrind follows undefined keys and data: clean, or how many branches and addresses depend on them");
-    for (slicing, arch, cc) in lines {
-        let mut cells = vec![Cell::words(slicing.letter()), Cell::words(arch.name()), Cell::words(cc)];
+    for (mode, slicing, arch, cc) in lines {
+        let mut cells: Vec<Cell> = mode.into_iter().map(Cell::words).collect();
+        cells.extend([Cell::words(slicing.letter()), Cell::words(arch.name()), Cell::words(cc)]);
         for &opt in &opts {
-            let found = rows.iter().find(|it| (it.slicing, it.arch, it.cc, it.opt) == (slicing, arch, cc, opt));
+            let found = rows.iter().find(|it| (it.mode, it.slicing, it.arch, it.cc, it.opt) == (mode, slicing, arch, cc, opt));
             cells.push(Cell::words(match found.map(|it| &it.verdict) {
                 None => "-".to_owned(),
                 Some(Verdict::Clean) => "clean".to_owned(),

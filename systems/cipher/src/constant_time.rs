@@ -11,6 +11,11 @@ use measure::tool::{self, ToolError};
 use serde::Serialize;
 
 use crate::emit_c::Arch;
+use crate::library::{Primitive, primitives};
+use crate::native::Cc;
+use crate::pipeline::{Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::unit::Subject;
 
 /// Compilers that are tried where none is named.
 const COMPILERS: [&str; 8] = ["gcc", "gcc-12", "gcc-14", "clang-14", "clang-15", "clang-16", "clang-19", "clang-22"];
@@ -37,6 +42,65 @@ pub enum Verdict {
         /// What valgrind says of the first one, and in which function it is.
         first: String,
     },
+}
+
+/// One program that is watched.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// Name of the primitive.
+    pub primitive: &'static str,
+    /// The mode beside its blocks.
+    pub mode: Option<String>,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The target.
+    pub arch: Arch,
+    /// The C compiler.
+    pub cc: String,
+    /// Its flags in one word.
+    pub opt: String,
+}
+
+/// Every primitive with each of its modes, each with every compiler and flag, in one slicing and on one target of those that
+/// valgrind runs, in turn; bitsliced only where there is nothing else, as that is the same operations in more C.
+pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
+    let mut programs: Vec<(&'static Primitive, Option<String>)> = Vec::new();
+    for primitive in primitives().iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+        let counters = primitive.modes().into_iter().map(|it| it.0);
+        let modes: Vec<String> = counters.chain(primitive.sponges().iter().map(|it| it.mode().to_string())).collect();
+        // The program of a mode runs the blocks, too.
+        if modes.is_empty() {
+            programs.push((primitive, None));
+        }
+        programs.extend(modes.into_iter().map(|mode| (primitive, Some(mode))));
+    }
+    let mut cells = Vec::new();
+    for (n, (primitive, mode)) in programs.into_iter().enumerate() {
+        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+        let slicings: Vec<Slicing> = subject.slicings(None).into_iter().filter(|&it| it != Slicing::Bit).collect();
+        let slicing = if slicings.is_empty() { Slicing::Bit } else { slicings[n % slicings.len()] };
+        let arch = TARGETS[n / 2 % TARGETS.len()];
+        for cc in compilers {
+            for opt in opts {
+                let (cc, opt) = (cc.to_string(), opt.to_string());
+                cells.push(Cell { primitive: &primitive.name, mode: mode.clone(), slicing, arch, cc, opt });
+            }
+        }
+    }
+    cells
+}
+
+/// Compiles and watches one of them.
+///
+/// # Errors
+/// As [`check`].
+pub fn watch_cell(cell: &Cell) -> Result<Verdict, ToolError> {
+    let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
+    let mut recipe = Recipe::new(cell.slicing, cell.arch, Cc::Gcc, Unroll::Auto, "-O3");
+    recipe.mode = cell.mode.clone();
+    let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
+    let flags: Vec<String> = cell.opt.split_whitespace().map(str::to_owned).collect();
+    check(&recipe.source(&made, true, false), cell.arch, &cell.cc, &flags)
 }
 
 /// Those of the usual compilers that are here, each once under its shortest name.

@@ -246,6 +246,9 @@ fn filled(text: &str, field: &Field, shape: Shape) -> String {
     }
 }
 
+/// Behind it a compiler no longer knows that a value is 0 or 1, and cannot make a branch of what is multiplied by it: clang did.
+const HIDDEN: &str = "        __asm__(\"\" : \"+r\"(bit));\n";
+
 /// `spread_NAME` puts one string into every slice.
 pub fn spread(field: &Field, shape: Shape) -> String {
     let (name, n, m) = (&field.name, field.n_registers(shape), if shape.slicing == Slicing::Bit { 1 } else { field.word_bits });
@@ -253,7 +256,7 @@ pub fn spread(field: &Field, shape: Shape) -> String {
     let _ = write!(out, "\nstatic void spread_{name}(reg *r, const uint8_t *p)\n{{\n    for (int j = 0; j < {n}; j++) {{\n");
     let bit = |at: &str| format!("p[place_of_{name}[{at}] >> 3] >> (7 - (place_of_{name}[{at}] & 7)) & 1");
     out += &match shape.slicing {
-        Slicing::Bit => format!("        r[j] = SPLAT(0 - (lane)({}));\n", bit("j")),
+        Slicing::Bit => format!("        lane bit = {};\n{HIDDEN}        r[j] = SPLAT(0 - bit);\n", bit("j")),
         Slicing::Vertical => format!(
             "        lane x = 0;\n        for (int i = 0; i < {m}; i++)\n            x = (lane)(x << 1 | ({}));\n        r[j] = SPLAT(x);\n",
             bit(&format!("{m} * j + i"))
@@ -263,8 +266,10 @@ pub fn spread(field: &Field, shape: Shape) -> String {
             let element = if width == 64 { u64::MAX } else { (1 << width) - 1 };
             format!(
                 "        uint64_t part[{n_words}] = {{0}};
-        for (int i = 0; i < {m}; i++)
-            part[{width} * i / 64] |= ((0 - (uint64_t)({})) & UINT64_C({element:#x})) << ({width} * i % 64);
+        for (int i = 0; i < {m}; i++) {{
+            uint64_t bit = {};
+    {HIDDEN}            part[{width} * i / 64] |= ((0 - bit) & UINT64_C({element:#x})) << ({width} * i % 64);
+        }}
         for (int k = 0; k < {}; k++)
             memcpy((uint8_t *)&r[j] + 8 * k, &part[k % {n_words}], 8);
 ",

@@ -39,6 +39,7 @@ test-long: build ## test every combination; takes hours
 bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are
 	$(MEANWHILE) cipher bench --out $(BENCH)/cipher-schedulers.json
 	$(MEANWHILE) cipher speed --out $(BENCH)/cipher-speed.json
+	$(MEANWHILE) cipher speed --mode ctr --against openssl,libgcrypt --out $(BENCH)/cipher-peers.json
 	$(MEANWHILE) cipher sboxes
 	$(MEANWHILE) audit bench --out $(BENCH)/audit-speed.json
 	$(MEANWHILE) regwin bench --out $(BENCH)/regwin-adaptive.json

@@ -9,7 +9,7 @@ use cipher::emit_c::Arch;
 use cipher::gain::{self, Care};
 use cipher::native::{self, Cc};
 use cipher::pipeline::{Schedule, Slicing, Unroll};
-use cipher::{speed, stream_cost};
+use cipher::speed;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
@@ -28,8 +28,8 @@ use crate::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
-    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, the primitive
-    /// alone and through its byte interface, or streams and OpenSSL's.
+    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, or the primitive
+    /// alone and through its byte interface.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -56,7 +56,6 @@ enum Study {
     Specialise,
     LookBehind,
     Bytes,
-    Openssl,
 }
 
 /// Runs the command.
@@ -95,13 +94,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             bytes_means(&rows).iter().for_each(|line| out.line(line));
             rows
         }
-        Study::Openssl => {
-            let mut cells = stream_cost::cells(&args.names, &args.arch);
-            cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| stream_cost::measure(cell, care))?;
-            out.line(&openssl_table(&rows).terminal(None));
-            rows
-        }
     };
     out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
@@ -126,7 +118,6 @@ fn measured<C: Serialize, R: Serialize>(
         Study::Specialise => " --study specialise",
         Study::LookBehind => " --study look-behind",
         Study::Bytes => " --study bytes",
-        Study::Openssl => " --study openssl",
     };
     let unroll = match args.unroll {
         Unroll::Auto => "",
@@ -274,27 +265,6 @@ fn bytes_table(rows: &[Value]) -> Table {
     table
 }
 
-fn openssl_table(rows: &[Value]) -> Table {
-    let columns = ["stream", "slicing", "target", "compiler", "bytes", "ours", "OpenSSL", "ratio", "interval", "OpenSSL without"];
-    let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
-    let mut table = Table::new("Streams beside OpenSSL", &columns).kind(Kind::Measured).note(note);
-    for row in rows {
-        table.push(vec![
-            Cell::words(text(row, "primitive")),
-            Cell::words(text(row, "slicing")),
-            Cell::words(text(row, "arch")),
-            Cell::words(text(row, "cc")),
-            Cell::number(number(&row["bytes"], 0)),
-            Cell::number(number(&row["cycles_per_byte"], 2)),
-            Cell::number(number(&row["cycles_per_byte_openssl"], 2)),
-            Cell::number(number(&row["ratio"], 2)),
-            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
-            Cell::words(text(row, "openssl_without")),
-        ]);
-    }
-    table
-}
-
 /// Geometric mean and worst ratio of the byte interface by target.
 fn bytes_means(rows: &[Value]) -> Vec<String> {
     let archs: BTreeSet<String> = rows.iter().map(|row| text(row, "arch")).collect();
@@ -348,7 +318,6 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
             blocks.extend(bytes_means(&rows).into_iter().map(Block::Text));
             blocks.push(Block::Table(bytes_table(&rows)));
         }
-        "openssl" => blocks.push(Block::Table(openssl_table(&rows))),
         "specialise" => blocks.push(Block::Table(specialise_table(&rows))),
         "look-behind" => {
             blocks.push(Block::Chart(window_chart(&rows).svg()));

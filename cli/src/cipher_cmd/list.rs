@@ -20,7 +20,11 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
             Cell::words(slicings.join(" ")),
             Cell::words(&primitive.source),
         ]);
-        rows.push(json!({"name": primitive.name, "kind": primitive.kind, "slicings": slicings, "source": primitive.source}));
+        let modes: Vec<String> = primitive.modes().into_iter().map(|it| it.0).collect();
+        let modes: Vec<&str> = modes.iter().map(String::as_str).chain(primitive.sponges().iter().map(|it| it.mode())).collect();
+        rows.push(json!({
+            "name": primitive.name, "kind": primitive.kind, "slicings": slicings, "modes": modes, "source": primitive.source,
+        }));
     }
     out.line(&table.terminal(None));
     out.object(&json!({"ok": true, "rows": rows}));

@@ -6,6 +6,7 @@ mod compile;
 mod constant_time;
 mod list;
 mod options;
+mod peers;
 mod run;
 mod sboxes;
 mod scaling;
@@ -61,6 +62,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> Option<Vec<report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
+        ("cipher-streams", "peers") => Some(peers::committed(evidence)),
         ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),
         _ => None,
     }

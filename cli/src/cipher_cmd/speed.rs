@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cipher::emit_c::Arch;
 use cipher::gain::Care;
 use cipher::native;
 use cipher::speed::{self, Config, Measured};
@@ -27,6 +28,18 @@ pub struct Args {
     /// Evidence file; rows that it has already are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Measure a stream instead, with --against.
+    #[arg(long, value_name = "MODE", value_parser = ["ctr"], requires = "against")]
+    mode: Option<String>,
+    /// Beside that of these libraries, in turn, separated by commas: openssl, libgcrypt.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::peers::peer, requires = "mode", conflicts_with = "build_only")]
+    against: Vec<&'static str>,
+    /// Targets of the streams, separated by commas: avx2, avx512.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::options::arch, requires = "against")]
+    arch: Vec<Arch>,
+    /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30), requires = "against")]
+    bytes: Vec<u32>,
     /// Compile only: a later run finds the programs and measures without pauses.
     #[arg(long, conflicts_with = "out")]
     build_only: bool,
@@ -37,6 +50,11 @@ const FULL: Care = Care { n_pairs: 11, ..Care::FULL };
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    if args.mode.is_some() {
+        let bytes: Vec<usize> = args.bytes.iter().map(|&n| n as usize).collect();
+        let which = super::peers::Which { names: &args.names, archs: &args.arch, peers: &args.against, bytes: &bytes };
+        return super::peers::run(which, args.quick, args.out, out);
+    }
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));

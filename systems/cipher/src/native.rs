@@ -166,16 +166,33 @@ fn two_numbers(command: &mut Command) -> Result<(f64, f64), ToolError> {
     both.ok_or_else(|| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
 }
 
-/// Least cycles of a message of `n` bytes with a counter of its own, in `rounds` rounds of `calls` calls: ours, then that
-/// of a cipher of OpenSSL's library such as `EVP_chacha20` with these processor features, as `OPENSSL_ia32cap` takes them.
-pub fn against_openssl(program: &Path, cipher: &str, features: &str, rounds: u32, calls: u32, n: usize) -> Result<(f64, f64), ToolError> {
+/// Another library, and what of it.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerCipher {
+    /// `openssl` or `libgcrypt`.
+    pub peer: &'static str,
+    /// A function of OpenSSL's library such as `EVP_chacha20`, a name of libgcrypt's such as `SERPENT128`.
+    pub cipher: &'static str,
+    /// The processor features that it does without, as `OPENSSL_ia32cap` takes them or libgcrypt names them.
+    pub without: &'static str,
+}
+
+/// Least cycles of a message of `n` bytes with a counter of its own, in `rounds` rounds of `calls` calls: ours, then the
+/// other library's, and which version that is.
+pub fn against(program: &Path, other: PeerCipher, rounds: u32, calls: u32, n: usize) -> Result<(f64, f64, String), ToolError> {
     let mut command = Command::new(program);
-    command.args(["against", cipher, &rounds.to_string(), &calls.to_string(), &n.to_string()]);
+    command.args(["against", other.peer, other.cipher, other.without, &rounds.to_string(), &calls.to_string(), &n.to_string()]);
     command.env_remove("OPENSSL_ia32cap");
-    if !features.is_empty() {
-        command.env("OPENSSL_ia32cap", features);
+    if other.peer == "openssl" && !other.without.is_empty() {
+        command.env("OPENSSL_ia32cap", other.without);
     }
-    two_numbers(&mut command)
+    let ran = tool::run(&mut command, &[], RUN_LIMIT)?.ok()?;
+    let mut words = ran.text().trim().splitn(3, ' ').map(str::to_string).collect::<Vec<_>>().into_iter();
+    let numbers: Vec<f64> = words.by_ref().take(2).filter_map(|it| it.parse().ok()).collect();
+    match (&numbers[..], words.next()) {
+        (&[ours, theirs], Some(version)) => Ok((ours, theirs, version)),
+        _ => Err(ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) }),
+    }
 }
 
 /// Runs blocks, in a row behind their key fields, through the byte interface of a built program; it also runs fewer of

@@ -1,4 +1,5 @@
-//! Streams beside OpenSSL's: cycles a byte of one message with a counter of its own, the two in turn in one process.
+//! Streams beside those of OpenSSL and libgcrypt: cycles a byte of one message with a counter of its own, the two in turn in
+//! one process.
 
 use measure::pairs::Paired;
 use measure::tool::ToolError;
@@ -6,17 +7,26 @@ use serde::Serialize;
 
 use crate::emit_c::Arch;
 use crate::gain::Care;
-use crate::native::{self, Cc};
+use crate::native::{self, Cc, PeerCipher};
 use crate::pipeline::{Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::speed::N_LAUNCHES;
 use crate::unit::Subject;
 
-/// One stream on one target with messages of one length.
+/// The other libraries.
+pub const PEERS: [&str; 2] = ["openssl", "libgcrypt"];
+/// Lengths of messages, unless others are asked for.
+pub const BYTES: [usize; 4] = [64, 1 << 10, 1 << 14, 1 << 20];
+
+/// One stream on one target with messages of one length, beside one library.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
     pub primitive: &'static str,
+    /// Its mode.
+    pub mode: &'static str,
+    /// `openssl` or `libgcrypt`.
+    pub peer: &'static str,
     /// How it is sliced.
     pub slicing: Slicing,
     /// The target.
@@ -34,62 +44,88 @@ pub struct Cell {
 pub struct Cost {
     /// Median: time-stamp cycles a byte, ours.
     pub cycles_per_byte: f64,
-    /// Median of OpenSSL's.
-    pub cycles_per_byte_openssl: f64,
-    /// Median of the ratios ours / OpenSSL's of the pairs; below 1 ours is faster.
+    /// Median of the other's.
+    pub cycles_per_byte_peer: f64,
+    /// Median of the ratios ours / theirs of the pairs; below 1 ours is faster.
     pub ratio: f64,
     /// Distribution-free 95 % interval of that median.
     pub interval: [f64; 2],
     /// Pairs of samples.
     pub pairs: usize,
-    /// Processor features that OpenSSL was told to do without, as `OPENSSL_ia32cap` takes them; empty: none.
-    pub openssl_without: &'static str,
+    /// The library as it calls itself.
+    pub peer_version: String,
+    /// Processor features that it was told to do without, in its own words; empty: none.
+    pub peer_without: &'static str,
     /// What happened to the samples, if anything.
     pub warnings: Vec<String>,
 }
 
-/// AES-128 and ChaCha20 on AVX2 and AVX-512, compiled in the way that was fastest when `speed` was published.
-pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
-    let ways = [
-        ("aes-128", Slicing::Horizontal, Arch::Avx2, Cc::Clang, Unroll::Yes),
-        ("aes-128", Slicing::Horizontal, Arch::Avx512, Cc::Clang, Unroll::Yes),
-        ("chacha20", Slicing::Vertical, Arch::Avx2, Cc::Gcc, Unroll::Yes),
-        ("chacha20", Slicing::Vertical, Arch::Avx512, Cc::Gcc, Unroll::No),
-    ];
+/// The streams that these libraries have, on AVX2 and AVX-512, compiled in the way that was fastest when `speed` was published.
+/// Empty lists of names and targets are all of them.
+pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
+    let mut ways = Vec::new();
+    for arch in [Arch::Avx2, Arch::Avx512] {
+        for aes in ["aes-128", "aes-192", "aes-256"] {
+            ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, Unroll::Yes));
+        }
+        ways.push(("chacha20", Slicing::Vertical, arch, Cc::Gcc, if arch == Arch::Avx2 { Unroll::Yes } else { Unroll::No }));
+        ways.push(("serpent-128", Slicing::Vertical, arch, Cc::Clang, Unroll::Yes));
+    }
     let mut cells = Vec::new();
-    for (primitive, slicing, arch, cc, unroll) in ways {
-        let is_named = names.is_empty() || names.iter().any(|name| name == primitive);
-        if is_named && (archs.is_empty() || archs.contains(&arch)) {
-            cells.extend([64, 1 << 10, 1 << 14, 1 << 20].map(|bytes| Cell { primitive, slicing, arch, cc, unroll, bytes }));
+    for &peer in peers {
+        for &(primitive, slicing, arch, cc, unroll) in &ways {
+            let is_wanted = names.is_empty() || names.iter().any(|name| name == primitive);
+            let is_wanted = is_wanted && (archs.is_empty() || archs.contains(&arch));
+            if is_wanted && other(peer, primitive, arch).is_some() {
+                let cell = |&bytes: &usize| Cell { primitive, mode: "ctr", peer, slicing, arch, cc, unroll, bytes };
+                cells.extend(bytes.iter().map(cell));
+            }
         }
     }
     cells
 }
 
-/// AES without its own instructions; ChaCha20 with the vectors that the target has.
-fn openssl(cell: &Cell) -> (&'static str, &'static str) {
-    match (cell.primitive, cell.arch) {
-        ("aes-128", _) => ("EVP_aes_128_ctr", "~0x200000200000000:~0x0"),
-        (_, Arch::Avx512) => ("EVP_chacha20", ""),
-        _ => ("EVP_chacha20", "~0x0:~0xd0030000"),
-    }
+/// AES without its own instructions; the others with the vectors that the target has. `None`: the library has no such cipher.
+fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> {
+    let is_openssl = peer == "openssl";
+    let cipher = match (primitive, is_openssl) {
+        ("aes-128", true) => "EVP_aes_128_ctr",
+        ("aes-192", true) => "EVP_aes_192_ctr",
+        ("aes-256", true) => "EVP_aes_256_ctr",
+        ("chacha20", true) => "EVP_chacha20",
+        ("aes-128", false) => "AES",
+        ("aes-192", false) => "AES192",
+        ("aes-256", false) => "AES256",
+        ("chacha20", false) => "CHACHA20",
+        ("serpent-128", false) => "SERPENT128",
+        _ => return None,
+    };
+    let without = match (is_openssl, arch) {
+        (true, _) if primitive.starts_with("aes") => "~0x200000200000000:~0x0",
+        (true, Arch::Avx512) => "",
+        (true, _) => "~0x0:~0xd0030000",
+        (false, Arch::Avx512) => "intel-aesni,intel-vaes-vpclmul",
+        (false, _) => "intel-aesni,intel-vaes-vpclmul,intel-avx512",
+    };
+    Some(PeerCipher { peer, cipher, without })
 }
 
 /// Measures a cell: each launch of the program runs both in turn.
 pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, "-O3");
-    recipe.mode = Some("ctr".into());
+    recipe.mode = Some(cell.mode.into());
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let program = recipe.build(&made)?;
-    let (cipher, features) = openssl(cell);
+    let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");
     let calls = (200_000 / cell.bytes).clamp(1, 400) as u32;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs, mut peer_version) = (Vec::new(), Vec::new(), String::new());
     for _ in 0..care.n_pairs {
         let mut least = (f64::MAX, f64::MAX);
         for _ in 0..N_LAUNCHES {
-            let (a, b) = native::against_openssl(&program, cipher, features, 40, calls, cell.bytes)?;
+            let (a, b, version) = native::against(&program, other, 40, calls, cell.bytes)?;
             least = (least.0.min(a), least.1.min(b));
+            peer_version = version;
         }
         ours.push(least.0 / cell.bytes as f64);
         theirs.push(least.1 / cell.bytes as f64);
@@ -97,11 +133,12 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let summary = Paired { a: ours, b: theirs }.summary();
     Ok(Cost {
         cycles_per_byte: summary.a_median,
-        cycles_per_byte_openssl: summary.b_median,
+        cycles_per_byte_peer: summary.b_median,
         ratio: summary.ratio,
         interval: [summary.ratio_low, summary.ratio_high],
         pairs: summary.n,
-        openssl_without: features,
+        peer_version,
+        peer_without: other.without,
         warnings: summary.warnings.iter().map(ToString::to_string).collect(),
     })
 }

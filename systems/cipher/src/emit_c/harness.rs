@@ -215,7 +215,7 @@ fn bench(shape: Shape, unit: &Unit, against: &str) -> String {
         (true, false, true) => " || secret_blocks() || secret_mode()",
     };
     let bench_against = if has_stream {
-        "    if (argc == 6 && !strcmp(argv[1], \"against\"))\n        return against(argv[2], atoi(argv[3]), atoi(argv[4]), (size_t)atol(argv[5]));\n"
+        "    if (argc == 8 && !strcmp(argv[1], \"against\"))\n        return against(argv[2], argv[3], argv[4], atoi(argv[5]), atoi(argv[6]), (size_t)atol(argv[7]));\n"
     } else {
         ""
     };

@@ -8,6 +8,7 @@ mod expr;
 mod harness;
 mod moves_check;
 mod network;
+mod peers;
 mod sponge;
 mod sponge_harness;
 mod stream_harness;

@@ -1,0 +1,116 @@
+//! `meanwhile cipher speed --mode ctr --against LIST`: streams beside those of other libraries, in pairs.
+
+use std::path::PathBuf;
+
+use cipher::emit_c::Arch;
+use cipher::gain::Care;
+use cipher::{native, stream_cost};
+use report::page::Block;
+use report::svg::{Ratio, RatioChart};
+use report::{Cell, Evidence, Kind, Table};
+use serde_json::{Value, json};
+
+use super::speed::Store;
+use crate::evidence::machine_here;
+use crate::output::{Failure, Output};
+
+/// A library by name.
+pub fn peer(text: &str) -> Result<&'static str, String> {
+    stream_cost::PEERS.into_iter().find(|it| *it == text).ok_or_else(|| format!("choose {}", stream_cost::PEERS.join(" or ")))
+}
+
+/// What is measured; empty lists stand for all.
+pub struct Which<'a> {
+    /// Primitives.
+    pub names: &'a [String],
+    /// Targets.
+    pub archs: &'a [Arch],
+    /// Libraries.
+    pub peers: &'a [&'static str],
+    /// Lengths of messages.
+    pub bytes: &'a [usize],
+}
+
+/// Runs the command.
+pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Output) -> Result<(), Failure> {
+    let bytes = if which.bytes.is_empty() { &stream_cost::BYTES } else { which.bytes };
+    let cells = stream_cost::cells(which.names, which.archs, which.peers, bytes);
+    if cells.is_empty() {
+        let help = "openssl has aes-128, aes-192, aes-256 and chacha20, libgcrypt these and serpent-128; targets are avx2 and avx512";
+        return Err(Failure::user("these libraries have no such stream", Some(help)));
+    }
+    let care = if quick { Care::QUICK } else { Care::FULL };
+    let suffix = if quick { " --quick" } else { "" };
+    let command = format!("meanwhile cipher speed --mode ctr --against {}{suffix} --out FILE", which.peers.join(","));
+    let mut store = Store::open(store, command)?;
+    let bar = out.progress(cells.len() as u64);
+    for cell in &cells {
+        bar.set_message(format!("{} {} {} {}", cell.primitive, cell.arch.name(), cell.peer, cell.bytes));
+        if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
+            let cost = stream_cost::measure(cell, care).map_err(Failure::tool)?;
+            let mut row = serde_json::to_value(cell).expect("plain data");
+            for (name, value) in serde_json::to_value(&cost).expect("plain data").as_object().expect("an object") {
+                row[name] = value.clone();
+            }
+            store.push(row)?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let rows: Vec<Value> = cells.iter().filter_map(|cell| store.find(cell).cloned()).collect();
+    out.line(&table(&rows).terminal(None));
+    out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
+    Ok(())
+}
+
+fn text(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap_or_default().to_string()
+}
+
+fn number(value: &Value, digits: usize) -> String {
+    value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"))
+}
+
+fn table(rows: &[Value]) -> Table {
+    let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "without"];
+    let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
+    let mut table = Table::new("Streams beside those of other libraries", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        table.push(vec![
+            Cell::words(format!("{} {}", text(row, "primitive"), text(row, "slicing"))),
+            Cell::words(text(row, "arch")),
+            Cell::words(text(row, "cc")),
+            Cell::number(number(&row["bytes"], 0)),
+            Cell::number(number(&row["cycles_per_byte"], 2)),
+            Cell::number(number(&row["cycles_per_byte_peer"], 2)),
+            Cell::number(number(&row["ratio"], 2)),
+            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::words(text(row, "peer")),
+            Cell::words(text(row, "peer_without")),
+        ]);
+    }
+    table
+}
+
+/// The ratios with their intervals.
+fn chart(rows: &[Value]) -> RatioChart {
+    let value = |value: &Value| value.as_f64().unwrap_or(1.0);
+    let ratio = |row: &Value| Ratio {
+        name: format!("{} {} {} B, {}", text(row, "primitive"), text(row, "arch"), row["bytes"], text(row, "peer")),
+        ratio: value(&row["ratio"]),
+        low: value(&row["interval"][0]),
+        high: value(&row["interval"][1]),
+    };
+    RatioChart {
+        title: "Streams beside those of other libraries".into(),
+        meaning: "ours / theirs: below 1 ours takes less time; the line is the interval".into(),
+        kind: Kind::Measured,
+        rows: rows.iter().map(ratio).collect(),
+    }
+}
+
+/// The committed results.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    vec![Block::Text(evidence.origin()), Block::Chart(chart(&rows).svg()), Block::Table(table(&rows))]
+}

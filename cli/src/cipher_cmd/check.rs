@@ -64,8 +64,8 @@ struct Verdict {
 }
 
 fn folder(folder: &Path, which: &Which, out: &mut Output) -> Result<(), Failure> {
-    if which.entry.is_some() {
-        return Err(Failure::user("--entry is for one file, and each file of a folder has its own", None));
+    if which.entry.is_some() || which.layout.is_some() {
+        return Err(Failure::user("--entry and --layout are for one file, and each file of a folder has its own", None));
     }
     let mut files = Vec::new();
     programs(folder, &mut files)?;

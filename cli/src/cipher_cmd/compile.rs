@@ -36,7 +36,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let subject = args.which.load(out)?;
+    let subject = args.which.load_with_bytes(out)?;
     let mut recipe = args.how.recipe(&subject)?;
     recipe.options.dump_after = args.dump_after.clone();
     recipe.mode = args.mode.clone();

@@ -11,6 +11,7 @@ use cipher::passes::schedule_mslice::LOOK_BEHIND;
 use cipher::pipeline::{Options, Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
+use cipher::user_layout;
 use machine::Machine;
 use report::did_you_mean;
 
@@ -28,6 +29,9 @@ pub struct Which {
     /// The node to work on instead of a file's last.
     #[arg(long, value_name = "NODE")]
     pub entry: Option<String>,
+    /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
+    #[arg(long, value_name = "FILE")]
+    pub layout: Option<PathBuf>,
 }
 
 /// How it is compiled.
@@ -84,12 +88,32 @@ impl Which {
         Ok(subject)
     }
 
+    /// The same, with a byte interface where there is no doubt about it; a note says so.
+    pub fn load_with_bytes(&self, out: &mut Output) -> Result<Subject, Failure> {
+        let subject = self.load(out)?;
+        if subject.primitive.is_some() {
+            return Ok(subject);
+        }
+        let path = Path::new(&self.subject);
+        let (subject, is_guessed) = subject.guessed(path);
+        if is_guessed {
+            let place = user_layout::beside(path);
+            out.warning(&format!(
+                "no layout says where the bytes of `{}` go: they are taken in order (write {} to say otherwise)",
+                subject.entry,
+                place.display()
+            ));
+        }
+        Ok(subject)
+    }
+
     /// Loads and checks the program.
     pub fn load_quietly(&self) -> Result<Subject, Failure> {
         if let Some(bundled) = Subject::bundled(&self.subject) {
-            if self.entry.is_some() || !self.include.is_empty() {
+            if self.entry.is_some() || self.layout.is_some() || !self.include.is_empty() {
                 let help = format!("to work on a file of that name write `./{}`", self.subject);
-                return Err(Failure::user(format!("`{}` is a bundled primitive: --entry and -I are for files", self.subject), Some(&help)));
+                let message = format!("`{}` is a bundled primitive: --entry, --layout and -I are for files", self.subject);
+                return Err(Failure::user(message, Some(&help)));
             }
             return bundled.map_err(Failure::User);
         }
@@ -100,7 +124,12 @@ impl Which {
             let help = help.unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
             return Err(Failure::user(format!("`{}` is neither a bundled primitive nor a file", self.subject), Some(&help)));
         }
-        Subject::file(path, &self.include, self.entry.as_deref()).map_err(Failure::User)
+        let subject = Subject::file(path, &self.include, self.entry.as_deref()).map_err(Failure::User)?;
+        let layout = self.layout.clone().or_else(|| Some(user_layout::beside(path)).filter(|it| it.exists()));
+        match layout {
+            Some(layout) => subject.with_layout(&layout, path, self.entry.as_deref()).map_err(Failure::User),
+            None => Ok(subject),
+        }
     }
 }
 
@@ -213,6 +242,23 @@ fn yes_no(text: &str) -> Result<bool, String> {
         "no" => Ok(false),
         _ => Err("choose yes or no".into()),
     }
+}
+
+/// Refuses names that are neither bundled nor files with a layout beside them.
+pub fn check_names(names: &[String]) -> Result<(), Failure> {
+    for name in names.iter().filter(|name| !primitives().iter().any(|p| p.name == **name)) {
+        if !Path::new(name).is_file() {
+            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
+            return Err(Failure::user(format!("there is no primitive `{name}`, and no file"), help.as_deref()));
+        }
+        let layout = user_layout::beside(Path::new(name));
+        if !layout.exists() {
+            let help = format!("write {}; docs/format/ciphers.md has the form", layout.display());
+            return Err(Failure::user(format!("`{name}` has no layout, so nothing says where its bytes go"), Some(&help)));
+        }
+        Subject::named(name).map_err(Failure::User)?;
+    }
+    Ok(())
 }
 
 /// A C compiler by name.

@@ -71,7 +71,7 @@ fn read_cases(subject: &cipher::unit::Subject, word: Option<u32>) -> Result<Vec<
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let mut all = Vec::new();
     for (idx, line) in text.lines().enumerate() {
-        let fields = cases::parse_line(line, &known).and_then(|fields| match subject.primitive {
+        let fields = cases::parse_line(line, &known).and_then(|fields| match &subject.primitive {
             Some(primitive) => cases::compose(primitive, fields),
             None => Ok(fields),
         });

@@ -13,6 +13,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::options;
 use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
@@ -20,7 +21,7 @@ use crate::report_cmd::SystemReport;
 /// Arguments of `meanwhile cipher speed`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Primitives; one variant of each if none is named.
+    /// Primitives, or Usuba files with a layout beside them; one variant of each if none is named.
     names: Vec<String>,
     /// Fewer combinations and runs.
     #[arg(long)]
@@ -55,6 +56,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let which = super::peers::Which { names: &args.names, archs: &args.arch, peers: &args.against, bytes: &bytes };
         return super::peers::run(which, args.quick, args.out, out);
     }
+    options::check_names(&args.names)?;
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));

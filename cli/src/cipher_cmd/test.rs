@@ -5,12 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cipher::emit_c::Arch;
-use cipher::library::primitives;
 use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};
 use cipher::suite::{self, Filter, Outcome, Row};
 use measure::tool::ToolError;
-use report::{Cell, Table, did_you_mean};
+use report::{Cell, Table};
 use serde_json::{Value, json};
 
 use super::options;
@@ -19,7 +18,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile cipher test`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Primitives; all if none is named.
+    /// Primitives, or Usuba files with layout and vectors beside them; all primitives if none is named.
     names: Vec<String>,
     /// A subset that has every primitive, slicing, target and compiler; this is the default.
     #[arg(long, conflicts_with = "matrix")]
@@ -57,11 +56,10 @@ fn yes_or_no(text: &str) -> Result<Unroll, String> {
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    options::check_names(&args.names)?;
     for name in &args.names {
-        if !primitives().iter().any(|p| p.name == *name) {
-            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
-            return Err(Failure::user(format!("there is no primitive `{name}`"), help.as_deref()));
-        }
+        suite::vectors(name)
+            .map_err(|why| Failure::user(why, Some("vectors of FILE.ua lie in FILE.json; docs/format/ciphers.md has the form")))?;
     }
     let filter = Filter {
         names: args.names.clone(),

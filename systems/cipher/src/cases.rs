@@ -8,7 +8,7 @@ use crate::emit_c::Unit;
 use crate::interp::{self, Port};
 use crate::layout::Layout;
 use crate::library::Primitive;
-use crate::run_text::{from_hex, interpret, to_hex};
+use crate::run_text::{from_hex, interpret_program, to_hex};
 use crate::unit::Subject;
 
 /// Named values of one case, as written.
@@ -35,7 +35,7 @@ pub fn parse_line(line: &str, known: &[&str]) -> Result<Fields, String> {
 
 /// The fields that a line for this subject may have.
 pub fn known_fields(subject: &Subject, word: Option<u32>) -> Vec<String> {
-    match subject.primitive {
+    match &subject.primitive {
         None => ports(subject, word).0.iter().map(|p| p.name.to_string()).collect(),
         Some(primitive) => {
             let parts = primitive.compose.values().flatten().filter(|p| !p.starts_with("hex:"));
@@ -96,7 +96,7 @@ pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, Stri
 /// All fields of a case in the order of `unit`, as bytes.
 pub fn case_bytes(subject: &Subject, unit: &Unit, word: Option<u32>, fields: &Fields) -> Result<Vec<u8>, String> {
     let mut all = Vec::new();
-    match subject.primitive {
+    match &subject.primitive {
         Some(_) => {
             for field in &unit.fields {
                 let text = fields.get(&field.name).ok_or_else(|| format!("field `{}` is missing", field.name))?;
@@ -178,8 +178,8 @@ pub fn output_line(subject: &Subject, word: Option<u32>, bytes: &[u8]) -> String
 
 /// The output line that the interpreter gives; `Err` says what is wrong with the case.
 pub fn interpret_line(subject: &Subject, word: Option<u32>, fields: &Fields) -> Result<String, String> {
-    match subject.primitive {
-        Some(primitive) => interpret(primitive, fields),
+    match &subject.primitive {
+        Some(primitive) => interpret_program(&subject.ast, primitive, fields),
         None => {
             let (inputs, outputs) = ports(subject, word);
             let args = inputs.iter().map(|port| port_words(port, fields)).collect::<Result<Vec<_>, _>>()?;

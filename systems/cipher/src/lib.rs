@@ -24,3 +24,4 @@ pub mod suite;
 pub mod syntax;
 pub mod transpose;
 pub mod unit;
+pub mod user_layout;

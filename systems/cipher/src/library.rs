@@ -40,7 +40,7 @@ pub struct Primitive {
     pub short: Option<String>,
     /// What a block is made of in counter modes, by mode; block ciphers have `ctr` without being told.
     #[serde(default, rename = "modes")]
-    own_modes: BTreeMap<String, Vec<String>>,
+    pub(crate) own_modes: BTreeMap<String, Vec<String>>,
 }
 
 /// A field of a case and the layout of its bytes.
@@ -74,6 +74,22 @@ struct Index {
     primitive: Vec<Primitive>,
 }
 
+/// The vectors of a file such as `ciphers/aes-128.json`; `Err` says what is wrong with it.
+pub fn parse_vectors(text: &str) -> Result<Vec<Vector>, String> {
+    const FIELDS: [&str; 7] = ["key", "tweak", "nonce", "counter", "sigma", "ad", "input"];
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
+    let vector = |v: &serde_json::Value| Vector {
+        fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
+        output: string(&v["output"]),
+    };
+    let all = json["vectors"].as_array().ok_or("it has no list `vectors`")?;
+    if all.is_empty() {
+        return Err("its list `vectors` is empty".into());
+    }
+    Ok(all.iter().map(vector).collect())
+}
+
 /// All primitives in the order of the index.
 pub fn primitives() -> &'static [Primitive] {
     static ALL: OnceLock<Vec<Primitive>> = OnceLock::new();
@@ -94,16 +110,23 @@ pub fn file(name: &str) -> Option<&'static str> {
 }
 
 impl Primitive {
+    /// One line about it.
+    pub fn title(&self) -> String {
+        let source = if self.source.is_empty() { String::new() } else { format!(" ({})", self.source) };
+        format!("{}: {}{source}", self.name, self.kind)
+    }
+
     /// Its Usuba text.
     pub fn text(&self) -> &'static str {
         file(&self.file).expect("a test looks up every bundled file")
     }
 
-    /// Its modes and what a block is made of in each; in a block cipher's `ctr` all of it is a big-endian counter.
+    /// Its modes and what a block is made of in each; in a block cipher's `ctr` all of it is a big-endian counter, where
+    /// that has 32, 64 or 128 bits.
     pub fn modes(&self) -> Vec<(String, Vec<String>)> {
         let mut modes: Vec<_> = self.own_modes.clone().into_iter().collect();
-        if self.kind.ends_with("block cipher") {
-            let bits = 8 * Layout::parse(&self.output).expect("a test parses every bundled layout").n_bytes;
+        let bits = 8 * Layout::parse(&self.output).expect("layouts are parsed when they are read").n_bytes;
+        if self.kind.ends_with("block cipher") && [32, 64, 128].contains(&bits) && !self.own_modes.contains_key("ctr") {
             modes.push(("ctr".to_string(), vec![format!("counter:be{bits}")]));
         }
         modes
@@ -130,15 +153,8 @@ impl Primitive {
 
 /// The vectors in the file of this primitive or mode.
 pub fn vectors(name: &str) -> Vec<Vector> {
-    const FIELDS: [&str; 7] = ["key", "tweak", "nonce", "counter", "sigma", "ad", "input"];
     let text = file(&format!("{name}.json")).expect("every primitive and mode has vectors");
-    let json: serde_json::Value = serde_json::from_str(text).expect("a test parses every bundled file");
-    let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
-    let vector = |v: &serde_json::Value| Vector {
-        fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
-        output: string(&v["output"]),
-    };
-    json["vectors"].as_array().expect("vectors is a list").iter().map(vector).collect()
+    parse_vectors(text).expect("a test parses every bundled file")
 }
 
 macro_rules! files {

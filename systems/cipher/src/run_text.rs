@@ -10,9 +10,13 @@ use crate::syntax::load_text;
 
 /// The output of `primitive` for these fields, all in hex; `Err` says what is wrong with them.
 pub fn interpret(primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<String, String> {
-    let program = parse(primitive)?;
-    let mut keys = scheduled(&program, primitive, fields)?.into_iter();
-    let (ports, _) = interface(&program, &primitive.entry)?;
+    interpret_program(&parse(primitive)?, primitive, fields)
+}
+
+/// The same for a program that is loaded.
+pub fn interpret_program(program: &Program, primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<String, String> {
+    let mut keys = scheduled(program, primitive, fields)?.into_iter();
+    let (ports, _) = interface(program, &primitive.entry)?;
     let mut args = Vec::new();
     for port in &ports {
         args.push(match primitive.params.get(&*port.name) {
@@ -20,8 +24,8 @@ pub fn interpret(primitive: &Primitive, fields: &BTreeMap<String, String>) -> Re
             None => keys.next().ok_or_else(|| format!("no key schedule gives `{}`", port.name))?,
         });
     }
-    let results = run(&program, &primitive.entry, &args)?;
-    let (_, outputs) = interface(&program, &primitive.entry)?;
+    let results = run(program, &primitive.entry, &args)?;
+    let (_, outputs) = interface(program, &primitive.entry)?;
     let (Some(words), Some(port)) = (results.first(), outputs.first()) else { return Err("there is no output".into()) };
     Ok(to_hex(&Layout::parse(&primitive.output)?.bytes(words, port.m)))
 }

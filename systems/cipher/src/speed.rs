@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::emit_c::Arch;
 use crate::gain::Care;
-use crate::library::primitives;
+use crate::library::{primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::{Made, Recipe};
@@ -70,27 +70,22 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
     ];
     const QUICK: [&str; 6] = ["aes-128", "ascon-p12", "chacha20", "gift-128", "rectangle-80", "serpent-128"];
     let mut all = Vec::new();
-    for primitive in primitives() {
-        let wanted = if names.is_empty() { !VARIANTS.contains(&primitive.name.as_str()) } else { names.contains(&primitive.name) };
-        if !wanted || (quick && names.is_empty() && !QUICK.contains(&primitive.name.as_str())) {
+    let bundled = primitives().iter().map(|it| it.name.clone());
+    let files = names.iter().filter(|it| primitive(it).is_none()).cloned();
+    for name in bundled.chain(files) {
+        let wanted = if names.is_empty() { !VARIANTS.contains(&name.as_str()) } else { names.contains(&name) };
+        if !wanted || (quick && names.is_empty() && !QUICK.contains(&name.as_str())) {
             continue;
         }
-        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+        let Ok(subject) = Subject::named(&name) else { continue };
         for slicing in subject.slicings(None) {
             for arch in [Arch::X86_64, Arch::Avx2, Arch::Avx512] {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let in_quick = cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;
                         if !quick || in_quick {
-                            all.push(Config {
-                                primitive: primitive.name.clone(),
-                                slicing,
-                                arch,
-                                cc,
-                                opt: "-O3",
-                                unroll,
-                                schedule: Schedule::Auto,
-                            });
+                            let primitive = name.clone();
+                            all.push(Config { primitive, slicing, arch, cc, opt: "-O3", unroll, schedule: Schedule::Auto });
                         }
                     }
                 }
@@ -106,7 +101,7 @@ pub const N_LAUNCHES: usize = 3;
 
 /// Compiles one combination; `None` if it is too large. The program is kept, so a later call is quick.
 pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
-    let subject = Subject::bundled(&config.primitive).expect("configurations name bundled primitives").expect("bundled programs are right");
+    let Ok(subject) = Subject::named(&config.primitive) else { return Ok(None) };
     let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
     recipe.options.schedule = config.schedule;
     let Ok(made) = recipe.make(&subject) else { return Ok(None) };

@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
-use crate::library::{self, Primitive, primitives};
+use crate::library::{self, Vector, primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
+use crate::user_layout;
 
 /// Equations above which a C compiler is only asked for -O0: more takes it minutes and gigabytes.
 const OPTIMISED_MAX: usize = 12_000;
@@ -81,9 +82,35 @@ impl Filter {
     }
 }
 
-fn slicings(primitive: &Primitive) -> Vec<Slicing> {
-    let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
-    subject.slicings(None)
+fn slicings(name: &str) -> Vec<Slicing> {
+    Subject::named(name).map_or_else(|_| Vec::new(), |subject| subject.slicings(None))
+}
+
+/// The modes of a bundled primitive that do not count.
+fn sponges(name: &str) -> &'static [Sponge] {
+    primitive(name).map_or(&[], |it| it.sponges())
+}
+
+/// The published vectors of a bundled primitive, or those beside a user's file.
+pub fn vectors(name: &str) -> Result<Vec<Vector>, String> {
+    if let Some(primitive) = primitive(name) {
+        return Ok(primitive.vectors());
+    }
+    let path = user_layout::vectors_beside(Path::new(name));
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read the vectors {}: {error}", path.display()))?;
+    library::parse_vectors(&text).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// All bundled primitives, whose places choose their combinations, and the user's files that are wanted.
+fn all_names(filter: &Filter) -> Vec<String> {
+    let files = filter.names.iter().filter(|it| primitive(it).is_none()).cloned();
+    primitives().iter().map(|it| it.name.clone()).chain(files).collect()
+}
+
+/// All bundled primitives, or these and user's files.
+fn names(filter: &Filter) -> Vec<String> {
+    let bundled = primitives().iter().map(|it| &it.name).filter(|it| filter.names.is_empty() || filter.names.contains(it));
+    bundled.chain(filter.names.iter().filter(|it| primitive(it).is_none())).cloned().collect()
 }
 
 /// Every primitive in each of its slicings and on each target at least once, both compilers in
@@ -93,21 +120,24 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
         return matrix(filter).into_iter().filter(|row| row.opt == "-O1").collect();
     }
     let mut rows = Vec::new();
-    for (n, primitive) in primitives().iter().enumerate() {
+    for (n, primitive) in all_names(filter).iter().enumerate() {
         let slicings = slicings(primitive);
+        if slicings.is_empty() {
+            continue;
+        }
         for (k, arch) in Arch::ALL.into_iter().enumerate() {
             // Bitsliced code is the largest and the same everywhere, so it goes to two targets.
             let slicing = slicings[(k + n) % slicings.len()];
             let unroll = if slicing == Slicing::Bit { Unroll::No } else { [Unroll::Auto, Unroll::No][(k + n) % 2] };
             rows.push(row(primitive, slicing, arch, Cc::ALL[(k + n) % 2], unroll, "-O1"));
         }
-        let covered: Vec<Slicing> = rows.iter().filter(|r| r.primitive == primitive.name).map(|r| r.slicing).collect();
+        let covered: Vec<Slicing> = rows.iter().filter(|r| r.primitive == *primitive).map(|r| r.slicing).collect();
         for slicing in slicings.into_iter().filter(|s| !covered.contains(s)) {
             rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
         }
         // A mode is more C around the same code, most of it in no slicing.
-        for (k, sponge) in primitive.sponges().iter().enumerate() {
-            let own: Vec<Row> = rows.iter().filter(|r| r.primitive == primitive.name && r.mode.is_none()).cloned().collect();
+        for (k, sponge) in sponges(primitive).iter().enumerate() {
+            let own: Vec<Row> = rows.iter().filter(|r| r.primitive == *primitive && r.mode.is_none()).cloned().collect();
             rows.extend(own.into_iter().map(|row| Row { mode: Some(sponge.mode()), cc: Cc::ALL[(n + k + row.arch as usize) % 2], ..row }));
         }
     }
@@ -118,14 +148,17 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
 /// Every combination, and one at -O3 for each primitive.
 pub fn matrix(filter: &Filter) -> Vec<Row> {
     let mut rows = Vec::new();
-    for primitive in primitives().iter().filter(|p| filter.names.is_empty() || filter.names.contains(&p.name)) {
+    for primitive in &names(filter) {
         let slicings = slicings(primitive);
+        if slicings.is_empty() {
+            continue;
+        }
         for slicing in &slicings {
             for arch in Arch::ALL {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let row = row(primitive, *slicing, arch, cc, unroll, "-O1");
-                        rows.extend(primitive.sponges().iter().map(|it| Row { mode: Some(it.mode()), ..row.clone() }));
+                        rows.extend(sponges(primitive).iter().map(|it| Row { mode: Some(it.mode()), ..row.clone() }));
                         rows.push(row);
                     }
                 }
@@ -138,7 +171,7 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
     rows
 }
 
-fn row(primitive: &Primitive, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
+fn row(primitive: &str, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
     // Half of the targets get the slicing's scheduler, the other half the order of the other passes.
     let schedule = match (arch, slicing) {
         (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
@@ -146,7 +179,7 @@ fn row(primitive: &Primitive, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unro
         (Arch::Avx2, _) => Schedule::Auto,
         (Arch::Sse | Arch::Neon, _) => Schedule::None,
     };
-    Row { primitive: primitive.name.clone(), mode: None, slicing, arch, cc, schedule, unroll, opt }
+    Row { primitive: primitive.to_string(), mode: None, slicing, arch, cc, schedule, unroll, opt }
 }
 
 /// Compiles one combination and runs every vector through it, several times over so that every
@@ -155,7 +188,14 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     if let Some(feature) = native::missing_feature(row.arch) {
         return Ok(Outcome::Skipped(feature));
     }
-    let subject = Subject::bundled(&row.primitive).expect("rows name bundled primitives").expect("bundled programs are right");
+    let subject = match Subject::named(&row.primitive) {
+        Ok(subject) => subject,
+        Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),
+    };
+    let vectors = match vectors(&row.primitive) {
+        Ok(vectors) => vectors,
+        Err(why) => return Ok(Outcome::Failed(why)),
+    };
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
     recipe.options.schedule = row.schedule;
     recipe.mode = row.mode.map(str::to_string);
@@ -167,20 +207,22 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
         recipe.opt = "-O0";
     }
     let program = recipe.build(&made)?;
-    let primitive = subject.primitive.expect("the subject is bundled");
     if let Some((sponge, _)) = made.unit.sponge {
         return test_mode(sponge, row, &program);
     }
-    let vectors = primitive.vectors();
+    let primitive = subject.primitive.as_ref().expect("a named subject has a layout");
     let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();
     let mut cases = Vec::new();
     for vector in vectors.iter().cycle().take(n_cases) {
-        let fields = compose(primitive, vector.fields.clone()).expect("bundled vectors are complete");
-        cases.push(case_bytes(&subject, &made.unit, None, &fields).expect("bundled vectors fit"));
+        let fields = compose(primitive, vector.fields.clone());
+        match fields.and_then(|fields| case_bytes(&subject, &made.unit, None, &fields)) {
+            Ok(bytes) => cases.push(bytes),
+            Err(why) => return Ok(Outcome::Failed(format!("vector {} does not fit: {why}", 1 + cases.len() % vectors.len()))),
+        }
     }
     let outputs = native::run_cases(&program, row.arch, &cases, made.unit.output_bytes())?;
     for (case, (output, vector)) in outputs.iter().zip(vectors.iter().cycle()).enumerate() {
-        if to_hex(output) != vector.output {
+        if !to_hex(output).eq_ignore_ascii_case(&vector.output) {
             return Ok(Outcome::Failed(format!("vector {} in slice {case} gives {}", 1 + case % vectors.len(), to_hex(output))));
         }
     }

@@ -12,6 +12,7 @@ use crate::library::{self, Primitive};
 use crate::pipeline::{self, Compiled, Options, Slicing};
 use crate::syntax::ast::{Program, Size, Type};
 use crate::syntax::{load, load_text};
+use crate::user_layout;
 
 /// What the commands work on.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub struct Subject {
     pub ast: Program,
     /// The node that works on a block.
     pub entry: String,
-    /// The bundled primitive, unless it is a user's file.
-    pub primitive: Option<&'static Primitive>,
+    /// Where its bytes go: of a bundled primitive, or of a user's file with a layout.
+    pub primitive: Option<Primitive>,
     /// Remarks of the checker.
     pub warnings: Vec<Diagnostic>,
 }
@@ -32,7 +33,7 @@ impl Subject {
         let primitive = library::primitive(name)?;
         Some(load_text(&primitive.file, primitive.text(), &[]).and_then(|ast| {
             let warnings = elaborate::check(&ast)?;
-            Ok(Subject { ast, entry: primitive.entry.clone(), primitive: Some(primitive), warnings })
+            Ok(Subject { ast, entry: primitive.entry.clone(), primitive: Some(primitive.clone()), warnings })
         }))
     }
 
@@ -40,6 +41,29 @@ impl Subject {
     pub fn file(path: &Path, include_dirs: &[PathBuf], entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
         let ast = load(path, include_dirs)?;
         Subject::checked(ast, entry)
+    }
+
+    /// A bundled primitive, or a user's file with the layout beside it.
+    pub fn named(name: &str) -> Result<Subject, Vec<Diagnostic>> {
+        if let Some(bundled) = Subject::bundled(name) {
+            return bundled;
+        }
+        let path = Path::new(name);
+        Subject::file(path, &[], None)?.with_layout(&user_layout::beside(path), path, None)
+    }
+
+    /// The same program with bytes laid out as this file says; `entry` as the user named it.
+    pub fn with_layout(self, layout: &Path, program: &Path, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+        let primitive = user_layout::read(layout, program, &self.ast, entry)?;
+        Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
+    }
+
+    /// The same program with bytes in the order of its parameters, if there is no doubt about it.
+    pub fn guessed(self, program: &Path) -> (Subject, bool) {
+        let stem = program.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+        let primitive = user_layout::guess(&stem, &self.ast, &self.entry);
+        let is_guessed = primitive.is_some();
+        (Subject { primitive, ..self }, is_guessed)
     }
 
     /// A text in memory, as if it were a file of this name.
@@ -63,18 +87,18 @@ impl Subject {
 
     /// The name for tables and messages.
     pub fn name(&self) -> &str {
-        self.primitive.map_or(&self.entry, |p| &p.name)
+        self.primitive.as_ref().map_or(&self.entry, |p| &p.name)
     }
 
     /// The nodes that C code calls: the entry, then the key schedule.
     pub fn entries(&self) -> Vec<&str> {
-        let schedule = self.primitive.and_then(|p| p.schedule.as_deref());
+        let schedule = self.primitive.as_ref().and_then(|p| p.schedule.as_deref());
         std::iter::once(self.entry.as_str()).chain(schedule).collect()
     }
 
     /// The same with what a mode needs.
     pub fn entries_for(&self, sponge: Option<Sponge>) -> Vec<&str> {
-        let short = self.primitive.and_then(|p| p.short.as_deref()).filter(|_| sponge == Some(Sponge::Aead));
+        let short = self.primitive.as_ref().and_then(|p| p.short.as_deref()).filter(|_| sponge == Some(Sponge::Aead));
         self.entries().into_iter().chain(short).collect()
     }
 
@@ -93,7 +117,7 @@ impl Subject {
         let bits = |node: &str| -> Vec<Decl> { decls(&self.ast, node, compiled.slicing, word) };
         let entry_decls = bits(&self.entry);
         let mut fields = Vec::new();
-        let (schedule, n_schedule) = match self.primitive.and_then(|p| p.schedule.as_ref().map(|s| (p, s))) {
+        let (schedule, n_schedule) = match self.primitive.as_ref().and_then(|p| p.schedule.as_ref().map(|s| (p, s))) {
             None => (None, 0),
             Some((primitive, name)) => {
                 let decls = bits(name);
@@ -110,7 +134,7 @@ impl Subject {
         let mut at = 0;
         let mut params = Vec::new();
         for decl in entry_decls.iter().filter(|d| !d.is_result) {
-            let source = match self.primitive {
+            let source = match &self.primitive {
                 None => Source::Field(field_index(&mut fields, &decl.name, Layout::plain(decl.n_words * decl.m as usize), decl)),
                 Some(primitive) => match primitive.params.get(&decl.name) {
                     Some(field) => Source::Field(field_index(&mut fields, &field.field, field.layout(), decl)),
@@ -124,7 +148,7 @@ impl Subject {
             params.push(source);
         }
         let outputs = entry_decls.iter().filter(|d| d.is_result).map(|d| {
-            let (name, layout) = match self.primitive {
+            let (name, layout) = match &self.primitive {
                 Some(p) => ("output".to_string(), Layout::parse(&p.output).expect("a test parses every bundled layout")),
                 None => (d.name.clone(), Layout::plain(d.n_words * d.m as usize)),
             };
@@ -133,23 +157,26 @@ impl Subject {
         let outputs = outputs.collect();
         let dims = entry_decls.iter().map(|d| d.dims.clone()).collect();
         let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
-        let name = self.primitive.map(|p| c_prefix(&p.name));
-        let title = self.primitive.map_or_else(|| self.entry.clone(), |p| format!("{}: {} ({})", p.name, p.kind, p.source));
+        let name = self.primitive.as_ref().map(|p| c_prefix(&p.name));
+        let title = self.primitive.as_ref().map_or_else(|| self.entry.clone(), Primitive::title);
         Unit { name, title, schedule, entry, fields, outputs, n_schedule, counter: None, sponge: None }
     }
 
     /// The mode of this name where it is none that counts.
     pub fn sponge(&self, mode: &str) -> Option<Sponge> {
-        let sponges = self.primitive.map_or(&[][..], Primitive::sponges);
+        let sponges = self.primitive.as_ref().map_or(&[][..], Primitive::sponges);
         sponges.iter().copied().find(|it| it.mode() == mode)
     }
 
     /// How the primitive counts in this mode.
     pub fn counter(&self, mode: &str) -> Result<Counter, Vec<Diagnostic>> {
         let error = |message: String, help: Option<&str>| vec![Diagnostic { message, spans: vec![], help: help.map(str::to_string) }];
-        let Some(primitive) = self.primitive else {
+        let Some(primitive) = &self.primitive else {
             let message = format!("`{}` has no byte interface, so it has no mode `{mode}`", self.entry);
-            return Err(error(message, Some("modes are for bundled primitives")));
+            return Err(error(
+                message,
+                Some("a layout file beside the program says where its bytes go; docs/format/ciphers.md has the form"),
+            ));
         };
         let modes = primitive.modes();
         let Some((_, parts)) = modes.iter().find(|(name, _)| name == mode) else {

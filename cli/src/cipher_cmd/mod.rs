@@ -6,6 +6,7 @@ mod compile;
 mod constant_time;
 mod list;
 mod options;
+mod package;
 mod peers;
 mod run;
 mod sboxes;
@@ -32,6 +33,8 @@ enum Command {
     Check(check::Args),
     /// Compile a bundled primitive or a file to C.
     Compile(compile::Args),
+    /// Write a C library, a Rust crate and a Python package of primitives or files.
+    Package(package::Args),
     /// Run cases, one a line of standard input, and write their outputs.
     Run(run::Args),
     /// Run the published vectors through emitted C.
@@ -50,6 +53,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::List => list::run(out),
         Command::Check(args) => check::run(args, out),
         Command::Compile(args) => compile::run(args, out),
+        Command::Package(args) => package::run(args, out),
         Command::Run(args) => run::run(args, out),
         Command::Test(args) => test::run(args, out),
         Command::Bench(args) => bench::run(args, out),

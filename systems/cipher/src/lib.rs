@@ -14,6 +14,7 @@ pub mod ir;
 pub mod layout;
 pub mod library;
 pub mod native;
+pub mod package;
 pub mod passes;
 pub mod pipeline;
 pub mod recipe;

@@ -63,7 +63,7 @@ impl Recipe {
 
     /// The C text; with a harness it is a program.
     pub fn source(&self, made: &Made, with_harness: bool, with_lines: bool) -> String {
-        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness })
+        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: true })
     }
 
     /// Compiles the C text with its harness.

@@ -37,7 +37,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    pub(super) fn n_bytes(&self) -> usize {
+    pub(crate) fn n_bytes(&self) -> usize {
         self.bits as usize / 8
     }
 
@@ -56,7 +56,7 @@ impl Counter {
     }
 
     /// The whole block is the counter, which is given as bytes then.
-    pub(super) fn is_block(&self) -> bool {
+    pub(crate) fn is_block(&self) -> bool {
         self.pieces == [Piece::Counter]
     }
 

@@ -98,7 +98,7 @@ impl Unit {
 
     /// Registers in the round-key structure: the schedule's, then fields other than `input` that the
     /// entry takes itself, with where each starts.
-    fn key_registers(&self, shape: Shape) -> (Vec<(usize, usize)>, usize) {
+    pub(crate) fn key_registers(&self, shape: Shape) -> (Vec<(usize, usize)>, usize) {
         let mut at = self.n_schedule;
         let mut starts = Vec::new();
         for source in &self.entry.params {
@@ -122,6 +122,8 @@ pub struct EmitOptions {
     pub with_lines: bool,
     /// The `main` that runs cases and measures.
     pub with_harness: bool,
+    /// The functions on registers, whose names do not say the target.
+    pub with_sliced: bool,
 }
 
 /// How registers look in this program on this target.
@@ -136,9 +138,11 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     out += &shape.prelude();
     let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines).functions();
     out += &functions;
-    out += "\n/* Sliced interface: every array element is a register. */\n";
-    for stage in unit.schedule.iter().chain([&unit.entry]) {
-        out += &wrapper(stage, compiled, &names);
+    if options.with_sliced {
+        out += "\n/* Sliced interface: every array element is a register. */\n";
+        for stage in unit.schedule.iter().chain([&unit.entry]) {
+            out += &wrapper(stage, compiled, &names);
+        }
     }
     let (moves, blocks) = moves(unit, shape, options);
     if unit.name.is_some() {

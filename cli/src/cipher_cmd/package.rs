@@ -1,0 +1,138 @@
+//! Door: `meanwhile cipher package`: a folder with a C library, a Rust crate and a Python package.
+
+use std::path::{Component, Path, PathBuf};
+
+use cipher::package::{self, Choice, MANIFEST, Part};
+use cipher::pipeline::Slicing;
+use cipher::suite;
+use report::Diagnostic;
+use serde_json::{Value, json};
+
+use super::options::{self, Which};
+use crate::output::{Failure, Output, write_file};
+
+/// Arguments of `meanwhile cipher package`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Bundled primitives or Usuba files.
+    #[arg(value_name = "NAME|FILE", required = true)]
+    subjects: Vec<String>,
+    /// Folders searched for included files after the file's own.
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// The node to work on instead of a file's last.
+    #[arg(long, value_name = "NODE")]
+    entry: Option<String>,
+    /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
+    /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the usual one where there is one].
+    #[arg(long, value_name = "ctr|ctr64|stream|blocks")]
+    mode: Option<String>,
+    /// One slicing [default: h, v or b, the first that works on a target].
+    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    slicing: Option<Slicing>,
+    /// The name of library, crate and Python package [default: that of the first cipher].
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The folder, which is made.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Write over a package of ours that is there already.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let old = earlier(&args.output, args.force)?;
+    if args.subjects.len() > 1 && (args.layout.is_some() || args.entry.is_some()) {
+        return Err(Failure::user("--layout and --entry are for one file", Some("a layout beside each file is found by itself")));
+    }
+    let choice = Choice { mode: args.mode.clone(), slicing: args.slicing };
+    let mut parts: Vec<Part> = Vec::new();
+    for subject in &args.subjects {
+        let which =
+            Which { subject: subject.clone(), include: args.include.clone(), entry: args.entry.clone(), layout: args.layout.clone() };
+        let loaded = which.load_with_bytes(out)?;
+        // Tests of the package use them; a program of one's own may have none.
+        let vectors = suite::vectors(subject).unwrap_or_default();
+        let part = package::part(&loaded, &choice, vectors).map_err(Failure::User)?;
+        if parts.iter().any(|it| it.name() == part.name()) {
+            return Err(Failure::user(format!("`{}` is in the package twice", part.name()), Some("`name` in its layout is its name")));
+        }
+        parts.push(part);
+    }
+    let name = args.name.clone().unwrap_or_else(|| parts[0].name().replace('_', "-"));
+    check_name(&name)?;
+    let files = package::files(&name, &parts);
+    // What lies in a package that is written over is ours by its list; the list comes first, so that half a package is ours.
+    let kept: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
+    for path in old.iter().filter(|it| !kept.contains(&it.as_str())) {
+        let path = args.output.join(path);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed("remove", &path, &error)),
+            _ => {}
+        }
+    }
+    for (path, text) in files.iter().rev() {
+        let path = args.output.join(path);
+        measure::file::create_folder_of(&path).map_err(|error| failed("create the folder of", &path, &error))?;
+        write_file(&path, text)?;
+    }
+    for part in &parts {
+        let slicings: Vec<String> = part.slicings().iter().map(|(arch, slicing)| format!("{} {}", arch.name(), slicing.letter())).collect();
+        out.line(&format!("{}: {}, mode {}", part.name(), slicings.join(", "), part.mode().unwrap_or("blocks")));
+    }
+    out.line(&format!("{}: {} files; C with CMake, Rust in rust, Python in python", args.output.display(), files.len()));
+    let rows: Vec<Value> = parts
+        .iter()
+        .map(|part| {
+            let slicings: serde_json::Map<String, Value> =
+                part.slicings().iter().map(|(arch, slicing)| (arch.name().to_owned(), slicing.letter().into())).collect();
+            json!({"name": part.name(), "mode": part.mode(), "slicings": slicings})
+        })
+        .collect();
+    out.object(&json!({"ok": true, "name": name, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
+    Ok(())
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::environment(format!("{what} {}", path.display()), error)
+}
+
+/// What CMake, cargo and pip all take for a name.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside) && !name.ends_with('-') {
+        return Ok(());
+    }
+    Err(Failure::user(format!("`{name}` cannot be the name of a package"), Some("lower case letters, digits and `-`, a letter first")))
+}
+
+/// The files of the package that is there, if one is and may be written over.
+fn earlier(folder: &Path, force: bool) -> Result<Vec<String>, Failure> {
+    let is_empty = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(Failure::user(format!("{} is a file", folder.display()), Some("-o names a folder, which is made")));
+        }
+        Err(error) => return Err(failed("read", folder, &error)),
+    };
+    if is_empty {
+        return Ok(Vec::new());
+    }
+    let manifest = std::fs::read_to_string(folder.join(MANIFEST)).ok().and_then(|it| serde_json::from_str::<Value>(&it).ok());
+    let Some(manifest) = manifest.filter(|it| it["made_by"] == "meanwhile cipher package") else {
+        let message = format!("{} has files and is no package of ours", folder.display());
+        return Err(Failure::User(vec![Diagnostic::new(message).with_help("name a folder that is empty or not there")]));
+    };
+    if !force {
+        return Err(Failure::user(format!("{} is there already", folder.display()), Some("--force writes over it")));
+    }
+    let paths = manifest["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    // A list that was changed must not reach out of the folder.
+    let is_inside = |path: &&str| Path::new(path).components().all(|it| matches!(it, Component::Normal(_)));
+    Ok(paths.filter(is_inside).map(str::to_owned).collect())
+}

@@ -1,0 +1,435 @@
+//! The C of a package: a file a target, one that chooses, the header, CMake and pkg-config.
+
+use std::fmt::Write;
+
+use super::{File, Param, Part, Stream, TargetFile, fill};
+use crate::emit_c::Arch;
+
+/// Headers and sources.
+pub fn sources(parts: &[Part]) -> Vec<File> {
+    let mut files = Vec::new();
+    for part in parts {
+        files.push((format!("include/{}.h", part.name), header(part)));
+        files.push((format!("src/{}.c", part.name), dispatcher(part)));
+        for target in &part.targets {
+            let stem = format!("src/{}_{}", part.name, target.suffix());
+            files.push((format!("{stem}.c"), guarded(part, target)));
+            files.push((format!("{stem}.h"), target.header.clone()));
+        }
+    }
+    files
+}
+
+/// The files around them.
+pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
+    let mut sources = String::new();
+    let mut flags = String::new();
+    let mut headers = String::new();
+    for part in parts {
+        let _ = writeln!(sources, "    src/{}.c", part.name);
+        let _ = writeln!(headers, "include/{}.h", part.name);
+        for target in &part.targets {
+            let file = format!("src/{}_{}.c", part.name, target.suffix());
+            let _ = writeln!(sources, "    {file}");
+            if !target.arch.flags().is_empty() {
+                let list = target.arch.flags().join(";");
+                let _ = writeln!(flags, "    set_source_files_properties({file} PROPERTIES COMPILE_OPTIONS \"{list}\")");
+            }
+        }
+    }
+    let values = [("NAME", name), ("SOURCES", sources.trim_end()), ("FLAGS", flags.trim_end()), ("HEADERS", headers.trim_end())];
+    vec![
+        ("CMakeLists.txt".into(), fill(include_str!("templates/CMakeLists.txt"), &values)),
+        (format!("cmake/{name}-config.cmake"), fill(include_str!("templates/config.cmake"), &values)),
+        (format!("{name}.pc.in"), fill(include_str!("templates/package.pc.in"), &values)),
+    ]
+}
+
+/// Processor and compiler flags of a target as the preprocessor sees them.
+fn conditions(arch: Arch) -> (&'static str, &'static str) {
+    match arch {
+        Arch::X86_64 => ("__x86_64__", ""),
+        Arch::Sse => ("__x86_64__", "__SSSE3__"),
+        Arch::Avx2 => ("__x86_64__", "__AVX2__"),
+        Arch::Avx512 => ("__x86_64__", "__AVX512BW__"),
+        Arch::Neon => ("__aarch64__", ""),
+    }
+}
+
+/// The file of a target: nothing on other processors, an error without its flags.
+fn guarded(part: &Part, target: &TargetFile) -> String {
+    let (processor, flag) = conditions(target.arch);
+    let check = if flag.is_empty() {
+        String::new()
+    } else {
+        format!("#ifndef {flag}\n#error \"compile this file with {}\"\n#endif\n", target.arch.flags().join(" "))
+    };
+    format!(
+        "#if defined({processor})\n{check}{2}#else\ntypedef int {0}_{1}_is_for_another_processor;\n#endif\n",
+        part.name,
+        target.suffix(),
+        target.source
+    )
+}
+
+/// `const uint8_t *key, size_t key_size` for each.
+fn key_params(keys: &[(String, usize)]) -> String {
+    keys.iter().map(|(name, _)| format!(", const uint8_t *{name}, size_t {name}_size")).collect()
+}
+
+fn stream_params(stream: &Stream) -> String {
+    let param = |it: &Param| match it {
+        Param::Bytes(name, _) => format!(", const uint8_t *{name}, size_t {name}_size"),
+        Param::Counter => format!(", uint{}_t counter", stream.bits),
+    };
+    stream.params.iter().map(param).collect()
+}
+
+/// The first parameter of functions that start from nothing: keys that were made for a target, or the target.
+fn maker(part: &Part) -> String {
+    if part.keys.is_empty() { "const char *target".into() } else { format!("const {}_keys *keys", part.name) }
+}
+
+/// Signatures of all functions, each with its comment.
+pub fn prototypes(part: &Part) -> Vec<(String, String)> {
+    let name = &part.name;
+    let mut all = vec![
+        (
+            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\" or \"neon\"; NULL is the best one.".to_string(),
+            format!("int {name}_has(const char *target)"),
+        ),
+        ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),
+        ("Blocks that a target works on at a time; 0 if it is not here.".into(), format!("size_t {name}_width(const char *target)")),
+    ];
+    if !part.keys.is_empty() {
+        let sizes: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key} has {n} bytes")).collect();
+        all.push((
+            format!("Makes round keys for a target, NULL: the best one. The {}.", sizes.join(", ")),
+            format!("int {name}_expand({name}_keys *keys, const char *target{})", key_params(&part.keys)),
+        ));
+    }
+    all.push((
+        format!(
+            "Works on whole blocks of {} bytes, giving {} bytes each{}.",
+            part.n_in,
+            part.n_out,
+            if part.n_in == part.n_out { "; out may be in" } else { "" }
+        ),
+        format!("int {name}_blocks({}, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)", maker(part)),
+    ));
+    if let Some(stream) = &part.stream {
+        let ctr = format!("{name}_{}", stream.mode);
+        let with_keys = if part.keys.is_empty() { String::new() } else { format!("const {name}_keys *keys, ") };
+        let sizes: Vec<String> = stream
+            .params
+            .iter()
+            .filter_map(|it| match it {
+                Param::Bytes(name, n) => Some(format!("{name} has {n} bytes")),
+                Param::Counter => None,
+            })
+            .collect();
+        all.push((
+            format!("Starts a stream. The {}.", sizes.join(", the ")),
+            format!("int {ctr}_init({ctr} *stream, {}{})", maker(part), stream_params(stream)),
+        ));
+        all.push((
+            "XORs the next in_size bytes of key stream to in: any number, in pieces of any size; out may be in.".into(),
+            format!("int {ctr}_xor({ctr} *stream, {with_keys}const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
+        ));
+        all.push(("Says whether so many bytes are left: OK or ENDS.".into(), format!("int {ctr}_check(const {ctr} *stream, size_t n)")));
+    }
+    all
+}
+
+fn header(part: &Part) -> String {
+    let (name, up) = (&part.name, part.name.to_uppercase());
+    let object = |kind: &str, n: usize| {
+        format!(
+            "typedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_{kind};\n",
+            n / 8
+        )
+    };
+    let mut types = String::new();
+    if !part.keys.is_empty() {
+        types += "\n/* Round keys. Only the functions below look inside; aligned to 64 bytes. */\n";
+        types += &object("keys", part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0));
+    }
+    if let Some(stream) = &part.stream {
+        types += "\n/* A stream. Only the functions below look inside; aligned to 64 bytes. */\n";
+        types += &object(&stream.mode, part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0));
+    }
+    let prototypes: String = prototypes(part).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
+    fill(include_str!("templates/header.h"), &[("UP", &up), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)])
+}
+
+/// The file that chooses a target and checks what it is given.
+fn dispatcher(part: &Part) -> String {
+    let (name, up) = (&part.name, part.name.to_uppercase());
+    let mut out = format!("/* {}: checks what it is given, and calls the code for the target. Made by meanwhile. */\n", part.title);
+    let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
+    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
+        let _ = writeln!(out, "#{word} defined({processor})");
+        for target in part.targets.iter().filter(|it| conditions(it.arch).0 == processor) {
+            let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
+        }
+    }
+    let _ = writeln!(out, "#else\n#error \"{name} has code for x86-64 and AArch64\"\n#endif\n");
+    out += "struct target {\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n";
+    if !part.keys.is_empty() {
+        out += "    void (*expand)(void *keys, const uint8_t *const *given);\n";
+    }
+    out += "    void (*blocks)(const void *keys, const uint8_t *in, uint8_t *out, size_t n);\n";
+    if part.stream.is_some() {
+        out += "    void (*init)(void *stream, const uint8_t *const *given, uint64_t counter);\n";
+        out += "    int (*xor_bytes)(void *stream, const void *keys, const uint8_t *in, uint8_t *out, size_t n);\n";
+        out += "    int (*check)(const void *stream, size_t n);\n";
+    }
+    out += "};\n";
+    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "else")] {
+        let own: Vec<&TargetFile> = part.targets.iter().filter(|it| conditions(it.arch).0 == processor).collect();
+        let _ = writeln!(out, "\n#{}", if word == "if" { format!("if defined({processor})") } else { "else".into() });
+        own.iter().for_each(|it| out += &glue(part, it));
+        out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
+        for target in own {
+            let s = target.suffix();
+            let mut row = format!("    {{\"{}\", {s}_is_here, {}", target.arch.name(), target.width);
+            row += if part.keys.is_empty() { "" } else { ", @_expand" };
+            row += ", @_blocks";
+            row += if part.stream.is_some() { ", @_init, @_xor, @_check" } else { "" };
+            let _ = writeln!(out, "{}}},", row.replace('@', &s));
+        }
+        out += "};\n";
+    }
+    out += "#endif\n";
+    let made_for = if part.keys.is_empty() && part.stream.is_none() {
+        ""
+    } else {
+        "/* The number of the target that keys or a stream were made for; N_TARGETS if they were not made. */
+static size_t made_for(uint64_t mark)
+{
+    return mark - MADE < N_TARGETS ? (size_t)(mark - MADE) : N_TARGETS;
+}
+
+"
+    };
+    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", made_for)]);
+    if !part.keys.is_empty() {
+        out += &expand(part, &up);
+    }
+    out += &blocks(part, &up);
+    if let Some(stream) = &part.stream {
+        out += &stream_functions(part, stream, &up);
+    }
+    out
+}
+
+/// What makes the functions of a target alike.
+fn glue(part: &Part, target: &TargetFile) -> String {
+    let (s, name) = (target.suffix(), &part.name);
+    let full = format!("{name}_{s}");
+    let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
+    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(|it| has(&it)).collect() };
+    let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
+    let mut out = format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n");
+    let keys = if part.keys.is_empty() { "" } else { "keys, " };
+    if !part.keys.is_empty() {
+        let args: String = (0..part.keys.len()).map(|i| format!(", given[{i}]")).collect();
+        let _ = write!(
+            out,
+            "\n_Static_assert(sizeof({full}_roundkeys) <= sizeof((({name}_keys *)0)->words), \"the keys fit\");\n
+static void {s}_expand(void *keys, const uint8_t *const *given)\n{{\n    {full}_expand(keys{args});\n}}\n"
+        );
+    }
+    let unused = if part.keys.is_empty() { "    (void)keys;\n" } else { "" };
+    let _ = write!(
+        out,
+        "\nstatic void {s}_blocks(const void *keys, const uint8_t *in, uint8_t *out, size_t n)\n{{\n{unused}    {full}_blocks({keys}in, out, n);\n}}\n"
+    );
+    let Some(stream) = &part.stream else { return out };
+    let ctr = format!("{full}_{}", stream.mode);
+    let mut k = 0;
+    let args: String = stream
+        .params
+        .iter()
+        .map(|it| match it {
+            Param::Bytes(..) => {
+                k += 1;
+                format!(", given[{}]", k - 1)
+            }
+            Param::Counter => format!(", (uint{}_t)counter", stream.bits),
+        })
+        .collect();
+    let no_counter = if stream.params.iter().any(|it| matches!(it, Param::Counter)) { "" } else { "    (void)counter;\n" };
+    let left = match stream.bits {
+        128 => "s->high != UINT64_MAX || s->low == 0 ? UINT64_MAX : 0 - s->low",
+        64 => "s->low == 0 ? UINT64_MAX : 0 - s->low",
+        _ => "(UINT64_C(1) << 32) - s->low",
+    };
+    let _ = write!(
+        out,
+        "
+_Static_assert(sizeof({ctr}) <= sizeof((({name}_{mode} *)0)->words), \"the stream fits\");
+
+static void {s}_init(void *stream, const uint8_t *const *given, uint64_t counter)
+{{
+{no_counter}    {ctr}_init(stream{args});
+}}
+
+static int {s}_xor(void *stream, const void *keys, const uint8_t *in, uint8_t *out, size_t n)
+{{
+{unused}    return {ctr}_xor(stream, {keys}in, out, n);
+}}
+
+static int {s}_check(const void *stream, size_t n)
+{{
+    const {ctr} *s = stream;
+    size_t ready = s->end - s->at;
+    uint64_t left = s->has_ended ? 0 : ({left});
+    n -= n < ready ? n : ready;
+    return n / {n_out} + (n % {n_out} != 0) > left ? {up}_ENDS : {up}_OK;
+}}
+",
+        mode = stream.mode,
+        n_out = part.n_out,
+        up = name.to_uppercase(),
+    );
+    out
+}
+
+fn signature(part: &Part, function: &str) -> String {
+    let all = prototypes(part);
+    let (_, text) = all.iter().find(|it| it.1.contains(&format!("{function}("))).expect("the function is in the header");
+    text.clone()
+}
+
+/// Checks of byte strings that are given whole.
+fn given<'a>(names: impl Iterator<Item = (&'a str, usize)>, up: &str) -> String {
+    let (mut nulls, mut sizes, mut list) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, n) in names {
+        nulls.push(format!("!{name}"));
+        sizes.push(format!("{name}_size != {n}"));
+        list.push(name.to_string());
+    }
+    if list.is_empty() {
+        return "    const uint8_t *const *given = NULL;\n".into();
+    }
+    format!(
+        "    if ({})\n        return {up}_LENGTH;\n    if ({})\n        return {up}_NULL;\n    const uint8_t *const given[] = {{{}}};\n",
+        sizes.join(" || "),
+        nulls.join(" || "),
+        list.join(", ")
+    )
+}
+
+fn expand(part: &Part, up: &str) -> String {
+    format!(
+        "
+{}
+{{
+    if (!keys)
+        return {up}_NULL;
+{}    size_t k = target_number(target);
+    if (k == N_TARGETS)
+        return {up}_TARGET;
+    keys->target[0] = MADE + k;
+    targets[k].expand(keys->words, given);
+    return {up}_OK;
+}}
+",
+        signature(part, "_expand"),
+        given(part.keys.iter().map(|it| (it.0.as_str(), it.1)), up)
+    )
+}
+
+/// C that finds the target of keys or of its name.
+fn find_target(part: &Part, up: &str) -> String {
+    if part.keys.is_empty() {
+        format!("    size_t k = target_number(target);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n")
+    } else {
+        format!(
+            "    if (!keys)\n        return {up}_NULL;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
+        )
+    }
+}
+
+fn blocks(part: &Part, up: &str) -> String {
+    let (n_in, n_out) = (part.n_in, part.n_out);
+    let words = if part.keys.is_empty() { "NULL" } else { "keys->words" };
+    let same = if n_in == n_out { "in != out && " } else { "" };
+    format!(
+        "
+{signature}
+{{
+{find}    if (in_size == 0)
+        return {up}_OK;
+    size_t n = in_size / {n_in};
+    if (in_size % {n_in} != 0 || n > SIZE_MAX / {n_out} || out_size < {n_out} * n)
+        return {up}_LENGTH;
+    if (!in || !out)
+        return {up}_NULL;
+    if ({same}overlap(in, in_size, out, {n_out} * n))
+        return {up}_OVERLAPS;
+    targets[k].blocks({words}, in, out, n);
+    return {up}_OK;
+}}
+",
+        signature = signature(part, "_blocks"),
+        find = find_target(part, up),
+    )
+}
+
+fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
+    let ctr = format!("{}_{}", part.name, stream.mode);
+    let strings = stream.params.iter().filter_map(|it| match it {
+        Param::Bytes(name, n) => Some((name.as_str(), *n)),
+        Param::Counter => None,
+    });
+    let counter = if stream.params.iter().any(|it| matches!(it, Param::Counter)) { "counter" } else { "0" };
+    let (match_keys, words) = if part.keys.is_empty() {
+        (String::new(), "NULL")
+    } else {
+        (
+            format!(
+                "    if (!keys)\n        return {up}_NULL;\n    if (keys->target[0] != stream->target[0])\n        return {up}_TARGET;\n"
+            ),
+            "keys->words",
+        )
+    };
+    format!(
+        "
+{init}
+{{
+    if (!stream)
+        return {up}_NULL;
+{find}{given}    stream->target[0] = MADE + k;
+    targets[k].init(stream->words, given, {counter});
+    return {up}_OK;
+}}
+
+{xor}
+{{
+    if (!stream)
+        return {up}_NULL;
+    size_t k = made_for(stream->target[0]);
+    if (k == N_TARGETS)
+        return {up}_TARGET;
+{match_keys}    if (out_size < in_size)
+        return {up}_LENGTH;
+    return targets[k].xor_bytes(stream->words, {words}, in, out, in_size);
+}}
+
+{check}
+{{
+    if (!stream)
+        return {up}_NULL;
+    size_t k = made_for(stream->target[0]);
+    return k == N_TARGETS ? {up}_TARGET : targets[k].check(stream->words, n);
+}}
+",
+        init = signature(part, &format!("{ctr}_init")),
+        xor = signature(part, &format!("{ctr}_xor")),
+        check = signature(part, &format!("{ctr}_check")),
+        find = find_target(part, up),
+        given = given(strings, up),
+    )
+}

@@ -1,0 +1,231 @@
+//! A library of ciphers as a C library, a Rust crate and a Python package: the texts of all their files.
+//!
+//! `c` writes a file a target and one that chooses among them; `rust` and `python` build the same C and call it. A mode is what
+//! `Stream` says of it; another kind of mode is a file beside these.
+
+mod c;
+mod python;
+mod rust;
+
+use report::Diagnostic;
+
+use crate::emit_c::{self, Arch, EmitOptions, Piece, Unit};
+use crate::library::Vector;
+use crate::native::Cc;
+use crate::pipeline::{Slicing, Unroll};
+use crate::recipe::Recipe;
+use crate::unit::{Subject, c_prefix};
+
+/// The file that says that a folder is a package of ours.
+pub const MANIFEST: &str = "meanwhile-package.json";
+
+/// A file of the package: its path in the folder, and its text.
+pub type File = (String, String);
+
+/// One cipher of the package.
+#[derive(Debug)]
+pub struct Part {
+    /// The prefix in C, and the module in Rust: `aes128`.
+    name: String,
+    title: String,
+    /// The type in Rust and Python: `Aes128`.
+    type_name: String,
+    targets: Vec<TargetFile>,
+    /// What round keys are made of, with bytes.
+    keys: Vec<(String, usize)>,
+    n_in: usize,
+    n_out: usize,
+    /// A block cipher: blocks go out as long as they came in.
+    is_cipher: bool,
+    stream: Option<Stream>,
+    vectors: Vec<Vector>,
+}
+
+/// Its code for one target.
+#[derive(Debug)]
+struct TargetFile {
+    arch: Arch,
+    source: String,
+    header: String,
+    /// Blocks at a time.
+    width: usize,
+    keys_bytes: usize,
+    stream_bytes: usize,
+    /// How it is sliced.
+    slicing: Slicing,
+}
+
+/// The stream beside the blocks.
+#[derive(Debug)]
+struct Stream {
+    /// `ctr`.
+    mode: String,
+    bits: u32,
+    params: Vec<Param>,
+}
+
+/// What a stream starts from.
+#[derive(Debug)]
+enum Param {
+    Bytes(String, usize),
+    Counter,
+}
+
+/// What the user chooses.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// `ctr`, `ctr64`, `stream` (the usual one) or `blocks` (none); else the usual one where there is one.
+    pub mode: Option<String>,
+    /// One slicing; else horizontal, vertical or bitslicing, the first that works on a target.
+    pub slicing: Option<Slicing>,
+}
+
+impl TargetFile {
+    /// The end of its names: `x86_64`.
+    fn suffix(&self) -> String {
+        self.arch.name().replace('-', "_")
+    }
+}
+
+/// Compiles a program for every target.
+///
+/// # Errors
+/// What is wrong with the program, or why it has no such mode or slicing.
+pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<Part, Vec<Diagnostic>> {
+    let Some(primitive) = &subject.primitive else {
+        let message = format!("`{}` has no byte interface, so there is nothing to package", subject.entry);
+        let help = "a layout file beside the program says where its bytes go; docs/format/ciphers.md has the form";
+        return Err(vec![Diagnostic::new(message).with_help(help)]);
+    };
+    let usual = primitive.modes().into_iter().next().map(|it| it.0);
+    let mode = match choice.mode.as_deref() {
+        Some("blocks") => None,
+        Some("stream") => Some(usual.unwrap_or_else(|| "ctr".into())),
+        Some(mode) => Some(mode.to_string()),
+        None => usual,
+    };
+    let name = c_prefix(&primitive.name).replace('-', "_");
+    let slicings = match choice.slicing {
+        Some(slicing) => vec![slicing],
+        // Short batches first: bitslicing fills 64 to 512 blocks.
+        None => {
+            [Slicing::Horizontal, Slicing::Vertical, Slicing::Bit].into_iter().filter(|it| subject.slicings(None).contains(it)).collect()
+        }
+    };
+    let mut targets = Vec::new();
+    let mut unit = None;
+    for arch in Arch::ALL {
+        let mut refused = Vec::new();
+        let made = slicings.iter().find_map(|slicing| {
+            let mut recipe = Recipe::new(*slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
+            recipe.options.word = (*slicing == Slicing::Bit).then_some(1);
+            recipe.mode = mode.clone();
+            recipe.make(subject).map_err(|errors| refused = errors).ok()
+        });
+        let Some(made) = made else {
+            return Err(if refused.is_empty() { vec![Diagnostic::new(format!("`{name}` can be sliced in no way"))] } else { refused });
+        };
+        let own = Unit { name: Some(format!("{name}_{}", arch.name().replace('-', "_"))), ..made.unit.clone() };
+        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
+        let shape = emit_c::shape(&made.compiled, arch);
+        let batch = own.output_bytes() * shape.blocks() as usize;
+        let is_block = own.counter.as_ref().is_some_and(emit_c::Counter::is_block);
+        let block = if is_block { 0 } else { own.output_bytes() };
+        targets.push(TargetFile {
+            arch,
+            source: emit_c::source(&made.compiled, &own, options),
+            header: emit_c::header(&made.compiled, &own, arch),
+            width: shape.blocks() as usize,
+            keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8).next_multiple_of(64),
+            stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
+            slicing: made.compiled.slicing,
+        });
+        unit = Some(own);
+    }
+    let unit = unit.expect("there are targets");
+    let input = unit.fields.iter().find(|it| it.name == "input").expect("a layout has an input");
+    let (n_in, n_out) = (input.layout.n_bytes, unit.output_bytes());
+    let keys: Vec<(String, usize)> = unit.key_fields().iter().map(|it| (it.name.clone(), it.layout.n_bytes)).collect();
+    let stream = unit.counter.as_ref().map(|counter| Stream {
+        mode: counter.mode.clone(),
+        bits: counter.bits,
+        params: counter
+            .pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Fixed(_) => None,
+                Piece::Given(name, n) => Some(Param::Bytes(name.clone(), *n)),
+                Piece::Counter if counter.is_block() => Some(Param::Bytes("counter".into(), counter.n_bytes())),
+                Piece::Counter => Some(Param::Counter),
+            })
+            .collect(),
+    });
+    let is_cipher = primitive.kind.ends_with("block cipher") && n_in == n_out && !keys.is_empty();
+    let (type_name, title) = (camel(&name), primitive.title());
+    Ok(Part { name, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, vectors })
+}
+
+/// All files of a package called `name`, the manifest last.
+pub fn files(name: &str, parts: &[Part]) -> Vec<File> {
+    let sources = c::sources(parts);
+    let mut files = c::project(name, parts);
+    files.extend(sources.iter().cloned());
+    for (folder, mut own) in [("rust", rust::crate_files(name, parts)), ("python", python::package_files(name, parts))] {
+        own.extend(sources.iter().map(|(path, text)| (format!("c/{path}"), text.clone())));
+        files.extend(own.into_iter().map(|(path, text)| (format!("{folder}/{path}"), text)));
+    }
+    let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
+    let paths: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
+    let manifest = serde_json::json!({"made_by": "meanwhile cipher package", "name": name, "ciphers": names, "files": paths});
+    files.push((MANIFEST.into(), format!("{manifest:#}\n")));
+    files
+}
+
+impl Part {
+    /// Its name in C.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its mode, if it has a stream.
+    pub fn mode(&self) -> Option<&str> {
+        self.stream.as_ref().map(|it| it.mode.as_str())
+    }
+
+    /// Its slicing on each target.
+    pub fn slicings(&self) -> Vec<(Arch, Slicing)> {
+        self.targets.iter().map(|it| (it.arch, it.slicing)).collect()
+    }
+
+    /// The vectors that tests of the package can use: those of keys and whole blocks, in hex.
+    fn plain_vectors(&self) -> impl Iterator<Item = (Vec<&str>, &str, &str)> {
+        self.vectors.iter().filter_map(|vector| {
+            let given: Option<Vec<&str>> = self.keys.iter().map(|(key, _)| vector.fields.get(key).map(String::as_str)).collect();
+            let input = vector.fields.get("input")?.as_str();
+            (input.len() == 2 * self.n_in).then_some((given?, input, vector.output.as_str()))
+        })
+    }
+}
+
+/// `skinny128_256` becomes `Skinny128_256`.
+fn camel(name: &str) -> String {
+    let mut out = String::new();
+    let mut is_start = true;
+    for c in name.chars() {
+        if c == '_' {
+            if !is_start && out.ends_with(|it: char| it.is_ascii_digit()) {
+                out.push('_');
+            }
+            is_start = true;
+        } else {
+            out.extend(if is_start { c.to_uppercase().collect::<Vec<_>>() } else { vec![c] });
+            is_start = false;
+        }
+    }
+    out
+}
+
+/// A template with the values of its `@NAME@`.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    values.iter().fold(template.to_string(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+}

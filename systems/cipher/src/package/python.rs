@@ -1,0 +1,119 @@
+//! The Python package: the same C through cffi, built by setuptools.
+
+use std::fmt::Write;
+
+use super::{File, Param, Part, fill};
+
+/// All files but the C.
+pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
+    let module = name.replace('-', "_");
+    let values = [("NAME", name), ("MODULE", module.as_str())];
+    let mut names = Vec::new();
+    let mut classes = String::new();
+    for part in parts {
+        classes += &class(part, &mut names);
+    }
+    let all: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
+    vec![
+        ("pyproject.toml".into(), fill(include_str!("templates/pyproject.toml"), &values)),
+        ("setup.py".into(), fill(include_str!("templates/setup.py"), &[("ROWS", rows(parts).trim_end()), ("MODULE", &module)])),
+        (
+            "build_native.py".into(),
+            fill(include_str!("templates/build_native.py"), &[("MODULE", &module), ("CDEF", &cdef(parts)), ("INCLUDES", &includes(parts))]),
+        ),
+        ("MANIFEST.in".into(), "recursive-include c *\ninclude build_native.py\n".into()),
+        (
+            format!("{module}/__init__.py"),
+            fill(include_str!("templates/init.py"), &[("NAME", name), ("CLASSES", &classes), ("ALL", &all.join(", "))]),
+        ),
+    ]
+}
+
+fn includes(parts: &[Part]) -> String {
+    parts.iter().map(|it| format!("#include \"{}.h\"\n", it.name)).collect()
+}
+
+fn rows(parts: &[Part]) -> String {
+    let mut rows = String::new();
+    for part in parts {
+        let _ = writeln!(rows, "    (\"c/src/{}.c\", []),", part.name);
+        for target in &part.targets {
+            let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
+            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", [{}]),", part.name, target.suffix(), flags.join(", "));
+        }
+    }
+    rows
+}
+
+/// What cffi has to know.
+fn cdef(parts: &[Part]) -> String {
+    let mut out = String::new();
+    for part in parts {
+        if !part.keys.is_empty() {
+            let _ = writeln!(out, "typedef struct {{ ...; }} {}_keys;", part.name);
+        }
+        if let Some(stream) = &part.stream {
+            let _ = writeln!(out, "typedef struct {{ ...; }} {}_{};", part.name, stream.mode);
+        }
+        for (_, prototype) in super::c::prototypes(part) {
+            let _ = writeln!(out, "{prototype};");
+        }
+    }
+    out
+}
+
+/// The classes of a cipher, or the function where there is no key.
+fn class(part: &Part, names: &mut Vec<String>) -> String {
+    let (name, ty) = (&part.name, &part.type_name);
+    let has_keys = !part.keys.is_empty();
+    let values = |params: &str, args: &str| {
+        vec![
+            ("NAME", name.clone()),
+            ("TYPE", ty.clone()),
+            ("TITLE", part.title.clone()),
+            ("PARAMS", params.to_string()),
+            ("ARGS", args.to_string()),
+            ("N_IN", part.n_in.to_string()),
+            ("N_OUT", part.n_out.to_string()),
+        ]
+    };
+    let apply = |template: &str, values: &[(&str, String)]| {
+        let borrowed: Vec<(&str, &str)> = values.iter().map(|it| (it.0, it.1.as_str())).collect();
+        fill(template, &borrowed)
+    };
+    let mut out = String::new();
+    if has_keys {
+        let params: String = part.keys.iter().map(|it| format!(", {}", it.0)).collect();
+        let args: String = part.keys.iter().map(|it| format!(", *_in({})", it.0)).collect();
+        out += &apply(include_str!("templates/keyed.py"), &values(&params, &args));
+        names.push(ty.clone());
+    } else {
+        out += &apply(include_str!("templates/keyless.py"), &values("", ""));
+        names.push(format!("{name}_blocks"));
+    }
+    let Some(stream) = &part.stream else { return out };
+    let mut all = if has_keys { vec![("cipher", ty.clone())] } else { Vec::new() };
+    let mut args = String::new();
+    for it in &stream.params {
+        match it {
+            Param::Bytes(name, _) => {
+                all.push((name, String::new()));
+                let _ = write!(args, ", *_in({name})");
+            }
+            Param::Counter => {
+                all.push(("counter", String::new()));
+                args += ", counter";
+            }
+        }
+    }
+    let params: String = all.iter().map(|it| format!(", {}", it.0)).collect();
+    let mode: String = stream.mode.chars().take(1).flat_map(char::to_uppercase).chain(stream.mode.chars().skip(1)).collect();
+    let mut list = values(&params, &args);
+    list.push(("STREAM", format!("{ty}{mode}")));
+    list.push(("CTR", format!("{name}_{}", stream.mode)));
+    list.push(("KEEP", if has_keys { "        self._cipher = cipher\n".into() } else { String::new() }));
+    list.push(("FIRST", if has_keys { "cipher._keys".into() } else { "_ffi.NULL".into() }));
+    list.push(("PASS", if has_keys { "self._cipher._keys, ".into() } else { String::new() }));
+    names.push(format!("{ty}{mode}"));
+    out + &apply(include_str!("templates/stream.py"), &list)
+}

@@ -1,0 +1,245 @@
+//! The Rust crate of a package: the C through `cc`, and the traits of RustCrypto's `cipher`.
+
+use std::fmt::Write;
+
+use super::{File, Param, Part, Stream, fill};
+
+/// All files but the C.
+pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
+    let mut files = vec![
+        ("Cargo.toml".to_string(), fill(include_str!("templates/Cargo.toml"), &[("NAME", name)])),
+        ("build.rs".to_string(), build(name, parts)),
+        ("src/lib.rs".to_string(), lib(name, parts)),
+        ("tests/vectors.rs".to_string(), tests(name, parts)),
+    ];
+    files.extend(parts.iter().map(|part| (format!("src/{}.rs", part.name), module(part))));
+    files
+}
+
+fn build(name: &str, parts: &[Part]) -> String {
+    let mut rows = String::new();
+    for part in parts {
+        let _ = writeln!(rows, "    (\"c/src/{}.c\", &[]),", part.name);
+        for target in &part.targets {
+            let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
+            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", &[{}]),", part.name, target.suffix(), flags.join(", "));
+        }
+    }
+    fill(include_str!("templates/build.rs.txt"), &[("NAME", name), ("ROWS", rows.trim_end())])
+}
+
+fn lib(name: &str, parts: &[Part]) -> String {
+    let mut modules = String::new();
+    for part in parts {
+        let mut types = Vec::new();
+        if !part.keys.is_empty() {
+            types.push(part.type_name.clone());
+        }
+        if let Some(stream) = &part.stream {
+            types.push(stream_type(part, stream));
+        }
+        let _ = writeln!(modules, "pub mod {};", part.name);
+        if !types.is_empty() {
+            let _ = writeln!(modules, "pub use {}::{{{}}};", part.name, types.join(", "));
+        }
+    }
+    fill(include_str!("templates/lib.rs.txt"), &[("NAME", name), ("MODULES", &modules)])
+}
+
+fn stream_type(part: &Part, stream: &Stream) -> String {
+    let mode: String = stream.mode.chars().take(1).flat_map(char::to_uppercase).chain(stream.mode.chars().skip(1)).collect();
+    format!("{}{mode}", part.type_name)
+}
+
+/// One cipher.
+fn module(part: &Part) -> String {
+    let name = &part.name;
+    let words = |n: usize| format!("[u64; {}]", 8 + n / 8);
+    let mut out = format!("//! {}\n\nuse core::ffi::{{c_char, c_int}};\n\nuse crate::Error;\n", part.title);
+    let is_traits = part.is_cipher || part.stream.is_some();
+    if is_traits {
+        out += "use cipher::consts::*;\n";
+    }
+    let mut externs = String::new();
+    let key_args: String = part.keys.iter().map(|(key, _)| format!(", {key}: *const u8, {key}_size: usize")).collect();
+    let first = if part.keys.is_empty() { "target: *const c_char" } else { "keys: *const Keys" };
+    let _ = writeln!(externs, "    fn {name}_width(target: *const c_char) -> usize;");
+    if !part.keys.is_empty() {
+        let _ = writeln!(externs, "    fn {name}_expand(keys: *mut Keys, target: *const c_char{key_args}) -> c_int;");
+    }
+    let _ =
+        writeln!(externs, "    fn {name}_blocks({first}, input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;");
+    let mut structs = String::new();
+    if !part.keys.is_empty() {
+        let n = part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0);
+        let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct Keys({});\n", words(n));
+    }
+    if let Some(stream) = &part.stream {
+        let n = part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0);
+        let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct State({});\n", words(n));
+        let ctr = format!("{name}_{}", stream.mode);
+        let params: String = stream
+            .params
+            .iter()
+            .map(|it| match it {
+                Param::Bytes(name, _) => format!(", {name}: *const u8, {name}_size: usize"),
+                Param::Counter => format!(", counter: u{}", stream.bits),
+            })
+            .collect();
+        let keys = if part.keys.is_empty() { "" } else { "keys: *const Keys, " };
+        let _ = writeln!(externs, "    fn {ctr}_init(stream: *mut State, {first}{params}) -> c_int;");
+        let _ = writeln!(
+            externs,
+            "    fn {ctr}_xor(stream: *mut State, {keys}input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;"
+        );
+        let _ = writeln!(externs, "    fn {ctr}_check(stream: *const State, n: usize) -> c_int;");
+    }
+    out += &structs;
+    let _ = write!(out, "\nunsafe extern \"C\" {{\n{externs}}}\n");
+    let _ = write!(
+        out,
+        "
+/// Blocks that this processor works on at a time.
+pub fn width() -> usize {{
+    // SAFETY: NULL is the best target.
+    unsafe {{ {name}_width(core::ptr::null()) }}
+}}
+"
+    );
+    out += &if part.keys.is_empty() { keyless(part) } else { keyed(part) };
+    if let Some(stream) = &part.stream {
+        out += &stream_impl(part, stream);
+    }
+    out
+}
+
+/// A function on blocks.
+fn keyless(part: &Part) -> String {
+    fill(
+        include_str!("templates/keyless.rs.txt"),
+        &[("NAME", &part.name), ("N_IN", &part.n_in.to_string()), ("N_OUT", &part.n_out.to_string())],
+    )
+}
+
+fn keyed(part: &Part) -> String {
+    let params: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key}: &[u8; {n}]")).collect();
+    let args: String = part.keys.iter().map(|(key, n)| format!(", {key}.as_ptr(), {n}")).collect();
+    let values = [
+        ("NAME", part.name.as_str()),
+        ("TYPE", &part.type_name),
+        ("TITLE", &part.title),
+        ("PARAMS", &params.join(", ")),
+        ("ARGS", &args),
+        ("N_IN", &part.n_in.to_string()),
+        ("N_OUT", &part.n_out.to_string()),
+    ];
+    let mut out = fill(include_str!("templates/keyed.rs.txt"), &values);
+    if part.is_cipher {
+        let mut widths: Vec<usize> = part.targets.iter().map(|it| it.width.min(512)).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        let arms: String = widths
+            .iter()
+            .map(|n| format!("            {n} => f.call(&Backend::<U{n}>(&self.keys, core::marker::PhantomData)),\n"))
+            .collect();
+        out += &fill(include_str!("templates/block_cipher.rs.txt"), &[values[0], values[1], values[5], ("ARMS", arms.trim_end())]);
+    }
+    if let [(_, n)] = &part.keys[..] {
+        let n = n.to_string();
+        out += &fill(include_str!("templates/key_init.rs.txt"), &[values[1], ("N_KEY", &n)]);
+    }
+    out
+}
+
+fn stream_impl(part: &Part, stream: &Stream) -> String {
+    let ty = stream_type(part, stream);
+    let ctr = format!("{}_{}", part.name, stream.mode);
+    let has_keys = !part.keys.is_empty();
+    let mut params: Vec<String> = if has_keys { vec![format!("cipher: {}", part.type_name)] } else { Vec::new() };
+    let mut args = String::new();
+    for it in &stream.params {
+        match it {
+            Param::Bytes(name, n) => {
+                params.push(format!("{name}: &[u8; {n}]"));
+                let _ = write!(args, ", {name}.as_ptr(), {n}");
+            }
+            Param::Counter => {
+                params.push(format!("counter: u{}", stream.bits));
+                args += ", counter";
+            }
+        }
+    }
+    let (field, init, first, pass) = if has_keys {
+        (format!("    cipher: {},\n", part.type_name), "cipher, ", "&cipher.keys", "&self.cipher.keys, ")
+    } else {
+        (String::new(), "", "core::ptr::null()", "")
+    };
+    let mut out = fill(
+        include_str!("templates/stream.rs.txt"),
+        &[
+            ("TYPE", ty.as_str()),
+            ("CTR", &ctr),
+            ("TITLE", &part.title),
+            ("FIELD", &field),
+            ("INIT", init),
+            ("FIRST", first),
+            ("PASS", pass),
+            ("PARAMS", &params.join(", ")),
+            ("ARGS", &args),
+        ],
+    );
+    // Key and what starts the stream, as the traits know them; a counter starts with 0.
+    let strings: Vec<(&str, usize)> = stream
+        .params
+        .iter()
+        .filter_map(|it| match it {
+            Param::Bytes(name, n) => Some((name.as_str(), *n)),
+            Param::Counter => None,
+        })
+        .collect();
+    let key = if has_keys { part.keys.first().map(|it| it.1) } else { strings.iter().find(|it| it.0 == "key").map(|it| it.1) };
+    let ivs: Vec<(&str, usize)> = strings.into_iter().filter(|it| has_keys || it.0 != "key").collect();
+    if let (Some(n_key), [(_, n_iv)], true) = (key, &ivs[..], part.keys.len() < 2) {
+        let mut call = Vec::new();
+        if has_keys {
+            call.push(format!("<{} as cipher::KeyInit>::new(key)", part.type_name));
+        }
+        for it in &stream.params {
+            call.push(match it {
+                Param::Bytes(name, _) if name == "key" => "&(*key).into()".into(),
+                Param::Bytes(..) => "&(*iv).into()".into(),
+                Param::Counter => "0".into(),
+            });
+        }
+        let values = [("TYPE", ty.as_str()), ("N_KEY", &n_key.to_string()), ("N_IV", &n_iv.to_string()), ("CALL", &call.join(", "))];
+        out += &fill(include_str!("templates/key_iv.rs.txt"), &values);
+    }
+    out
+}
+
+/// The published vectors through the crate.
+fn tests(name: &str, parts: &[Part]) -> String {
+    let crate_name = name.replace('-', "_");
+    let mut out = "//! The published vectors, in every slice and a last partial batch.\n\n".to_string();
+    out += "fn bytes(text: &str) -> Vec<u8> {\n    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()\n}\n";
+    for part in parts {
+        let mut calls = String::new();
+        for (keys, input, output) in part.plain_vectors() {
+            let made = if keys.is_empty() {
+                format!("{crate_name}::{}::blocks", part.name)
+            } else {
+                let args: Vec<String> = keys.iter().map(|it| format!("&bytes(\"{it}\").try_into().unwrap()")).collect();
+                let _ = writeln!(calls, "    let cipher = {crate_name}::{}::new({});", part.type_name, args.join(", "));
+                "cipher.blocks".to_string()
+            };
+            let _ = write!(
+                calls,
+                "    let mut out = vec![0; bytes(\"{output}\").len() * n];\n    {made}(&bytes(\"{input}\").repeat(n), &mut out).unwrap();\n    assert_eq!(out, bytes(\"{output}\").repeat(n));\n"
+            );
+        }
+        if !calls.is_empty() {
+            let _ = write!(out, "\n#[test]\nfn {0}() {{\n    let n = {crate_name}::{0}::width() + 1;\n{calls}}}\n", part.name);
+        }
+    }
+    out
+}

@@ -1,0 +1,33 @@
+
+#define N_TARGETS (sizeof targets / sizeof *targets)
+#define MADE UINT64_C(0x6d65616e7768696c) /* in front of keys and streams, with the number of their target */
+
+/* The number of a target that is here; NULL: of the best. N_TARGETS if there is none. */
+static size_t target_number(const char *name)
+{
+    for (size_t k = N_TARGETS; k-- > 0;)
+        if ((!name || !strcmp(name, targets[k].name)) && targets[k].is_here())
+            return k;
+    return N_TARGETS;
+}
+
+@MADE_FOR@static int overlap(const uint8_t *in, size_t in_size, const uint8_t *out, size_t out_size)
+{
+    return (uintptr_t)in < (uintptr_t)out + out_size && (uintptr_t)out < (uintptr_t)in + in_size;
+}
+
+int @NAME@_has(const char *target)
+{
+    return target_number(target) != N_TARGETS;
+}
+
+const char *@NAME@_best(void)
+{
+    return targets[target_number(NULL)].name;
+}
+
+size_t @NAME@_width(const char *target)
+{
+    size_t k = target_number(target);
+    return k == N_TARGETS ? 0 : targets[k].width;
+}

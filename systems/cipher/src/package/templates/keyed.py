@@ -1,0 +1,23 @@
+
+
+class @TYPE@:
+    """@TITLE@"""
+
+    def __init__(self@PARAMS@, target=None):
+        self._keys, self._memory = _aligned("@NAME@_keys")
+        _checked(_lib.@NAME@_expand(self._keys, _target(target)@ARGS@))
+
+    @staticmethod
+    def width(target=None):
+        """Blocks that a target works on at a time; 0 if this processor does not run it."""
+        return _lib.@NAME@_width(_target(target))
+
+    def blocks(self, data):
+        """Whole blocks of @N_IN@ bytes in, @N_OUT@ bytes each out."""
+        out = bytearray(len(data) // @N_IN@ * @N_OUT@)
+        self.blocks_into(data, out)
+        return bytes(out)
+
+    def blocks_into(self, data, out):
+        """The same into a buffer, which may be that of data."""
+        _checked(_lib.@NAME@_blocks(self._keys, *_in(data), *_out(out)))

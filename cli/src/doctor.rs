@@ -89,6 +89,20 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("libgcrypt20-dev"),
     },
     Tool {
+        system: "cipher",
+        name: "pkg-config",
+        used_for: "finds packages of C in tests",
+        asks: ("pkg-config", VERSION),
+        from: From::Debian("pkg-config"),
+    },
+    Tool {
+        system: "cipher",
+        name: "pip",
+        used_for: "builds Python packages in tests",
+        asks: ("pip3", VERSION),
+        from: From::Debian("python3-pip"),
+    },
+    Tool {
         system: "audit",
         name: "llvm-mc-19",
         used_for: "checks the decoders in tests",

@@ -76,10 +76,13 @@ fn agree(said: &[String], got: &[String]) -> bool {
 /// What a command prints to both streams, in this order.
 fn print(command: &str, folder: &Path) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_meanwhile"));
-    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
+    // The system's Python comes first: it has the Debian packages that setup installs.
+    let path = format!("{}:/usr/bin:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
     let command = command.replace("target/release/meanwhile", "meanwhile");
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", path).env("NO_COLOR", "1").current_dir(folder);
+    // What a reader's cargo and pip fetch is here already.
+    shell.env("CARGO_NET_OFFLINE", "true").env("PIP_NO_INDEX", "1").env("PIP_NO_BUILD_ISOLATION", "false");
     let ran = shell.output().expect("sh runs");
     let text = String::from_utf8(ran.stdout).expect("text");
     text.trim_end().lines().map(|it| it.trim_end().to_owned()).collect()
@@ -142,13 +145,18 @@ fn the_guide_to_cipher_prints_what_it_says() {
 }
 
 #[test]
+fn a_stranger_packages_a_cipher_in_one_page() {
+    assert_eq!(follow("docs/guide/package.md"), 6);
+}
+
+#[test]
 fn the_guide_to_regwin_prints_what_it_says() {
     assert_eq!(follow("docs/guide/regwin.md"), 1);
 }
 
 #[test]
 fn no_other_page_has_commands_that_nobody_runs() {
-    let followed = ["README.md", "docs/guide/cipher.md", "docs/guide/regwin.md"];
+    let followed = ["README.md", "docs/guide/cipher.md", "docs/guide/package.md", "docs/guide/regwin.md"];
     let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
     for folder in ["docs/guide", "docs/explain", "docs/format"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");

@@ -228,7 +228,7 @@ fn glue(part: &Part, target: &TargetFile) -> String {
     let (s, name) = (target.suffix(), &part.name);
     let full = format!("{name}_{s}");
     let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
-    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(|it| has(&it)).collect() };
+    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(has).collect() };
     let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
     let mut out = format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n");
     let keys = if part.keys.is_empty() { "" } else { "keys, " };

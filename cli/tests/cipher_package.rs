@@ -1,0 +1,237 @@
+//! `meanwhile cipher package`: each of its three packages built as a user builds it, run against OpenSSL, and what is refused.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
+const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua");
+/// Bytes of each stream that OpenSSL makes.
+const N: usize = 20_000;
+
+fn package(folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).args(["cipher", "package"]).args(more).output().expect("it runs")
+}
+
+/// AES-128, ChaCha20 and a user's own LEA, in `trio`.
+fn trio(folder: &Path) {
+    let made = package(folder, &["aes-128", "chacha20", LEA, "--name", "trio", "-o", "trio"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command that must succeed.
+fn run(program: &str, args: &[&str], folder: &Path) -> String {
+    let ran = Command::new(program).args(args).current_dir(folder).output().unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(ran.status.success(), "{program} {args:?}: {}{}", text(&ran.stdout), text(&ran.stderr));
+    text(&ran.stdout)
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
+        std::io::Write::write_all(&mut file, format!("cipher package: {program} is missing\n").as_bytes()).expect("the list of skips");
+    }
+    found
+}
+
+/// What OpenSSL makes of the same text with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
+fn references(folder: &Path) -> [PathBuf; 2] {
+    let plain = folder.join("plain");
+    std::fs::write(&plain, (0..N).map(|i| (i % 251) as u8).collect::<Vec<u8>>()).expect("written");
+    let chacha_iv = format!("05000000{}", "09".repeat(12));
+    [("-aes-128-ctr", "07".repeat(16), "09".repeat(16)), ("-chacha20", "07".repeat(32), chacha_iv)].map(|(cipher, key, iv)| {
+        let out = folder.join(&cipher[1..]);
+        let args = ["enc", cipher, "-K", &key, "-iv", &iv, "-in", &plain.display().to_string(), "-out", &out.display().to_string()];
+        run("openssl", &args, folder);
+        out
+    })
+}
+
+#[test]
+fn cmake_builds_installs_and_finds_the_c_library() {
+    if !has("cmake") || !has("pkg-config") || !has("openssl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    trio(at);
+    let [aes, chacha] = references(at).map(|it| it.display().to_string());
+    let place = at.join("place").display().to_string();
+    run(
+        "cmake",
+        &["-S", "trio", "-B", "build", &format!("-DCMAKE_INSTALL_PREFIX={place}"), "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"],
+        at,
+    );
+    run("cmake", &["--build", "build", "--parallel", "2"], at);
+    run("cmake", &["--install", "build"], at);
+    let own = format!("-DCMAKE_PREFIX_PATH={place}");
+    run("cmake", &["-S", SUPPORT, "-B", "use", &own, "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"], at);
+    run("cmake", &["--build", "use"], at);
+    let ran = run("use/use", &[&aes, &chacha], at);
+    assert!(ran.starts_with("x86-64\n") || ran.starts_with("neon\n"), "{ran}");
+    run("use/use_cpp", &[], at);
+    // pkg-config says the same.
+    let pc = walk(&at.join("place")).into_iter().find(|it| it.ends_with("trio.pc")).expect("it is installed");
+    let found = Command::new("pkg-config").args(["--cflags", "--libs", &pc.display().to_string()]).output().expect("it runs");
+    let flags = text(&found.stdout);
+    let mut args = vec!["-o", "by_pc"];
+    let source = format!("{SUPPORT}/use.c");
+    args.push(&source);
+    args.extend(flags.split_whitespace());
+    run("cc", &args, at);
+    run("./by_pc", &[&aes, &chacha], at);
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn both_compilers_have_nothing_to_say_and_neon_runs() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    trio(at);
+    let sources = walk(&at.join("trio/src"));
+    let sources: Vec<String> = sources.iter().map(|it| it.display().to_string()).filter(|it| it.ends_with(".c")).collect();
+    let flags = |path: &str| -> &'static [&'static str] {
+        match path {
+            _ if path.ends_with("_avx2.c") => &["-mavx2", "-mno-avx512f"],
+            _ if path.ends_with("_avx512.c") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
+            _ if path.ends_with("_sse.c") => &["-mssse3"],
+            _ => &[],
+        }
+    };
+    let strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Itrio/include"];
+    for compiler in ["gcc", "clang-19"] {
+        for source in sources.iter().filter(|_| has(compiler)) {
+            run(compiler, &[&strict, flags(source), &["-fsyntax-only", source]].concat(), at);
+        }
+    }
+    // A target's file without its flags is refused when it is compiled.
+    if cfg!(target_arch = "x86_64") {
+        let refused = Command::new("gcc").current_dir(at).args(["-c", "-Itrio/include", "trio/src/aes128_avx2.c"]).output().expect("gcc");
+        assert!(text(&refused.stderr).contains("compile this file with -m64 -mavx2 -mno-avx512f"), "{refused:?}");
+    }
+    if has("aarch64-linux-gnu-gcc") && has("qemu-aarch64") && has("openssl") {
+        let [aes, chacha] = references(at).map(|it| it.display().to_string());
+        let mut args = [&strict[..], &["-O1", "-static", "-o", "neon"]].concat();
+        let source = format!("{SUPPORT}/use.c");
+        args.push(&source);
+        args.extend(sources.iter().map(String::as_str));
+        run("aarch64-linux-gnu-gcc", &args, at);
+        assert_eq!(run("qemu-aarch64", &["neon", &aes, &chacha], at), "neon\nneon\n");
+    }
+}
+
+#[test]
+fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
+    if !has("openssl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    trio(at);
+    let [aes, chacha] = references(at);
+    std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
+    std::fs::copy(format!("{SUPPORT}/openssl.rs"), at.join("trio/rust/tests/openssl.rs")).expect("copied");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--offline", "--locked"]).current_dir(at.join("trio/rust"));
+    cargo
+        .env("CARGO_TARGET_DIR", at.join("target"))
+        .env("AES_REFERENCE", aes)
+        .env("CHACHA_REFERENCE", chacha)
+        .env("RUSTFLAGS", "-Dwarnings");
+    let ran = cargo.output().expect("cargo runs");
+    let said = text(&ran.stdout);
+    assert!(ran.status.success(), "{said}{}", text(&ran.stderr));
+    for name in ["test aes128 ... ok", "test chacha20 ... ok", "test lea128 ... ok", "streams_agree_with_openssl ... ok"] {
+        assert!(said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn pip_installs_the_python_package() {
+    // The system's Python has the Debian packages; another one may come first in the path.
+    let is_whole =
+        |it: &&str| Command::new(it).args(["-c", "import cffi, setuptools, wheel, venv, pip"]).output().is_ok_and(|it| it.status.success());
+    let Some(python) = ["/usr/bin/python3", "python3"].into_iter().find(is_whole) else {
+        has("python3 with cffi, setuptools, wheel, pip and venv");
+        return;
+    };
+    if !has("openssl") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    trio(at);
+    let [aes, chacha] = references(at).map(|it| it.display().to_string());
+    run(python, &["-m", "venv", "--system-site-packages", "venv"], at);
+    run("venv/bin/python", &["-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "trio/python"], at);
+    run("venv/bin/python", &[&format!("{SUPPORT}/use.py"), &aes, &chacha], at);
+}
+
+#[test]
+fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    let refused = |args: &[&str], why: &str| {
+        let output = package(at, args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+    };
+    assert!(package(at, &["chacha20", "-o", "made"]).status.success());
+    refused(&["chacha20", "-o", "made"], "made is there already");
+    std::fs::write(at.join("made/own.txt"), "mine").expect("written");
+    // Its own files change, what is gone goes, and what the user put there stays.
+    assert!(package(at, &["ace", "-o", "made", "--force"]).status.success());
+    assert!(at.join("made/src/ace.c").exists() && !at.join("made/src/chacha20.c").exists());
+    assert_eq!(std::fs::read_to_string(at.join("made/own.txt")).expect("still there"), "mine");
+    std::fs::create_dir(at.join("home")).expect("made");
+    std::fs::write(at.join("home/CMakeLists.txt"), "mine").expect("written");
+    refused(&["ace", "-o", "home", "--force"], "home has files and is no package of ours");
+    std::fs::write(at.join("home/meanwhile-package.json"), "{}").expect("written");
+    refused(&["ace", "-o", "home", "--force"], "home has files and is no package of ours");
+    assert_eq!(std::fs::read_to_string(at.join("home/CMakeLists.txt")).expect("still there"), "mine");
+    refused(&["ace", "-o", "home/CMakeLists.txt"], "is a file");
+    // A list that names files outside deletes nothing there.
+    std::fs::write(
+        at.join("made/meanwhile-package.json"),
+        r#"{"made_by": "meanwhile cipher package", "files": ["../home/CMakeLists.txt"]}"#,
+    )
+    .expect("written");
+    assert!(package(at, &["ace", "-o", "made", "--force"]).status.success());
+    assert!(at.join("home/CMakeLists.txt").exists());
+}
+
+#[test]
+fn what_cannot_be_packaged_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(at.join("words.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");
+    for (args, why) in [
+        (&["words.ua", "-o", "p"][..], "`f` has no byte interface, so there is nothing to package"),
+        (&["ace", "--mode", "ctr", "-o", "p"], "`ace` has no mode `ctr`"),
+        (&["ace", "ace", "-o", "p"], "`ace` is in the package twice"),
+        (&["ace", "--name", "Ace", "-o", "p"], "`Ace` cannot be the name of a package"),
+        (&["ace", "chacha20", "--entry", "ace", "-o", "p"], "--layout and --entry are for one file"),
+        (&["aec", "-o", "p"], "did you mean `ace`?"),
+    ] {
+        let output = package(at, args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert!(!at.join("p").exists(), "{args:?}");
+    }
+    let blocks = package(at, &["aes-128", "--mode", "blocks", "-o", "p", "--json"]);
+    let object: serde_json::Value = serde_json::from_slice(&blocks.stdout).expect("one object");
+    assert_eq!((&object["ok"], &object["ciphers"][0]["mode"], &object["name"]), (&true.into(), &serde_json::Value::Null, &"aes128".into()));
+    assert!(!std::fs::read_to_string(at.join("p/include/aes128.h")).expect("the header").contains("ctr"));
+}

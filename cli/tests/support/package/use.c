@@ -1,0 +1,130 @@
+/* What a user of the package does, and what goes wrong: each target against OpenSSL's streams, which the two files hold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aes128.h"
+#include "chacha20.h"
+#include "lea128.h"
+
+#define CHECK(x)                                        \
+    do {                                                \
+        if (!(x)) {                                     \
+            printf("%s:%d: %s\n", target ? target : "best", __LINE__, #x); \
+            exit(1);                                    \
+        }                                               \
+    } while (0)
+
+enum { N = 20000 };
+static uint8_t aes[N], chacha[N], text[N], out[N];
+
+static void read_file(const char *path, uint8_t *to)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fread(to, 1, N, file) != N)
+        exit(2);
+    fclose(file);
+}
+
+static void streams(const char *target)
+{
+    static aes128_keys keys;
+    static aes128_ctr ctr;
+    static chacha20_ctr cha;
+    uint8_t key[32], start[16];
+    memset(key, 7, sizeof key);
+    memset(start, 9, sizeof start);
+    CHECK(aes128_expand(&keys, target, key, 16) == AES128_OK);
+    size_t longest = 4 * 16 * aes128_width(target) + 1;
+    for (size_t n = 0; n <= longest; n++) {
+        CHECK(aes128_ctr_init(&ctr, &keys, start, 16) == AES128_OK);
+        memset(out, 0xa5, n + 8);
+        CHECK(aes128_ctr_xor(&ctr, &keys, text, n, out, n) == AES128_OK);
+        CHECK(!memcmp(out, aes, n) && out[n] == 0xa5);
+    }
+    longest = 4 * 64 * chacha20_width(target) + 1;
+    for (size_t n = 0; n <= longest; n++) {
+        CHECK(chacha20_ctr_init(&cha, target, key, 32, 5, start, 12) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, text, n / 3, out, N) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, text + n / 3, n - n / 3, out + n / 3, N) == CHACHA20_OK);
+        CHECK(!memcmp(out, chacha, n));
+    }
+}
+
+static void lea(const char *target)
+{
+    static const uint8_t key[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78, 0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0};
+    static const uint8_t made[16] = {0x9f, 0xc8, 0x4e, 0x35, 0x28, 0xc6, 0xc6, 0x18, 0x55, 0x32, 0xc7, 0xa7, 0x04, 0x64, 0x8b, 0xfd};
+    static lea128_keys keys;
+    CHECK(lea128_expand(&keys, target, key, 16) == LEA128_OK);
+    size_t n = lea128_width(target) + 1;
+    for (size_t i = 0; i < 16 * n; i++)
+        out[i] = (uint8_t)(0x10 + i % 16);
+    CHECK(lea128_blocks(&keys, out, 16 * n, out, 16 * n) == LEA128_OK);
+    for (size_t i = 0; i < 16 * n; i++)
+        CHECK(out[i] == made[i % 16]);
+}
+
+static void errors(const char *target)
+{
+    static aes128_keys keys, never;
+    static aes128_ctr ctr;
+    static chacha20_ctr cha;
+    static uint8_t key[32], start[16];
+    memset(out, 0xa5, 64);
+    memset(&ctr, 0, sizeof ctr);
+    CHECK(aes128_expand(&keys, target, key, 15) == AES128_LENGTH && aes128_expand(&keys, target, key, 0) == AES128_LENGTH);
+    CHECK(aes128_expand(&keys, target, NULL, 16) == AES128_NULL && aes128_expand(NULL, target, key, 16) == AES128_NULL);
+    CHECK(aes128_expand(&keys, "avx1024", key, 16) == AES128_TARGET && !aes128_has("avx1024") && !aes128_width("avx1024"));
+    CHECK(aes128_blocks(&never, text, 16, out, 16) == AES128_TARGET);
+    CHECK(aes128_expand(&keys, target, key, 16) == AES128_OK);
+    CHECK(aes128_blocks(&keys, text, 15, out, 16) == AES128_LENGTH);
+    CHECK(aes128_blocks(&keys, text, 32, out, 31) == AES128_LENGTH);
+    CHECK(aes128_blocks(&keys, NULL, 16, out, 16) == AES128_NULL && aes128_blocks(&keys, text, 16, NULL, 16) == AES128_NULL);
+    CHECK(aes128_blocks(&keys, out, 32, out + 16, 32) == AES128_OVERLAPS);
+    CHECK(aes128_blocks(&keys, NULL, 0, NULL, 0) == AES128_OK);
+    CHECK(aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_TARGET);
+    CHECK(aes128_ctr_init(&ctr, &keys, start, 12) == AES128_LENGTH && aes128_ctr_init(&ctr, &keys, NULL, 16) == AES128_NULL);
+    memset(start, 0xff, 16);
+    CHECK(aes128_ctr_init(&ctr, &keys, start, 16) == AES128_OK);
+    CHECK(aes128_ctr_xor(&ctr, &never, text, 1, out, 1) == AES128_TARGET);
+    CHECK(aes128_ctr_xor(&ctr, &keys, text, 2, out, 1) == AES128_LENGTH);
+    CHECK(aes128_ctr_xor(&ctr, &keys, NULL, 1, out, 1) == AES128_NULL);
+    CHECK(aes128_ctr_xor(&ctr, &keys, out, 8, out + 1, 8) == AES128_OVERLAPS);
+    CHECK(aes128_ctr_check(&ctr, 16) == AES128_OK && aes128_ctr_check(&ctr, 17) == AES128_ENDS);
+    CHECK(aes128_ctr_xor(&ctr, &keys, text, 17, out, 17) == AES128_ENDS);
+    for (int i = 0; i < 64; i++)
+        CHECK(out[i] == 0xa5);
+    CHECK(aes128_ctr_xor(&ctr, &keys, text, 15, out, 15) == AES128_OK);
+    CHECK(aes128_ctr_check(&ctr, 1) == AES128_OK && aes128_ctr_check(&ctr, 2) == AES128_ENDS);
+    CHECK(aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_OK && aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_ENDS);
+    CHECK(aes128_ctr_xor(&ctr, &keys, NULL, 0, NULL, 0) == AES128_OK);
+    CHECK(chacha20_ctr_init(&cha, target, key, 31, 0, start, 12) == CHACHA20_LENGTH);
+    CHECK(chacha20_ctr_init(&cha, target, key, 32, 0, start, 8) == CHACHA20_LENGTH);
+    CHECK(chacha20_ctr_init(&cha, target, key, 32, UINT32_MAX, start, 12) == CHACHA20_OK);
+    CHECK(chacha20_ctr_xor(&cha, text, 65, out, 65) == CHACHA20_ENDS && chacha20_ctr_xor(&cha, text, 64, out, 64) == CHACHA20_OK);
+}
+
+int main(int argc, char **argv)
+{
+    const char *targets[] = {"x86-64", "sse", "avx2", "avx512", "neon", NULL};
+    if (argc != 3)
+        return 2;
+    read_file(argv[1], aes);
+    read_file(argv[2], chacha);
+    for (size_t i = 0; i < N; i++)
+        text[i] = (uint8_t)(i % 251);
+    for (int t = 0; t < 6; t++) {
+        static aes128_keys keys;
+        const char *target = targets[t] ? targets[t] : aes128_best();
+        if (!aes128_has(target)) {
+            CHECK(aes128_expand(&keys, target, text, 16) == AES128_TARGET);
+            continue;
+        }
+        streams(targets[t]);
+        lea(targets[t]);
+        errors(targets[t] ? targets[t] : target);
+        printf("%s\n", target);
+    }
+    return 0;
+}

@@ -42,6 +42,9 @@ fn list_names_all_primitives_with_their_slicings() {
     assert_eq!(rows.len(), 28);
     let chacha = rows.iter().find(|r| r["name"] == "chacha20").expect("it is bundled");
     assert_eq!(chacha["slicings"], serde_json::json!(["b", "v"]), "additions have no horizontal form");
+    let modes = |name: &str| rows.iter().find(|r| r["name"] == name).expect("it is bundled")["modes"].clone();
+    assert_eq!(modes("ascon-p12"), serde_json::json!(["aead", "hash", "xof"]));
+    assert_eq!((modes("aes-192"), modes("aes-192-decrypt")), (serde_json::json!(["ctr"]), serde_json::json!([])));
     assert!(rows.iter().all(|r| r["kind"].is_string() && r["source"].is_string()));
 }
 
@@ -269,6 +272,49 @@ fn the_header_of_a_hash_has_its_state_in_pieces() {
         let ran = Command::new(Path::new(&exe)).output().expect("it runs");
         assert_eq!((ran.status.code(), &*stdout(&ran)), (Some(0), "0b3be5850f2f6b98"), "{slicing} {arch}");
     }
+}
+
+#[test]
+fn streams_are_measured_beside_other_libraries() {
+    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let library = |name: &str| Command::new("ldconfig").arg("-p").output().is_ok_and(|it| stdout(&it).contains(name));
+    if !has("gcc") || !has("clang-19") || !features.contains("avx2") || !library("libgcrypt.so.20") || !library("libcrypto.so.3") {
+        return;
+    }
+    let args = ["cipher", "speed", "chacha20", "serpent-128", "--mode", "ctr", "--against", "openssl,libgcrypt"];
+    let ran = meanwhile(&[&args[..], &["--quick", "--arch", "avx2", "--bytes", "64", "--json"]].concat(), "");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
+    let pairs: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["primitive"].as_str()?, row["peer"].as_str()?))).collect();
+    assert_eq!(pairs, [("chacha20", "openssl"), ("chacha20", "libgcrypt"), ("serpent-128", "libgcrypt")]);
+    let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected = "primitive mode peer slicing arch cc unroll bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs \
+                    peer_version peer_without warnings";
+    assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+    assert!(rows[0]["peer_version"].as_str().expect("a version").starts_with("OpenSSL 3"), "{}", rows[0]);
+    let refused = meanwhile(&["cipher", "speed", "serpent-128", "--mode", "ctr", "--against", "openssl"], "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("have no such stream"));
+}
+
+#[test]
+fn a_mode_is_watched_with_its_primitive() {
+    if !has("gcc") || !has("valgrind") {
+        return;
+    }
+    let args = ["cipher", "check", "chacha20", "--constant-time", "--mode", "ctr", "--mode", "ctr64", "--slicing", "v", "--arch", "x86-64"];
+    let ran = meanwhile(&[&args[..], &["--cc", "gcc", "--opt", "-O1", "--json"]].concat(), "");
+    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
+    let modes: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["mode"].as_str()?, row["verdict"].as_str()?))).collect();
+    assert_eq!((ran.status.code(), modes), (Some(0), vec![("ctr", "clean"), ("ctr64", "clean")]));
+    let ran = meanwhile(&["cipher", "compilers", "chacha20", "--cc", "gcc", "--opt", "-O1", "--json"], "");
+    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
+    assert_eq!((ran.status.code(), rows.len()), (Some(0), 2));
+    let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["primitive", "mode", "slicing", "arch", "cc", "opt", "version", "verdict"]);
+    let refused = meanwhile(&["cipher", "check", "gimli", "--constant-time", "--mode", "aead"], "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("`gimli` has no mode `aead`"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compile;
+mod compilers;
 mod constant_time;
 mod list;
 mod options;
@@ -39,6 +40,8 @@ enum Command {
     Run(run::Args),
     /// Run the published vectors through emitted C.
     Test(test::Args),
+    /// Which C compilers keep all primitives and modes free of branches and addresses that depend on a secret.
+    Compilers(compilers::Args),
     /// Measure each scheduler off against on.
     Bench(bench::Args),
     /// Measure cycles a byte of emitted C.
@@ -56,6 +59,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Package(args) => package::run(args, out),
         Command::Run(args) => run::run(args, out),
         Command::Test(args) => test::run(args, out),
+        Command::Compilers(args) => compilers::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),
         Command::Sboxes(args) => sboxes::run(args, out),
@@ -67,6 +71,7 @@ pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> O
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", "peers") => Some(peers::committed(evidence)),
+        ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
         ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),
         _ => None,
     }

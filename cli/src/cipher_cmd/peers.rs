@@ -114,3 +114,18 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     vec![Block::Text(evidence.origin()), Block::Chart(chart(&rows).svg()), Block::Table(table(&rows))]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn committed_ratios_are_a_picture_and_a_table() {
+        let text = include_str!("../../../experiments/cipher-streams/peers.json");
+        let evidence = Evidence::from_json(text).expect("committed evidence");
+        let blocks = committed(&evidence);
+        let [Block::Text(_), Block::Chart(chart), Block::Table(table)] = &blocks[..] else { panic!("{blocks:?}") };
+        assert!(chart.contains("aes-128 avx2 64 B, openssl") && chart.contains("0.77"), "{chart}");
+        assert!(table.terminal(None).contains("chacha20 v"), "{}", table.terminal(None));
+    }
+}

@@ -74,6 +74,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 pub struct Store {
     path: Option<PathBuf>,
     command: String,
+    compilers: Vec<String>,
     rows: Vec<Value>,
 }
 
@@ -81,13 +82,18 @@ impl Store {
     /// The rows that the file has already: of the same command, on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
         evidence::check(path.as_deref())?;
-        let Some(path) = path else { return Ok(Store { path, command, rows: Vec::new() }) };
+        let Some(path) = path else { return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() }) };
         let earlier = evidence::earlier(&path)?;
         if let Some(other) = earlier.as_ref().filter(|it| it.command != command) {
             return Err(evidence::cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
         }
         let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
-        Ok(Store { path: Some(path), command, rows })
+        Ok(Store { path: Some(path), command, compilers: compilers(), rows })
+    }
+
+    /// With other compilers than the two that `speed` uses.
+    pub fn with_compilers(self, compilers: Vec<String>) -> Store {
+        Store { compilers, ..self }
     }
 
     /// The row of this configuration: all its fields are equal.
@@ -110,7 +116,7 @@ impl Store {
             kind: Kind::Measured,
             machine: machine_here(),
             date: machine::today(),
-            compilers: compilers(),
+            compilers: self.compilers.clone(),
             command: self.command.clone(),
             rows: self.rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
         };

@@ -65,7 +65,7 @@ pub struct Cell {
 /// valgrind runs, in turn; bitsliced only where there is nothing else, as that is the same operations in more C.
 pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
     let mut programs: Vec<(&'static Primitive, Option<String>)> = Vec::new();
-    for primitive in primitives().iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+    for primitive in primitives() {
         let counters = primitive.modes().into_iter().map(|it| it.0);
         let modes: Vec<String> = counters.chain(primitive.sponges().iter().map(|it| it.mode().to_string())).collect();
         // The program of a mode runs the blocks, too.
@@ -75,7 +75,9 @@ pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
         programs.extend(modes.into_iter().map(|mode| (primitive, Some(mode))));
     }
     let mut cells = Vec::new();
-    for (n, (primitive, mode)) in programs.into_iter().enumerate() {
+    // A name chooses programs, and not how they are sliced.
+    let named = programs.into_iter().enumerate().filter(|(_, it)| names.is_empty() || names.contains(&it.0.name));
+    for (n, (primitive, mode)) in named {
         let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
         let slicings: Vec<Slicing> = subject.slicings(None).into_iter().filter(|&it| it != Slicing::Bit).collect();
         let slicing = if slicings.is_empty() { Slicing::Bit } else { slicings[n % slicings.len()] };

@@ -137,3 +137,17 @@ fn bytes_are_guessed_where_there_is_no_doubt_and_a_note_says_so() {
         assert!(made.stderr.is_empty() && header.contains("void f__(") && !header.contains("_blocks"), "{name}: {header}");
     }
 }
+
+#[test]
+fn the_header_of_the_sliced_interface_says_which_bit_is_which() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("f.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");
+    for (slicing, said, declared) in [
+        ("b", "bit b of a register, counted from the least significant, belongs to block b", "void f__(reg x__[2][16], reg y__[2][16]);"),
+        ("v", "element b of a register is the word of block b", "void f__(reg x__[2], reg y__[2]);"),
+    ] {
+        meanwhile(folder.path(), &format!("cipher compile f.ua --slicing {slicing} --arch avx2 --header f.h"));
+        let header = std::fs::read_to_string(folder.path().join("f.h")).expect("the header");
+        assert!(header.contains(said) && header.contains(declared), "{header}");
+    }
+}

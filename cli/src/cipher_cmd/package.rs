@@ -29,7 +29,7 @@ pub struct Args {
     /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the usual one where there is one].
     #[arg(long, value_name = "ctr|ctr64|stream|blocks")]
     mode: Option<String>,
-    /// One slicing [default: h, v or b, the first that works on a target].
+    /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
     #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
     slicing: Option<Slicing>,
     /// The name of library, crate and Python package [default: that of the first cipher].

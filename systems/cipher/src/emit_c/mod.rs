@@ -359,11 +359,16 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
             } else {
                 String::new()
             };
-            let _ = writeln!(
-                out,
-                "/* {} at a time: element b of a register belongs to block b. */\ntypedef uint{lane}_t reg{vector};\n",
-                shape.blocks_text()
-            );
+            let which = match shape.slicing {
+                Slicing::Bit => {
+                    "bit b of a register, counted from the least significant, belongs to block b.\n   The last index is the bit of a word, 0 the most significant"
+                }
+                Slicing::Vertical => "element b of a register is the word of block b",
+                Slicing::Horizontal => {
+                    "the bits of a word lie in as many elements, from the most significant; see the first lines of the C file"
+                }
+            };
+            let _ = writeln!(out, "/* {} at a time: {which}. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks_text());
             let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()]);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }

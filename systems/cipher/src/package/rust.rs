@@ -96,16 +96,7 @@ fn module(part: &Part) -> String {
     }
     out += &structs;
     let _ = write!(out, "\nunsafe extern \"C\" {{\n{externs}}}\n");
-    let _ = write!(
-        out,
-        "
-/// Blocks that this processor works on at a time.
-pub fn width() -> usize {{
-    // SAFETY: NULL is the best target.
-    unsafe {{ {name}_width(core::ptr::null()) }}
-}}
-"
-    );
+    out += &fill(include_str!("templates/width.rs.txt"), &[("NAME", name)]);
     out += &if part.keys.is_empty() { keyless(part) } else { keyed(part) };
     if let Some(stream) = &part.stream {
         out += &stream_impl(part, stream);

@@ -252,6 +252,6 @@ fn every_bundled_cipher_passes_its_vectors_as_a_crate() {
     std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("all/rust/Cargo.lock")).expect("copied");
     let said =
         run(env!("CARGO"), &["test", "--offline", "--locked", "--manifest-path", "all/rust/Cargo.toml", "--target-dir", "target"], at);
-    // Subterranean's blank rounds and the like take padded inputs, which vectors of whole blocks leave out.
-    assert!(said.matches(" ... ok").count() + 3 >= names.len(), "{said}");
+    // The vectors of subterranean-duplex are shorter than a block and padded, which the C does not do.
+    assert!(said.matches(" ... ok").count() + 1 >= names.len(), "{said}");
 }

@@ -215,7 +215,8 @@ impl Part {
     /// The vectors that tests of the package can use: those of keys and whole blocks, in hex.
     fn plain_vectors(&self) -> impl Iterator<Item = (Vec<&str>, &str, &str)> {
         self.vectors.iter().filter_map(|vector| {
-            let given: Option<Vec<&str>> = self.keys.iter().map(|(key, _)| vector.fields.get(key).map(String::as_str)).collect();
+            let given: Option<Vec<&str>> =
+                self.keys.iter().map(|(key, n)| Some(vector.fields.get(key)?.as_str()).filter(|it| it.len() == 2 * n)).collect();
             let input = vector.fields.get("input")?.as_str();
             (input.len() == 2 * self.n_in).then_some((given?, input, vector.output.as_str()))
         })

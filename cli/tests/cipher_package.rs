@@ -255,3 +255,22 @@ fn every_bundled_cipher_passes_its_vectors_as_a_crate() {
     // The vectors of subterranean-duplex are shorter than a block and padded, which the C does not do.
     assert!(said.matches(" ... ok").count() + 1 >= names.len(), "{said}");
 }
+
+#[test]
+fn vectors_that_are_missing_are_said_and_wrong_ones_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    for file in ["lea.ua", "lea.layout.toml"] {
+        std::fs::copy(Path::new(LEA).with_file_name(file), at.join(file)).expect("it is there");
+    }
+    let made = package(at, &["lea.ua", "-o", "made"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    assert!(text(&made.stdout).contains("there is no lea.json, so the package has no test against vectors"), "{}", text(&made.stdout));
+    for wrong in ["{", "{}", r#"{"vectors": []}"#] {
+        std::fs::write(at.join("lea.json"), wrong).expect("written");
+        let made = package(at, &["lea.ua", "-o", "other"]);
+        assert_eq!(made.status.code(), Some(1), "{wrong}");
+        assert!(text(&made.stderr).contains("lea.json"), "{}", text(&made.stderr));
+        assert!(!at.join("other").exists());
+    }
+}

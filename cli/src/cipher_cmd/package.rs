@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use cipher::package::{self, Choice, MANIFEST, Part};
 use cipher::pipeline::Slicing;
-use cipher::suite;
+use cipher::{library, suite, user_layout};
 use report::Diagnostic;
 use serde_json::{Value, json};
 
@@ -55,8 +55,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let which =
             Which { subject: subject.clone(), include: args.include.clone(), entry: args.entry.clone(), layout: args.layout.clone() };
         let loaded = which.load_with_bytes(out)?;
-        // Tests of the package use them; a program of one's own may have none.
-        let vectors = suite::vectors(subject).unwrap_or_default();
+        // Tests of the package use them; a program of one's own may have none, but not wrong ones.
+        let own = user_layout::vectors_beside(Path::new(subject));
+        let vectors = if library::primitive(subject).is_some() || own.exists() {
+            suite::vectors(subject).map_err(|why| Failure::user(why, Some("docs/format/ciphers.md has the form of vectors")))?
+        } else {
+            out.line(&format!("{subject}: there is no {}, so the package has no test against vectors", own.display()));
+            Vec::new()
+        };
         let part = package::part(&loaded, &choice, vectors).map_err(Failure::User)?;
         if parts.iter().any(|it| it.name() == part.name()) {
             return Err(Failure::user(format!("`{}` is in the package twice", part.name()), Some("`name` in its layout is its name")));

@@ -151,3 +151,18 @@ fn the_header_of_the_sliced_interface_says_which_bit_is_which() {
         assert!(header.contains(said) && header.contains(declared), "{header}");
     }
 }
+
+#[test]
+fn compile_writes_over_no_file_of_its_own_command() {
+    let (_keep, folder) = lea();
+    let before = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
+    let (program, layout) = (before("lea.ua"), before("lea.layout.toml"));
+    std::os::unix::fs::symlink("lea.ua", folder.join("link.c")).expect("linked");
+    for line in ["-o lea.ua", "-o lea.layout.toml", "-o a.c --header lea.ua", "-o a.c --header a.c", "-o link.c"] {
+        let ran = meanwhile(&folder, &format!("cipher compile lea.ua {line}"));
+        assert_eq!(ran.status.code(), Some(1), "{line}: {}", text(&ran.stdout));
+        assert!(text(&ran.stderr).contains("would be written over"), "{line}: {}", text(&ran.stderr));
+        assert_eq!((before("lea.ua"), before("lea.layout.toml")), (program.clone(), layout.clone()), "{line}");
+    }
+    assert!(meanwhile(&folder, "cipher compile lea.ua -o /dev/null --header /dev/null").status.success());
+}

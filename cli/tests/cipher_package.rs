@@ -203,11 +203,10 @@ fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
     assert_eq!(std::fs::read_to_string(at.join("mine/CMakeLists.txt")).expect("still there"), "mine");
     refused(&["ace", "-o", "mine/CMakeLists.txt"], "is a file");
     // A list that names files outside deletes nothing there.
-    std::fs::write(
-        at.join("made/meanwhile-package.json"),
-        r#"{"made_by": "meanwhile cipher package", "files": ["../mine/CMakeLists.txt"]}"#,
-    )
-    .expect("written");
+    let list = std::fs::read_to_string(at.join("made/meanwhile-package.json")).expect("it is there");
+    let mut list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    list["files"].as_array_mut().expect("a list").push("../mine/CMakeLists.txt".into());
+    std::fs::write(at.join("made/meanwhile-package.json"), list.to_string()).expect("written");
     assert!(package(at, &["ace", "-o", "made", "--force"]).status.success());
     assert!(at.join("mine/CMakeLists.txt").exists());
 }
@@ -273,4 +272,48 @@ fn vectors_that_are_missing_are_said_and_wrong_ones_refused() {
         assert!(text(&made.stderr).contains("lea.json"), "{}", text(&made.stderr));
         assert!(!at.join("other").exists());
     }
+}
+
+#[test]
+fn what_would_not_build_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    let refused = |args: &[&str], why: &str| {
+        let output = package(at, args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", text(&output.stdout));
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert!(!at.join("made").exists(), "{args:?}");
+    };
+    for mode in ["aead", "hash", "xof"] {
+        refused(&["ascon-p12", "--mode", mode, "-o", "made"], &format!("there are no packages of `ascon-p12` in mode `{mode}`"));
+    }
+    for name in ["match", "import", "core", "install", "x"] {
+        refused(&["ace", "--name", name, "-o", "made"], "cannot be the name of a package");
+    }
+    let lea = std::fs::read_to_string(Path::new(LEA).with_extension("layout.toml")).expect("it is there");
+    std::fs::copy(LEA, at.join("lea.ua")).expect("it is there");
+    for (key, value) in [("source", "x */ int evil; /* y"), ("kind", "a\\\\b"), ("source", "two\\nlines"), ("kind", "a\\\"b")] {
+        let others: Vec<&str> = lea.lines().filter(|it| !it.starts_with(key)).collect();
+        std::fs::write(at.join("lea.layout.toml"), format!("{key} = \"{value}\"\n{}", others.join("\n"))).expect("written");
+        refused(&["lea.ua", "-o", "made"], "stands in comments");
+    }
+}
+
+#[test]
+fn files_of_others_stay_in_a_package_that_is_written_over() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    assert!(package(at, &["aes-128", "-o", "made"]).status.success());
+    std::fs::write(at.join("made/include/chacha20.h"), "mine").expect("written");
+    let again = ["aes-128", "chacha20", "--name", "aes128", "-o", "made", "--force"];
+    let output = package(at, &again);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("chacha20.h is not of the package"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_to_string(at.join("made/include/chacha20.h")).expect("still there"), "mine");
+    std::fs::remove_file(at.join("made/include/chacha20.h")).expect("it is there");
+    std::fs::rename(at.join("made/rust/src"), at.join("outside")).expect("it is there");
+    std::os::unix::fs::symlink(at.join("outside"), at.join("made/rust/src")).expect("linked");
+    std::fs::write(at.join("outside/lib.rs"), "mine").expect("written");
+    assert_eq!(package(at, &again).status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(at.join("outside/lib.rs")).expect("still there"), "mine");
 }

@@ -1,6 +1,6 @@
 //! `meanwhile cipher compile`: a self-contained C file, its header, or the program between two passes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cipher::emit_c;
 use cipher::pipeline::PASSES;
@@ -34,6 +34,26 @@ pub struct Args {
     dump_after: Option<String>,
 }
 
+/// No file is written over another one of the same command.
+fn refuse_own_files(args: &Args) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let program = Path::new(&args.which.subject);
+    let layout = args.which.layout.clone().unwrap_or_else(|| cipher::user_layout::beside(program));
+    let written: Vec<&Path> = args.output.iter().chain(&args.header).map(PathBuf::as_path).collect();
+    for (k, path) in written.iter().enumerate() {
+        let is_other = written[k + 1..].contains(path) && !measure::file::is_standard_output(path) && !is_device(path);
+        if is_other || [program, &layout].iter().any(|it| it.exists() && real(it) == real(path)) {
+            let help = "the program, its layout, the C file and its header are files of their own";
+            return Err(Failure::user(format!("{} would be written over", path.display()), Some(help)));
+        }
+    }
+    Ok(())
+}
+
+fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
@@ -50,6 +70,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.object(&json!({"ok": true, "dump": dump}));
         return Ok(());
     }
+    refuse_own_files(&args)?;
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));

@@ -69,9 +69,22 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         }
         parts.push(part);
     }
+    for part in &parts {
+        check_name(&part.name().replace('_', "-"))?;
+    }
     let name = args.name.clone().unwrap_or_else(|| parts[0].name().replace('_', "-"));
     check_name(&name)?;
     let files = package::files(&name, &parts);
+    let mut paths: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
+    paths.sort_unstable();
+    if let Some(twice) = paths.windows(2).find(|it| it[0] == it[1]) {
+        let message = format!("two of these ciphers have a file {}", twice[0]);
+        return Err(Failure::user(message, Some("`name` in a layout is the name of its cipher")));
+    }
+    if let Some(path) = paths.iter().find(|it| is_of_others(&args.output, it, &old)) {
+        let message = format!("{} is not of the package that is there", args.output.join(path).display());
+        return Err(Failure::user(message, Some("move it away, or choose another folder")));
+    }
     // What lies in a package that is written over is ours by its list; the list comes first, so that half a package is ours.
     let kept: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
     for path in old.iter().filter(|it| !kept.contains(&it.as_str())) {
@@ -107,13 +120,32 @@ fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
     Failure::environment(format!("{what} {}", path.display()), error)
 }
 
+/// True if something lies at `path` in the package that is not in its list, or the way there leaves it.
+fn is_of_others(folder: &Path, path: &str, old: &[String]) -> bool {
+    let leaves = |it: &Path| folder.join(it).symlink_metadata().is_ok_and(|it| it.is_symlink());
+    let is_there = folder.join(path).symlink_metadata().is_ok() && path != MANIFEST && !old.iter().any(|it| it == path);
+    is_there || Path::new(path).ancestors().filter(|it| !it.as_os_str().is_empty()).any(leaves)
+}
+
+/// Names that mean something else to one of the tools or languages.
+const TAKEN: &[&str] = &[
+    "all", "alloc", "as", "assert", "async", "await", "break", "class", "clean", "const", "continue", "core", "crate", "def", "del", "dyn",
+    "elif", "else", "enum", "except", "extern", "false", "fn", "for", "from", "global", "help", "if", "impl", "import", "in", "install",
+    "is", "lambda", "let", "loop", "match", "mod", "move", "mut", "not", "or", "pass", "pub", "raise", "ref", "return", "self", "static",
+    "std", "struct", "super", "test", "trait", "true", "try", "type", "unsafe", "use", "where", "while", "with", "yield",
+];
+
 /// What CMake, cargo and pip all take for a name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside) && !name.ends_with('-') {
+    let is_free = name.len() > 1 && !TAKEN.contains(&name);
+    if is_free && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside) && !name.ends_with('-') {
         return Ok(());
     }
-    Err(Failure::user(format!("`{name}` cannot be the name of a package"), Some("lower case letters, digits and `-`, a letter first")))
+    Err(Failure::user(
+        format!("`{name}` cannot be the name of a package"),
+        Some("two or more lower case letters, digits and `-`, a letter first, no word of C, Rust or Python"),
+    ))
 }
 
 /// The files of the package that is there, if one is and may be written over.

@@ -58,12 +58,19 @@ impl Recipe {
         let compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         let short = compiled.program.entries.last().copied();
         let unit = Unit { counter, sponge: sponge.zip(short), ..subject.unit(&compiled, options.word) };
+        // Ascon's modes share their permutation: a program may have all of them.
+        let name = unit.name.clone().map(|name| sponge.map_or(name.clone(), |it| format!("{name}_{}", it.mode())));
+        let unit = Unit { name, ..unit };
         Ok(Made { compiled, unit })
     }
 
     /// The C text; with a harness it is a program.
     pub fn source(&self, made: &Made, with_harness: bool, with_lines: bool) -> String {
-        emit_c::source(&made.compiled, &made.unit, EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: true })
+        emit_c::source(
+            &made.compiled,
+            &made.unit,
+            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.sponge.is_none() },
+        )
     }
 
     /// Compiles the C text with its harness.

@@ -22,10 +22,8 @@ const KEYS: [&str; 7] = ["key", "k", "keys", "rk", "roundkey", "roundkeys", "rou
 #[serde(deny_unknown_fields)]
 struct Written {
     name: Option<Spanned<String>>,
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    source: String,
+    kind: Option<Spanned<String>>,
+    source: Option<Spanned<String>>,
     entry: Option<Spanned<String>>,
     schedule: Option<Spanned<String>>,
     #[serde(default)]
@@ -181,6 +179,13 @@ impl Check<'_> {
                 self.wrong(output.1, format!("`{entry}` has the results {}, and a layout is for one", names.join(", ")), "for one result");
             }
         }
+        for text in [&written.kind, &written.source].into_iter().flatten().filter(|it| !is_plain_text(it.get_ref())) {
+            self.wrong(
+                text.span(),
+                "this stands in comments and texts of C, Rust and Python".into(),
+                "without quotes, backslashes and `*/`",
+            );
+        }
         let n_input = params.values().find(|it| it.get_ref().field == "input").and_then(|it| Layout::parse(&it.get_ref().layout).ok());
         for (mode, parts) in written.modes.iter().chain(written.compose.iter()) {
             let is_mode = written.modes.contains_key(mode);
@@ -198,8 +203,8 @@ impl Check<'_> {
         Some(Primitive {
             short: None,
             name,
-            kind: if written.kind.is_empty() { "program".into() } else { written.kind },
-            source: written.source,
+            kind: written.kind.map_or_else(|| "program".into(), Spanned::into_inner),
+            source: written.source.map_or_else(String::new, Spanned::into_inner),
             file: String::new(),
             entry,
             schedule: written.schedule.map(Spanned::into_inner),
@@ -340,6 +345,11 @@ fn usual_name(stem: &str) -> String {
 fn is_name(name: &str) -> bool {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside)
+}
+
+/// True of a line that ends no comment and no text.
+fn is_plain_text(text: &str) -> bool {
+    !text.is_empty() && !text.contains("*/") && !text.contains("/*") && !text.contains(|c: char| c.is_control() || "\"\\@".contains(c))
 }
 
 fn is_mode_name(mode: &str) -> bool {

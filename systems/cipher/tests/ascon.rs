@@ -130,3 +130,36 @@ fn hashes_and_outputs_are_those_of_another_implementation() {
         }
     }
 }
+
+#[test]
+fn one_program_may_have_all_modes_and_nothing_is_read_where_lengths_are_0() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name);
+    let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
+    let mut words = Vec::new();
+    for sponge in Sponge::ALL {
+        let mut recipe = Recipe::new(Slicing::Vertical, Arch::X86_64, Cc::Clang, Unroll::No, "-O1");
+        recipe.mode = Some(sponge.mode().into());
+        let made = recipe.make(&subject).expect("bundled programs compile");
+        let (source, header) = (at(&format!("{}.c", sponge.mode())), at(&format!("{}.h", sponge.mode())));
+        std::fs::write(&source, recipe.source(&made, false, false)).expect("written");
+        std::fs::write(header, cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64)).expect("written");
+        words.push(source);
+    }
+    let main = "#include \"aead.h\"\n#include \"hash.h\"\n#include \"xof.h\"\n#include <string.h>\n\
+        int main(void)\n{\n    uint8_t key[16] = {0}, nonce[16] = {0}, tag[16], digest[32], out[32];\n    ascon_hash256(NULL, 0, digest);\n\
+            ascon_xof128(NULL, 0, out, 32);\n    if (!memcmp(digest, out, 32)) return 1;\n\
+            if (ascon_aead128_encrypt(key, nonce, NULL, 0, NULL, NULL, 0, tag)) return 2;\n\
+            return ascon_aead128_decrypt(key, nonce, NULL, 0, NULL, NULL, 0, tag) ? 3 : 0;\n}\n";
+    std::fs::write(at("main.c"), main).expect("written");
+    words.push(at("main.c"));
+    let mut build = std::process::Command::new("clang-19");
+    build
+        .args(["-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-trap=undefined", "-o"])
+        .arg(at("all"))
+        .args(&words);
+    let said = build.output().expect("clang runs");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let ran = std::process::Command::new(at("all")).status().expect("it runs");
+    assert_eq!(ran.code(), Some(0), "{ran}");
+}

@@ -99,6 +99,22 @@ static void errors(const char *target)
     CHECK(aes128_ctr_check(&ctr, 1) == AES128_OK && aes128_ctr_check(&ctr, 2) == AES128_ENDS);
     CHECK(aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_OK && aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_ENDS);
     CHECK(aes128_ctr_xor(&ctr, &keys, NULL, 0, NULL, 0) == AES128_OK);
+    /* Memory as malloc gives it. */
+    static _Alignas(64) uint8_t place[64 + sizeof(aes128_keys) + sizeof(aes128_ctr)];
+    aes128_keys *askew = (void *)(place + 16);
+    aes128_ctr *askew_ctr = (void *)(place + 32);
+    CHECK(aes128_expand(askew, target, key, 16) == AES128_ALIGNMENT);
+    CHECK(aes128_blocks(askew, text, 16, out, 16) == AES128_ALIGNMENT);
+    CHECK(aes128_ctr_init(askew_ctr, &keys, start, 16) == AES128_ALIGNMENT);
+    CHECK(aes128_ctr_xor(askew_ctr, &keys, text, 1, out, 1) == AES128_ALIGNMENT);
+    CHECK(aes128_ctr_xor(&ctr, askew, text, 1, out, 1) == AES128_ALIGNMENT && aes128_ctr_check(askew_ctr, 1) == AES128_ALIGNMENT);
+    /* What is wiped is gone, and is as if never made. */
+    aes128_wipe(&keys), aes128_wipe(NULL), aes128_ctr_wipe(&ctr), aes128_ctr_wipe(NULL);
+    for (size_t i = 0; i < sizeof keys; i++)
+        CHECK(((uint8_t *)&keys)[i] == 0);
+    for (size_t i = 0; i < sizeof ctr; i++)
+        CHECK(((uint8_t *)&ctr)[i] == 0);
+    CHECK(aes128_blocks(&keys, text, 16, out, 16) == AES128_TARGET && aes128_ctr_xor(&ctr, &keys, text, 1, out, 1) == AES128_TARGET);
     CHECK(chacha20_ctr_init(&cha, target, key, 31, 0, start, 12) == CHACHA20_LENGTH);
     CHECK(chacha20_ctr_init(&cha, target, key, 32, 0, start, 8) == CHACHA20_LENGTH);
     CHECK(chacha20_ctr_init(&cha, target, key, 32, UINT32_MAX, start, 12) == CHACHA20_OK);

@@ -1,6 +1,7 @@
 """The Python package against what OpenSSL wrote to the two files, and its errors."""
 
 import sys
+import threading
 
 import trio
 
@@ -44,3 +45,22 @@ assert "another length" in refused(lambda: lea.blocks_into(bytes(32), bytearray(
 assert "overlap" in refused(lambda: lea.blocks_into(memoryview(buffer := bytearray(48))[:32], memoryview(buffer)[16:]))
 last = trio.Aes128Ctr(trio.Aes128(bytes(16)), bytes([255] * 16))
 assert "wrap" in refused(lambda: last.xor(bytes(17))) and len(last.xor(bytes(16))) == 16
+
+# A stream gives each of its bytes to one thread.
+cipher = trio.Aes128(bytes([7] * 16))
+shared = trio.Aes128Ctr(cipher, bytes([9] * 16))
+pieces = []
+
+
+def take():
+    for _ in range(200):
+        pieces.append(shared.xor(bytes(1003)))
+
+
+threads = [threading.Thread(target=take) for _ in range(3)]
+for it in threads:
+    it.start()
+for it in threads:
+    it.join()
+alone = trio.Aes128Ctr(cipher, bytes([9] * 16))
+assert sorted(pieces) == sorted(alone.xor(bytes(1003)) for _ in range(600))

@@ -347,7 +347,8 @@ fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, na
 /// The header with the prototypes of the byte interface, or of the sliced one for a user's file.
 pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
     let shape = shape(compiled, arch);
-    let guard = format!("{}_H", unit.name.clone().unwrap_or_else(|| code::identifier(&unit.entry.name)).to_uppercase());
+    let mode = unit.counter.as_ref().map_or_else(String::new, |it| format!("_{}", it.mode));
+    let guard = format!("{}{mode}_H", unit.name.clone().unwrap_or_else(|| code::identifier(&unit.entry.name))).to_uppercase();
     let mut out = format!("/* {}\n   Made by meanwhile; {} */\n#ifndef {guard}\n#define {guard}\n\n", unit.title, compile_line(shape));
     out += "#include <stdint.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     match &unit.name {

@@ -309,6 +309,10 @@ int NAME_encrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t 
     int wrong = NAME_wrong(ads, n_ad, in, out, n, n_messages);
     if (wrong)
         return wrong;
+    /* Where nothing is read or written, C wants a place all the same. */
+    ads = ads ? ads : keys;
+    in = in ? in : keys;
+    out = out ? out : tags;
     for (size_t m = 0; m < n_messages; m += BLOCKS) {
         size_t now = n_messages - m < BLOCKS ? n_messages - m : BLOCKS;
         NAME_batch(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, out + n * m, n, tags + 16 * m, now, 0);
@@ -328,6 +332,9 @@ int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t 
         return wrong;
     uint8_t made[16 * BLOCKS];
     unsigned forged = 0;
+    ads = ads ? ads : keys;
+    in = in ? in : keys;
+    out = out ? out : made;
     for (size_t m = 0; m < n_messages; m += BLOCKS) {
         size_t now = n_messages - m < BLOCKS ? n_messages - m : BLOCKS;
         NAME_batch(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, out + n * m, n, made, now, 1);

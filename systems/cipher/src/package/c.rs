@@ -107,6 +107,7 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
             format!("Makes round keys for a target, NULL: the best one. The {}.", sizes.join(", ")),
             format!("int {name}_expand({name}_keys *keys, const char *target{})", key_params(&part.keys)),
         ));
+        all.push(("Overwrites keys that are no longer needed.".into(), format!("void {name}_wipe({name}_keys *keys)")));
     }
     all.push((
         format!(
@@ -137,6 +138,7 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
             format!("int {ctr}_xor({ctr} *stream, {with_keys}const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
         ));
         all.push(("Says whether so many bytes are left: OK or ENDS.".into(), format!("int {ctr}_check(const {ctr} *stream, size_t n)")));
+        all.push(("Overwrites a stream that is no longer needed.".into(), format!("void {ctr}_wipe({ctr} *stream)")));
     }
     all
 }
@@ -208,6 +210,19 @@ fn dispatcher(part: &Part) -> String {
 static size_t made_for(uint64_t mark)
 {
     return mark - MADE < N_TARGETS ? (size_t)(mark - MADE) : N_TARGETS;
+}
+
+/* True of keys or a stream in memory that is not at a multiple of 64, as that of malloc need not be. */
+static int is_askew(const void *object)
+{
+    return (uintptr_t)object % 64 != 0;
+}
+
+/* Overwrites what nobody needs any more; the compiler may not leave it out. */
+static void wipe(void *object, size_t size)
+{
+    memset(object, 0, size);
+    __asm__ volatile(\"\" : : \"r\"(object) : \"memory\");
 }
 
 "
@@ -328,6 +343,8 @@ fn expand(part: &Part, up: &str) -> String {
 {{
     if (!keys)
         return {up}_NULL;
+    if (is_askew(keys))
+        return {up}_ALIGNMENT;
 {}    size_t k = target_number(target);
     if (k == N_TARGETS)
         return {up}_TARGET;
@@ -335,9 +352,16 @@ fn expand(part: &Part, up: &str) -> String {
     targets[k].expand(keys->words, given);
     return {up}_OK;
 }}
+
+{}
+{{
+    if (keys)
+        wipe(keys, sizeof *keys);
+}}
 ",
         signature(part, "_expand"),
-        given(part.keys.iter().map(|it| (it.0.as_str(), it.1)), up)
+        given(part.keys.iter().map(|it| (it.0.as_str(), it.1)), up),
+        signature(part, &format!("{}_wipe", part.name)),
     )
 }
 
@@ -347,7 +371,7 @@ fn find_target(part: &Part, up: &str) -> String {
         format!("    size_t k = target_number(target);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n")
     } else {
         format!(
-            "    if (!keys)\n        return {up}_NULL;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
+            "    if (!keys)\n        return {up}_NULL;\n    if (is_askew(keys))\n        return {up}_ALIGNMENT;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
         )
     }
 }
@@ -390,7 +414,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
     } else {
         (
             format!(
-                "    if (!keys)\n        return {up}_NULL;\n    if (keys->target[0] != stream->target[0])\n        return {up}_TARGET;\n"
+                "    if (!keys)\n        return {up}_NULL;\n    if (is_askew(keys))\n        return {up}_ALIGNMENT;\n    if (keys->target[0] != stream->target[0])\n        return {up}_TARGET;\n"
             ),
             "keys->words",
         )
@@ -401,6 +425,8 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
+    if (is_askew(stream))
+        return {up}_ALIGNMENT;
 {find}{given}    stream->target[0] = MADE + k;
     targets[k].init(stream->words, given, {counter});
     return {up}_OK;
@@ -410,6 +436,8 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
+    if (is_askew(stream))
+        return {up}_ALIGNMENT;
     size_t k = made_for(stream->target[0]);
     if (k == N_TARGETS)
         return {up}_TARGET;
@@ -422,10 +450,19 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
+    if (is_askew(stream))
+        return {up}_ALIGNMENT;
     size_t k = made_for(stream->target[0]);
     return k == N_TARGETS ? {up}_TARGET : targets[k].check(stream->words, n);
 }}
+
+{wipe}
+{{
+    if (stream)
+        wipe(stream, sizeof *stream);
+}}
 ",
+        wipe = signature(part, &format!("{ctr}_wipe")),
         init = signature(part, &format!("{ctr}_init")),
         xor = signature(part, &format!("{ctr}_xor")),
         check = signature(part, &format!("{ctr}_check")),

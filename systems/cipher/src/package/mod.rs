@@ -104,6 +104,11 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         Some(mode) => Some(mode.to_string()),
         None => usual,
     };
+    if let Some(mode) = mode.as_deref().filter(|it| subject.sponge(it).is_some()) {
+        let message = format!("there are no packages of `{}` in mode `{mode}`", primitive.name);
+        let help = format!("`meanwhile cipher compile {} --mode {mode}` writes its C for one target", primitive.name);
+        return Err(vec![Diagnostic::new(message).with_help(help)]);
+    }
     let name = c_prefix(&primitive.name).replace('-', "_");
     let possible = choice.slicing.map_or_else(|| subject.slicings(None), |it| vec![it]);
     let mut targets = Vec::new();

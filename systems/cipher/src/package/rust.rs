@@ -6,8 +6,10 @@ use super::{File, Param, Part, Stream, fill};
 
 /// All files but the C.
 pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
+    // Two crates of one cipher have the same functions in C: cargo refuses them in one program.
+    let links = if let [one] = parts { one.name.clone() } else { name.to_string() };
     let mut files = vec![
-        ("Cargo.toml".to_string(), fill(include_str!("templates/Cargo.toml"), &[("NAME", name)])),
+        ("Cargo.toml".to_string(), fill(include_str!("templates/Cargo.toml"), &[("NAME", name), ("LINKS", &links)])),
         ("build.rs".to_string(), build(name, parts)),
         ("src/lib.rs".to_string(), lib(name, parts)),
         ("tests/vectors.rs".to_string(), tests(name, parts)),
@@ -65,6 +67,7 @@ fn module(part: &Part) -> String {
     let first = if part.keys.is_empty() { "target: *const c_char" } else { "keys: *const Keys" };
     let _ = writeln!(externs, "    fn {name}_width(target: *const c_char) -> usize;");
     if !part.keys.is_empty() {
+        let _ = writeln!(externs, "    fn {name}_wipe(keys: *mut Keys);");
         let _ = writeln!(externs, "    fn {name}_expand(keys: *mut Keys, target: *const c_char{key_args}) -> c_int;");
     }
     let _ =
@@ -73,11 +76,14 @@ fn module(part: &Part) -> String {
     if !part.keys.is_empty() {
         let n = part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0);
         let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct Keys({});\n", words(n));
+        structs += &wiped("Keys", &format!("{name}_wipe"));
     }
     if let Some(stream) = &part.stream {
         let n = part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0);
         let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct State({});\n", words(n));
         let ctr = format!("{name}_{}", stream.mode);
+        structs += &wiped("State", &format!("{ctr}_wipe"));
+        let _ = writeln!(externs, "    fn {ctr}_wipe(stream: *mut State);");
         let params: String = stream
             .params
             .iter()
@@ -102,6 +108,11 @@ fn module(part: &Part) -> String {
         out += &stream_impl(part, stream);
     }
     out
+}
+
+/// Keys and streams are overwritten when they go.
+fn wiped(object: &str, wipe: &str) -> String {
+    fill(include_str!("templates/wiped.rs.txt"), &[("OBJECT", object), ("WIPE", wipe)])
 }
 
 /// A function on blocks.

@@ -17,7 +17,8 @@ enum {
     @UP@_OVERLAPS = 2, /* in and out overlap and are not the same */
     @UP@_NULL = 3,     /* a pointer is NULL, and its length is not 0 */
     @UP@_LENGTH = 4,   /* a key, nonce or counter of another length, no whole blocks, or out shorter than what comes out */
-    @UP@_TARGET = 5    /* this processor does not run that target, or keys or stream were never made, or for another target */
+    @UP@_TARGET = 5,   /* this processor does not run that target, or keys or stream were never made, or for another target */
+    @UP@_ALIGNMENT = 6 /* keys or stream are not at a multiple of 64 */
 };
 @TYPES@@PROTOTYPES@
 #ifdef __cplusplus

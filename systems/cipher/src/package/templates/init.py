@@ -1,5 +1,7 @@
 """@NAME@: constant-time sliced ciphers in C. Made by meanwhile."""
 
+import threading as _threading
+
 from ._native import ffi as _ffi, lib as _lib
 
 __all__ = [@ALL@]
@@ -10,6 +12,7 @@ _SAID = {
     3: "a buffer is NULL",
     4: "a key, nonce, counter or buffer of another length",
     5: "this processor does not run that target, or the objects are for different ones",
+    6: "an object that is not at a multiple of 64",
 }
 
 

@@ -21,3 +21,7 @@ class @TYPE@:
     def blocks_into(self, data, out):
         """The same into a buffer, which may be that of data."""
         _checked(_lib.@NAME@_blocks(self._keys, *_in(data), *_out(out)))
+
+    def __del__(self):
+        if hasattr(self, "_keys"):
+            _lib.@NAME@_wipe(self._keys)

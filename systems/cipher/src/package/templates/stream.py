@@ -5,6 +5,7 @@ class @STREAM@:
 
     def __init__(self@PARAMS@):
         self._stream, self._memory = _aligned("@CTR@")
+        self._lock = _threading.Lock()
 @KEEP@        _checked(_lib.@CTR@_init(self._stream, @FIRST@@ARGS@))
 
     def xor(self, data):
@@ -15,4 +16,9 @@ class @STREAM@:
 
     def xor_into(self, data, out):
         """The same into a buffer, which may be that of data."""
-        _checked(_lib.@CTR@_xor(self._stream, @PASS@*_in(data), *_out(out)))
+        with self._lock:
+            _checked(_lib.@CTR@_xor(self._stream, @PASS@*_in(data), *_out(out)))
+
+    def __del__(self):
+        if hasattr(self, "_stream"):
+            _lib.@CTR@_wipe(self._stream)

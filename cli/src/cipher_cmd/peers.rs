@@ -40,8 +40,7 @@ pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Outp
         return Err(Failure::user("these libraries have no such stream", Some(help)));
     }
     let care = if quick { Care::QUICK } else { Care::FULL };
-    let suffix = if quick { " --quick" } else { "" };
-    let command = format!("meanwhile cipher speed --mode ctr --against {}{suffix} --out FILE", which.peers.join(","));
+    let command = command(&which, quick);
     let mut store = Store::open(store, command)?;
     let bar = out.progress(cells.len() as u64);
     for cell in &cells {
@@ -61,6 +60,16 @@ pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Outp
     out.line(&table(&rows).terminal(None));
     out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
+}
+
+/// The command as it goes into the evidence, with all that chooses rows.
+fn command(which: &Which<'_>, quick: bool) -> String {
+    let list = |option: &str, all: Vec<String>| if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) };
+    let names: String = which.names.iter().map(|it| format!(" {it}")).collect();
+    let archs = list("--arch", which.archs.iter().map(|it| it.name().to_string()).collect());
+    let bytes = list("--bytes", which.bytes.iter().map(ToString::to_string).collect());
+    let quick = if quick { " --quick" } else { "" };
+    format!("meanwhile cipher speed{names} --mode ctr --against {}{archs}{bytes}{quick} --out FILE", which.peers.join(","))
 }
 
 fn text(row: &Value, name: &str) -> String {
@@ -118,6 +127,15 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_evidence_names_all_that_chose_its_rows() {
+        let all = Which { names: &[], archs: &[], peers: &["openssl", "libgcrypt"], bytes: &[] };
+        assert_eq!(command(&all, false), "meanwhile cipher speed --mode ctr --against openssl,libgcrypt --out FILE");
+        let some = Which { names: &["aes-128".into(), "chacha20".into()], archs: &[Arch::Avx2], peers: &["openssl"], bytes: &[64, 1024] };
+        let line = "meanwhile cipher speed aes-128 chacha20 --mode ctr --against openssl --arch avx2 --bytes 64,1024 --quick --out FILE";
+        assert_eq!(command(&some, true), line);
+    }
 
     #[test]
     fn committed_ratios_are_a_picture_and_a_table() {

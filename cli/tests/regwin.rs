@@ -249,10 +249,10 @@ fn the_runtime_has_no_hazard_that_audit_sees() {
         for range in [&code.traps, &code.switches] {
             let decode = |at: u32| {
                 let word = code.words[((at - code.base) / 4) as usize];
-                audit::isa::Isa::Sparc.decode(u64::from(at), &word.to_be_bytes()).unwrap_or_else(|error| panic!("{at:#x}: {error}"))
+                audit::decode::Isa::Sparc.decode(u64::from(at), &word.to_be_bytes()).unwrap_or_else(|error| panic!("{at:#x}: {error}"))
             };
             let instructions: Vec<_> = range.clone().step_by(4).map(decode).collect();
-            let found = audit::lint::lint(&instructions);
+            let found = audit::facts::hazards::lint(&instructions);
             let named: Vec<String> =
                 found.iter().map(|it| format!("{}: {}: {}", label(instructions[it.idx].address as u32), it.who, it.why)).collect();
             let in_one_of = |it: &str, labels: &[&str]| labels.iter().any(|label| it.starts_with(&format!("{label}:")));

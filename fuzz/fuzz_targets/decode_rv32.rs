@@ -7,7 +7,7 @@
 #[path = "../../systems/audit/tests/support/invariants.rs"]
 mod invariants;
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

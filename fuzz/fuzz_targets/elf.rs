@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 
 use audit::audit::{audit, summary};
-use audit::html::html;
-use audit::json::json;
-use audit::licence::Effort;
-use audit::pipeline::Options;
+use audit::views::html::html;
+use audit::views::json::json;
+use audit::timing::licence::Effort;
+use audit::timing::Options;
 use audit::program::Program;
-use audit::spills::spills;
-use audit::text::{View, text};
+use audit::facts::spills::spills;
+use audit::views::text::{View, text};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use machine::in_order::Core;
 

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use ::machine::in_order::Core;
 use audit::audit::{audit, summary};
-use audit::isa::Isa;
-use audit::licence::Effort;
-use audit::pipeline::Options;
+use audit::decode::Isa;
 use audit::program::Program;
-use audit::toolchain::{self, Build};
+use audit::program::toolchain::{self, Build};
+use audit::timing::Options;
+use audit::timing::licence::Effort;
 use measure::machine::{self, Machine};
 use measure::stats;
 use report::page::Block;

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 use audit::program::Program;
-use audit::text::View;
-use audit::toolchain::{self, Build, Input, Skipped};
+use audit::program::toolchain::{self, Build, Input, Skipped};
+use audit::views::text::View;
 use machine::in_order::Core;
 use report::did_you_mean;
 

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use audit::audit::{Audit, audit};
-use audit::isa::Isa;
-use audit::licence::Effort;
-use audit::pipeline::Options;
+use audit::decode::Isa;
+use audit::facts::spills::{Spills, spills};
 use audit::program::Program;
-use audit::spills::{Spills, spills};
-use audit::toolchain::{self, Build};
+use audit::program::toolchain::{self, Build};
+use audit::timing::Options;
+use audit::timing::licence::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use audit::audit::{Audit, audit};
-use audit::html::html;
-use audit::json;
-use audit::licence::Effort;
-use audit::pipeline::Options;
 use audit::program::Symbol;
-use audit::text::{Sources, text};
-use audit::toolchain::{self, Skipped};
+use audit::program::toolchain::{self, Skipped};
+use audit::timing::Options;
+use audit::timing::licence::Effort;
+use audit::views::html::html;
+use audit::views::json;
+use audit::views::text::{Sources, text};
 use serde_json::json;
 
 use super::Format;

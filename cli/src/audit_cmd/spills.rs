@@ -1,6 +1,6 @@
 //! `meanwhile audit FILE --spills`: stores and reloads of spilled values.
 
-use audit::spills::{Spills, spills};
+use audit::facts::spills::{Spills, spills};
 use report::{Cell, Table};
 use serde_json::{Value, json};
 

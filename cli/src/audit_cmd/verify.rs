@@ -3,10 +3,10 @@
 use audit::audit::{Audit, audit};
 use audit::edit::{Trial, trials};
 use audit::finding::{Edit, Kind};
-use audit::licence::Effort;
-use audit::pipeline::Options;
 use audit::program::Program;
-use audit::toolchain::{self, Input};
+use audit::program::toolchain::{self, Input};
+use audit::timing::Options;
+use audit::timing::licence::Effort;
 
 use super::options::{How, Loaded};
 use crate::output::Failure;

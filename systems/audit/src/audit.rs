@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use machine::in_order::Core;
 use report::Diagnostic;
 
-use crate::bits::Bits;
-use crate::code::{Delay, Flow, Undecodable};
+use crate::decode::Isa;
+use crate::decode::code::{Delay, Flow, Undecodable};
+use crate::facts::bits::Bits;
+use crate::facts::hazards::lint;
+use crate::facts::trace::{Trace, hot_trace};
 use crate::finding::Finding;
-use crate::function::{Frame, Function};
-use crate::isa::Isa;
-use crate::licence::Effort;
-use crate::lint::lint;
 use crate::needed::{Callee, Subject, needed};
-use crate::pipeline::{self, Options};
+use crate::program::function::{Function, SourceFrame};
 use crate::program::{Program, Symbol};
-use crate::trace::{Trace, hot_trace};
+use crate::timing::explain::explain;
+use crate::timing::licence::Effort;
+use crate::timing::{Cycles, Options, Timed, time_path};
 
 /// Longer functions are timed, but not asked what of them is needed.
 const NEEDED_MAX: usize = 20_000;
@@ -32,7 +33,7 @@ pub struct Audit {
     /// Its hot path.
     pub trace: Trace,
     /// The time of the path; none on a machine that reorders.
-    pub timed: Option<pipeline::Audit>,
+    pub timed: Option<Timed>,
     /// What there is to say, in the order of the code.
     pub findings: Vec<Finding>,
     /// Why there are no source lines, if there are none.
@@ -47,8 +48,9 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
         return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
     }
     let trace = hot_trace(&function, &options.cold);
-    let timed = core.and_then(|core| pipeline::audit(&function, core, options));
-    let mut findings = timed.as_ref().map(|it| it.findings.clone()).unwrap_or_default();
+    let timed = core.and_then(|core| Some((core, time_path(&function, core, options)?)));
+    let mut findings = timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
+    let timed = timed.map(|(_, it)| it);
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, &function, &trace)));
     }
@@ -64,7 +66,7 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
 impl Audit {
     /// The place in the source to show for instruction `idx`: the innermost, or the innermost that
     /// lies in the function `pivot`.
-    pub fn frame(&self, idx: usize, pivot: Option<&str>) -> Option<&Frame> {
+    pub fn frame(&self, idx: usize, pivot: Option<&str>) -> Option<&SourceFrame> {
         let frames = self.function.frames.get(idx)?;
         pivot.and_then(|pivot| frames.iter().find(|it| it.function == pivot)).or(frames.first())
     }
@@ -90,7 +92,7 @@ pub struct Summary {
     /// Words in it that are none.
     pub n_undecodable: usize,
     /// The cycles of its hot path and their bound.
-    pub cycles: pipeline::Cycles,
+    pub cycles: Cycles,
 }
 
 /// Times one function with the polynomial bound; none if it holds no instruction.
@@ -100,13 +102,13 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String])
         return Ok(None);
     }
     let options = Options { cold: cold.to_vec(), effort: Effort::Bounds };
-    let timed = pipeline::audit(&decoded.function, core, &options);
-    Ok(timed.map(|timed| Summary {
+    let path = time_path(&decoded.function, core, &options);
+    Ok(path.map(|path| Summary {
         name: symbol.name.clone(),
         address: symbol.address,
         n_instructions: decoded.function.instructions.len(),
         n_undecodable: decoded.undecodable.len(),
-        cycles: timed.cycles,
+        cycles: path.cycles,
     }))
 }
 

@@ -14,7 +14,7 @@
 //! for the programmer to judge; the text of the edit says so.
 
 use crate::audit::Audit;
-use crate::code::Flow;
+use crate::decode::code::Flow;
 use crate::finding::Kind;
 
 /// Tests that a load is moved above, one after the other.

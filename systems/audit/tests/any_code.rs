@@ -1,11 +1,12 @@
 //! Code that nobody would write: every instruction set, random words, branches to anywhere. No audit
 //! of it panics, and the sums hold.
 
-use audit::code::Flow;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::licence::Effort;
-use audit::pipeline::{Options, audit};
+use audit::decode::Isa;
+use audit::decode::code::Flow;
+use audit::program::function::Function;
+use audit::timing::explain::explain;
+use audit::timing::licence::Effort;
+use audit::timing::{Options, time_path};
 use fastrand::Rng;
 use machine::in_order::Core;
 
@@ -45,13 +46,17 @@ fn any_code_on_any_core() {
                 let function = random_function(&mut rng, isa, n);
                 let effort = if seed % 4 == 0 { Effort::Search } else { Effort::Bounds };
                 let core = core.clone().with_branch_cost(seed as u32 % 2);
-                let audit = audit(&function, &core, &Options { cold: Vec::new(), effort }).expect("it has instructions");
+                let audit = time_path(&function, &core, &Options { cold: Vec::new(), effort }).expect("it has instructions");
                 let cycles = audit.cycles;
                 let bound = cycles.lower_bound;
                 assert_eq!(cycles.total_cycles, cycles.issue_cycles + cycles.stall_cycles, "{name} seed {seed}");
                 assert_eq!(cycles.total_cycles, bound.issue + bound.in_block + bound.side_exit + bound.inherent, "{name} seed {seed}");
                 assert!(bound.total <= cycles.best_cycles, "{name} seed {seed}");
-                assert_eq!(audit.findings.len(), audit.timing.stall_cycles.iter().filter(|it| **it > 0).count(), "{name} seed {seed}");
+                assert_eq!(
+                    explain(&function, &core, &audit).len(),
+                    audit.timing.stall_cycles.iter().filter(|it| **it > 0).count(),
+                    "{name} seed {seed}"
+                );
                 for (at, causes) in audit.causes.iter().enumerate() {
                     assert_eq!(causes.is_empty(), audit.timing.stall_cycles[at] == 0, "{name} seed {seed} at {at}");
                 }
@@ -84,7 +89,7 @@ fn very_long_paths_have_an_audit_too() {
         constants: Default::default(),
     };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
-    let audit = audit(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
+    let audit = time_path(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
     assert_eq!(audit.cycles.instructions, 3000);
     assert!(audit.cycles.lower_bound.total >= 3000 && audit.cycles.best_cycles <= audit.cycles.total_cycles);
 }

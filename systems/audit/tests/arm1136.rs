@@ -1,15 +1,16 @@
 //! The ARM1136 model against its manual's examples and the slides of Blackham and Heiser (APSys 2012).
 
-use audit::depend::{Crossing, Licence, dependences};
-use audit::frame::Frame;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::licence::Effort;
-use audit::pipe::Need;
-use audit::pipeline::{Cycles, Options, audit};
-use audit::search::{NODES_MAX, search};
-use audit::stalls::{Timing, causes, time};
-use audit::trace::hot_trace;
+use audit::decode::Isa;
+use audit::facts::frame::StackFrame;
+use audit::facts::trace::hot_trace;
+use audit::program::function::Function;
+use audit::timing::depend::{Crossing, Licence, dependences};
+use audit::timing::explain::explain;
+use audit::timing::licence::Effort;
+use audit::timing::pipe::Need;
+use audit::timing::search::{NODES_MAX, search};
+use audit::timing::stalls::{Timing, causes, time};
+use audit::timing::{Cycles, Options, time_path};
 use expect_test::expect;
 use machine::in_order::Core;
 
@@ -39,7 +40,7 @@ fn timed(words: &[u32]) -> Timing {
     let function = function(words);
     let trace = hot_trace(&function, &[]);
     assert!(trace.places.len() <= words.len());
-    let frame = Frame::of(&function);
+    let frame = StackFrame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), Licence::default());
     let needs = Need::of_trace(&function, &trace, &core());
     let order: Vec<u32> = (0..needs.len() as u32).collect();
@@ -57,7 +58,7 @@ fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
     let function = function(words);
     let mut trace = hot_trace(&function, &[]);
     trace.places.truncate(n);
-    let frame = Frame::of(&function);
+    let frame = StackFrame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), licence);
     let needs = Need::of_trace(&function, &trace, &core());
     let found = search(&needs, &edges, &core(), NODES_MAX);
@@ -158,7 +159,7 @@ fn branches_that_fold_take_no_cycle() {
     let core = core().with_branch_cost(0);
     let function = function(&BEFORE[..7]);
     let trace = hot_trace(&function, &[]);
-    let edges = dependences(&function, &Frame::of(&function), &trace, &core, Licence::default());
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, &core);
@@ -171,8 +172,8 @@ fn branches_that_fold_take_no_cycle() {
 fn told(words: &[u32]) -> (Cycles, String) {
     let function = function(words);
     let options = Options { cold: Vec::new(), effort: Effort::Search };
-    let audit = audit(&function, &core(), &options).expect("it has instructions");
-    let lines = audit.findings.iter().map(|it| {
+    let timed = time_path(&function, &core(), &options).expect("it has instructions");
+    let lines = explain(&function, &core(), &timed).into_iter().map(|it| {
         let address = function.instructions[it.idx].address;
         let mut text = format!("{address:#x} {} waits {} for {}\n", it.who, it.cycles, it.why);
         for (name, line) in [("fill", &it.fill), ("prevents", &it.prevents), ("edit", &it.edit.as_ref().map(|it| it.text.clone()))] {
@@ -182,7 +183,7 @@ fn told(words: &[u32]) -> (Cycles, String) {
         }
         text
     });
-    (audit.cycles, lines.collect())
+    (timed.cycles, lines.collect())
 }
 
 #[test]

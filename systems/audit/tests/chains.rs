@@ -3,12 +3,12 @@
 #[path = "support/assembler.rs"]
 mod assembler;
 
-use audit::depend::{Licence, dependences};
-use audit::frame::Frame;
-use audit::isa::Isa;
-use audit::pipe::Need;
-use audit::stalls::time;
-use audit::trace::hot_trace;
+use audit::decode::Isa;
+use audit::facts::frame::StackFrame;
+use audit::facts::trace::hot_trace;
+use audit::timing::depend::{Licence, dependences};
+use audit::timing::pipe::Need;
+use audit::timing::stalls::time;
 use machine::in_order::Core;
 
 /// Cycles of one step when `step` follows itself, from start to start; a step may be several lines.
@@ -19,7 +19,7 @@ fn cycles_a_step(isa: Isa, core: &Core, step: impl Fn(usize) -> String) -> f64 {
     let n_lines = function.instructions.len() / STEPS;
     let trace = hot_trace(&function, &[]);
     assert_eq!(trace.places.len(), function.instructions.len(), "all of it is on the path");
-    let edges = dependences(&function, &Frame::of(&function), &trace, core, Licence::default());
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, core, Licence::default());
     let needs = Need::of_trace(&function, &trace, core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let starts = time(&needs, &edges, &order, core).starts;

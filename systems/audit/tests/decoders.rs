@@ -14,8 +14,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use audit::code::Instruction;
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::decode::code::Instruction;
 use object::{Object, ObjectSection, ObjectSymbol};
 use oracles::tokens;
 

@@ -2,7 +2,7 @@
 //!
 //! Each word runs from two states that agree on all that it is said to read and differ everywhere
 //! else. It must then write the same into all that it is said to write, leave the rest alone, and go
-//! the same way; and what its [`audit::code::Operation`] says must be what came out.
+//! the same way; and what its [`audit::decode::code::Operation`] says must be what came out.
 
 #[path = "support/machine.rs"]
 mod machine;
@@ -14,8 +14,8 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use audit::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Out, Reg, Role};
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Out, Reg, Role};
 use fastrand::Rng;
 use machine::{Behind, End, MEMORY, MEMORY_ADDRESS, Machine, Slot, State};
 

@@ -3,13 +3,13 @@
 #[path = "support/assembler.rs"]
 mod assembler;
 
-use audit::depend::{Licence, dependences};
-use audit::frame::Frame;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::pipe::Need;
-use audit::stalls::time;
-use audit::trace::hot_trace;
+use audit::decode::Isa;
+use audit::facts::frame::StackFrame;
+use audit::facts::trace::hot_trace;
+use audit::program::function::Function;
+use audit::timing::depend::{Licence, dependences};
+use audit::timing::pipe::Need;
+use audit::timing::stalls::time;
 use machine::in_order::Core;
 
 /// When each instruction starts, from 0.
@@ -17,7 +17,7 @@ fn starts(isa: Isa, cpu: &str, text: &str) -> Vec<u32> {
     let core = Core::bundled(cpu).expect("it is bundled");
     let function: Function = assembler::assembled(isa, text);
     let trace = hot_trace(&function, &[]);
-    let edges = dependences(&function, &Frame::of(&function), &trace, &core, Licence::default());
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     time(&needs, &edges, &order, &core).starts

@@ -5,13 +5,13 @@
 mod assembler;
 
 use assembler::{assembled, run, triple};
-use audit::depend::{Edge, Licence, Why, dependences};
-use audit::frame::Frame;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::pipe::Need;
-use audit::stalls::time;
-use audit::trace::hot_trace;
+use audit::decode::Isa;
+use audit::facts::frame::StackFrame;
+use audit::facts::trace::hot_trace;
+use audit::program::function::Function;
+use audit::timing::depend::{Edge, Licence, Why, dependences};
+use audit::timing::pipe::Need;
+use audit::timing::stalls::time;
 use expect_test::expect;
 use fastrand::Rng;
 use machine::in_order::Core;
@@ -56,7 +56,7 @@ fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
 /// that its result would be there before that of an earlier one.
 fn ours(function: &Function, core: &Core, theirs: Option<&Theirs>) -> Vec<u32> {
     let trace = hot_trace(function, &[]);
-    let mut edges = dependences(function, &Frame::of(function), &trace, core, Licence::default());
+    let mut edges = dependences(function, &StackFrame::of(function), &trace, core, Licence::default());
     if let Some(theirs) = theirs {
         for to in (0..trace.places.len()).filter(|it| !theirs.retires_freely[*it]) {
             for from in 0..to {

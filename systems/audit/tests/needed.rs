@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::process::Command;
 use std::time::Duration;
 
-use audit::bits::Bits;
+use audit::decode::Isa;
+use audit::facts::bits::Bits;
 use audit::finding::Kind;
-use audit::function::Function;
-use audit::isa::Isa;
 use audit::needed::{Subject, needed};
+use audit::program::function::Function;
 use measure::tool;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -74,7 +74,7 @@ fn without(words: &[u32], function: &Function, kind: Kind, idx: usize) -> Option
     match kind {
         Kind::RedundantExtension => {
             let operation = instruction.operation.expect("what extends has an operation");
-            let audit::code::Value::Reg(source) = operation.a else { panic!("it has a source") };
+            let audit::decode::code::Value::Reg(source) = operation.a else { panic!("it has a source") };
             let result = operation.result.expect("it has a result");
             changed[idx] = 0xe1a0_0000 | u32::from(result.0) << 12 | u32::from(source.0);
         }

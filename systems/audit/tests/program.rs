@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 use audit::program::Program;
-use audit::toolchain::{self, Build};
+use audit::program::toolchain::{self, Build};
 
 const SOURCE: &str = "\
 struct s { int a, b; };
@@ -148,7 +148,7 @@ fn ask(bytes: &[u8]) {
     let Ok(program) = Program::parse("damaged", bytes) else { return };
     for symbol in program.symbols.iter().take(50) {
         if let Ok(decoded) = program.decode(symbol) {
-            audit::spills::spills(&decoded.function);
+            audit::facts::spills::spills(&decoded.function);
         }
     }
 }

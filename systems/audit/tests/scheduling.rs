@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use audit::bound::bounds;
-use audit::code::{Flow, Instruction, Op, Shift, Value};
-use audit::depend::{Crossing, Edge, Licence, Why, dependences};
-use audit::frame::Frame;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::licence::{Effort, Step};
-use audit::pipe::{Need, Pipe};
-use audit::pipeline::{Options, audit};
-use audit::search::{NODES_MAX, search};
-use audit::stalls::{causes, time};
-use audit::trace::hot_trace;
+use audit::decode::Isa;
+use audit::decode::code::{Flow, Instruction, Op, Shift, Value};
+use audit::facts::frame::StackFrame;
+use audit::facts::trace::hot_trace;
+use audit::program::function::Function;
+use audit::timing::bound::bounds;
+use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
+use audit::timing::licence::{Effort, Step};
+use audit::timing::pipe::{Need, Pipe};
+use audit::timing::search::{NODES_MAX, search};
+use audit::timing::stalls::{causes, time};
+use audit::timing::{Options, time_path};
 use fastrand::Rng;
 use machine::UnitSet;
 use machine::in_order::Core;
@@ -194,7 +194,7 @@ fn step(state: &mut State, instruction: &Instruction) {
         let base = regs[access.base.expect("accesses here have a base").0 as usize];
         let address = base.wrapping_add(access.disp as u32);
         if access.is_store {
-            let data = instruction.reads.iter().find(|it| it.role == audit::code::Role::Data).expect("a store has data");
+            let data = instruction.reads.iter().find(|it| it.role == audit::decode::code::Role::Data).expect("a store has data");
             state.memory.insert(address, regs[data.reg.0 as usize]);
             return;
         }
@@ -221,7 +221,7 @@ fn any_order_that_keeps_the_edges_computes_the_same() {
         let mut rng = Rng::with_seed(seed);
         let function = function(&straight_code(&mut rng, 12));
         let trace = hot_trace(&function, &[]);
-        let edges = dependences(&function, &Frame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
+        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
         let mut order: Vec<u32> = Vec::new();
         while order.len() < 12 {
             let open = (0..12u32).filter(|it| !order.contains(it));
@@ -270,7 +270,7 @@ fn more_licence_is_never_slower() {
         let mut rng = Rng::with_seed(seed);
         let function = function(&code_with_exits(&mut rng, 14));
         let options = Options { cold: Vec::new(), effort: Effort::Search };
-        let audit = audit(&function, &core("arm1136jf-s"), &options).expect("it has instructions");
+        let audit = time_path(&function, &core("arm1136jf-s"), &options).expect("it has instructions");
         let totals: Vec<u32> = audit.reached.iter().map(|it| it.timing.total_cycles).collect();
         assert_eq!(audit.reached.iter().map(|it| it.step).collect::<Vec<_>>(), Step::ALL);
         assert!(totals.is_sorted_by(|a, b| a >= b), "seed {seed}: {totals:?}");
@@ -282,7 +282,7 @@ fn more_licence_is_never_slower() {
         assert!(bound.total <= cycles.best_cycles && cycles.best_cycles <= cycles.total_cycles, "seed {seed}");
         // A quick answer says no more than the long one.
         let quick = Options { effort: Effort::Bounds, ..options };
-        let quick = audit::pipeline::audit(&function, &core("arm1136jf-s"), &quick).expect("it has instructions");
+        let quick = time_path(&function, &core("arm1136jf-s"), &quick).expect("it has instructions");
         assert!(quick.cycles.lower_bound.total <= bound.total, "seed {seed}");
     }
 }
@@ -294,7 +294,7 @@ fn stores_stay_between_their_exits() {
         let mut rng = Rng::with_seed(seed);
         let function = function(&code_with_exits(&mut rng, 20));
         let trace = hot_trace(&function, &[]);
-        let edges = dependences(&function, &Frame::of(&function), &trace, &core("arm1136jf-s"), full);
+        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), full);
         let needs = Need::of_trace(&function, &trace, &core("arm1136jf-s"));
         let found = search(&needs, &edges, &core("arm1136jf-s"), 2000);
         let place = |at: usize| found.order.iter().position(|it| *it as usize == at);

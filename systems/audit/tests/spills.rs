@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::facts::spills::{Spills, spills};
 use audit::program::Program;
-use audit::spills::{Spills, spills};
-use audit::toolchain::{self, Build};
+use audit::program::toolchain::{self, Build};
 use measure::tool;
 
 const LIMIT: Duration = Duration::from_secs(60);

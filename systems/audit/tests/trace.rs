@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use audit::code::Reg;
-use audit::function::Function;
-use audit::isa::Isa;
-use audit::licence::{Effort, Step, smallest};
-use audit::pipeline::{Audit, Options, audit};
-use audit::pressure::{available, needed};
-use audit::trace::{End, hot_trace};
+use audit::decode::Isa;
+use audit::decode::code::Reg;
+use audit::facts::trace::{End, hot_trace};
+use audit::program::function::Function;
+use audit::timing::explain::explain;
+use audit::timing::licence::{Effort, Step, smallest};
+use audit::timing::pressure::{available, needed};
+use audit::timing::{Options, Timed, time_path};
 use machine::in_order::Core;
 
 fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
@@ -73,9 +74,9 @@ fn a_loop_is_passed_once() {
     assert_eq!((trace.places, trace.end), (vec![0, 1], End::Loop));
 }
 
-fn audited(words: &[u32]) -> Audit {
+fn audited(words: &[u32]) -> Timed {
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
-    audit(&function(words, &[]), &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions")
+    time_path(&function(words, &[]), &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions")
 }
 
 /// The smallest licence that shortens the wait of the instruction at `at`, the cycles before and after.
@@ -135,9 +136,11 @@ fn what_a_loop_does_each_time_is_not_done_once_before_it() {
 
 #[test]
 fn a_stall_that_no_order_avoids() {
-    let audit = audited(&[LDR_R1_R0, ADD_R2_R1_1]);
-    assert_eq!((audit.cycles.total_cycles, audit.cycles.lower_bound.inherent), (4, 2));
-    assert_eq!(audit.findings[0].prevents.as_deref(), Some("nothing: no order of these instructions avoids it"));
+    let words = [LDR_R1_R0, ADD_R2_R1_1];
+    let timed = audited(&words);
+    assert_eq!((timed.cycles.total_cycles, timed.cycles.lower_bound.inherent), (4, 2));
+    let said = explain(&function(&words, &[]), &Core::bundled("arm1136jf-s").expect("it is bundled"), &timed);
+    assert_eq!(said[0].prevents.as_deref(), Some("nothing: no order of these instructions avoids it"));
 }
 
 #[test]

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use audit::bits::Bits;
-use audit::code::{Flow, Instruction};
+use audit::decode::Isa;
+use audit::decode::code::{Flow, Instruction};
+use audit::facts::bits::Bits;
 use audit::finding::Kind;
-use audit::function::Function;
-use audit::isa::Isa;
 use audit::needed::{Subject, needed};
+use audit::program::function::Function;
+use audit::program::toolchain::{self, Build};
 use audit::program::{Decoded, Program};
-use audit::toolchain::{self, Build};
 
 /// Instructions as bytes in the order of memory, as a function.
 fn function(isa: Isa, code: &[&str]) -> Function {
@@ -202,9 +202,9 @@ fn a_path_ends_at_a_call_that_dwarf_says_never_returns() {
         let function = decoded.function;
         let last = function.instructions.iter().position(|it| it.flow == Flow::LastCall).unwrap_or_else(|| panic!("{cpu}: no last call"));
         assert_eq!(function.callees.get(&function.instructions[last].address).map(String::as_str), Some("leave"));
-        let trace = audit::trace::hot_trace(&function, &[]);
+        let trace = audit::facts::trace::hot_trace(&function, &[]);
         assert!(!trace.places.contains(&last), "{cpu}: the way to it is the cold one");
-        assert_eq!(trace.end, audit::trace::End::Return, "{cpu}");
+        assert_eq!(trace.end, audit::facts::trace::End::Return, "{cpu}");
     }
 }
 

@@ -9,9 +9,9 @@
 //! ```
 
 use super::Subject;
-use crate::code::{Class, Flow, Op, Reg, Value};
+use crate::decode::Isa;
+use crate::decode::code::{Class, Flow, Op, Reg, Value};
 use crate::finding::{Edit, Finding, Kind};
-use crate::isa::Isa;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {

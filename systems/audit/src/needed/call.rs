@@ -1,7 +1,7 @@
 //! Calls on the hot path to functions of a few instructions.
 
 use super::Subject;
-use crate::code::Flow;
+use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind};
 
 /// A longer function is not worth a copy at each call: compilers inline about so much by themselves where they see it.
@@ -36,7 +36,7 @@ mod tests {
     use super::super::tests::function;
     use super::super::{Callee, needed};
     use super::*;
-    use crate::bits::Bits;
+    use crate::facts::bits::Bits;
 
     fn check(callee: Callee, is_hot: bool) -> Option<String> {
         let mut function = function(&[0xeb00_0100, 0xe8bd_8010]); // bl; pop {r4, pc}

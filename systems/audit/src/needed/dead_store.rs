@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::Subject;
-use crate::code::{Access, Class, Flow, Instruction};
+use crate::decode::code::{Access, Class, Flow, Instruction};
+use crate::facts::frame::Slot;
+use crate::facts::spills::{self, OwnAccess};
 use crate::finding::{Edit, Finding, Kind};
-use crate::frame::Slot;
-use crate::spills::{self, OwnAccess};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {

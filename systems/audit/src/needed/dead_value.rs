@@ -6,7 +6,7 @@
 //! ```
 
 use super::Subject;
-use crate::code::Class;
+use crate::decode::code::Class;
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.

@@ -9,9 +9,9 @@
 //! ```
 
 use super::Subject;
-use crate::code::{Op, Operation, Reg, Shift, Value};
+use crate::decode::Isa;
+use crate::decode::code::{Op, Operation, Reg, Shift, Value};
 use crate::finding::{Finding, Kind};
-use crate::isa::Isa;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {

@@ -12,9 +12,9 @@
 //! ```
 
 use super::{Subject, is_load};
-use crate::code::{Op, Value};
+use crate::decode::Isa;
+use crate::decode::code::{Op, Value};
 use crate::finding::{Edit, Finding, Kind};
-use crate::isa::Isa;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -59,7 +59,7 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if !is_whole || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
         return None;
     }
-    let value = value & crate::bits::low(second.width);
+    let value = value & crate::facts::bits::low(second.width);
     let mut finding =
         subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject.function.isa)));
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
@@ -90,7 +90,7 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if is_frame || goes_on || has_flags(writer) || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
         return None;
     }
-    let value = value & crate::bits::low(second.width);
+    let value = value & crate::facts::bits::low(second.width);
     let why = format!("{name} {value:#x} takes two instructions: {}", limit(subject.function.isa));
     let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
@@ -208,7 +208,7 @@ mod tests {
         let mut function = function(words);
         function.constants = constants.iter().copied().collect();
         let subject = Subject {
-            bits: crate::bits::Bits::of(&function),
+            bits: crate::facts::bits::Bits::of(&function),
             function: &function,
             is_hot: vec![true; words.len()],
             callees: Default::default(),

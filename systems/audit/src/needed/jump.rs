@@ -1,7 +1,7 @@
 //! Jumps on the hot path that another layout would save, and branches that it takes.
 
 use super::Subject;
-use crate::code::Flow;
+use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.
@@ -35,7 +35,7 @@ mod tests {
     use super::super::needed;
     use super::super::tests::{RETURN, function};
     use super::*;
-    use crate::bits::Bits;
+    use crate::facts::bits::Bits;
 
     fn check(words: &[u32], cold: &[usize], kind: Kind) -> Vec<usize> {
         let function = function(words);

@@ -13,10 +13,10 @@ mod twice;
 
 use std::collections::BTreeMap;
 
-use crate::bits::{Bits, Writer};
-use crate::code::{Class, Instruction, Reg, Role};
+use crate::decode::code::{Class, Instruction, Reg, Role};
+use crate::facts::bits::{Bits, Writer};
 use crate::finding::{Finding, Kind};
-use crate::function::Function;
+use crate::program::function::Function;
 
 /// What the answers are made from.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl<'a> Subject<'a> {
             if self.bits.demanded(place, reg) == 0 {
                 return Some(readers);
             }
-            if !matches!(instruction.flow, crate::code::Flow::Next) {
+            if !matches!(instruction.flow, crate::decode::code::Flow::Next) {
                 return None;
             }
         }
@@ -122,7 +122,7 @@ impl<'a> Subject<'a> {
     /// True if `idx` and `to` lie in one piece without branches in, out or between.
     fn is_straight(&self, idx: usize, to: usize) -> bool {
         let enters = |place: usize| (0..self.function.instructions.len()).any(|from| self.function.target(from) == Some(place));
-        let stays = |place: usize| matches!(self.at(place).flow, crate::code::Flow::Next);
+        let stays = |place: usize| matches!(self.at(place).flow, crate::decode::code::Flow::Next);
         idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
     }
 
@@ -149,7 +149,7 @@ fn reads_as(instruction: &Instruction, reg: Reg, role: Role) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::Isa;
+    use crate::decode::Isa;
 
     /// A32 words as a function, and what is found in it: place, kind, why.
     pub fn found(words: &[u32]) -> Vec<(usize, Kind, String)> {

@@ -6,8 +6,8 @@
 //! ```
 
 use super::{Subject, is_load, type_name};
-use crate::bits::Proof;
-use crate::code::{Op, Value};
+use crate::decode::code::{Op, Value};
+use crate::facts::bits::Proof;
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.

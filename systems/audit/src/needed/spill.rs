@@ -2,10 +2,10 @@
 //! which only a call on a cold path forces there.
 
 use super::Subject;
-use crate::bits::Writer;
-use crate::code::{Class, Flow, Out, Reg, Role};
+use crate::decode::code::{Class, Flow, Out, Reg, Role};
+use crate::facts::bits::Writer;
+use crate::facts::spills::{self, Place};
 use crate::finding::{Edit, Finding, Kind};
-use crate::spills::{self, Place};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -107,8 +107,8 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 mod tests {
     use super::super::tests::{function, places, places_on};
     use super::*;
-    use crate::bits::Bits;
-    use crate::isa::Isa;
+    use crate::decode::Isa;
+    use crate::facts::bits::Bits;
 
     const PUSH: u32 = 0xe92d_4010; // push {r4, lr}
     const DOWN: u32 = 0xe24d_d008;

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::code::{Class, Flow, Op, Reg, Value};
+use crate::decode::code::{Class, Flow, Op, Reg, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.

@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use audit::function::Function;
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::program::function::Function;
 
 /// What a tool says.
 pub fn run(tool: &str, arguments: &[&str], input: &str) -> String {

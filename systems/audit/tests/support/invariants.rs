@@ -1,7 +1,7 @@
 //! What holds for every instruction that a decoder returns.
 
-use audit::code::{Delay, Flow, Instruction, Operation, Reg, Value};
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::decode::code::{Delay, Flow, Instruction, Operation, Reg, Value};
 
 /// Decodes the beginning of `bytes` and checks the answer, whatever it is.
 ///

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use audit::code::Reg;
-use audit::isa::Isa;
+use audit::decode::Isa;
+use audit::decode::code::Reg;
 use object::{Object, ObjectSection};
 
 /// Where the program stands, its code, its slots, and its records.

@@ -1,6 +1,6 @@
 //! What an [`Operation`] says, computed.
 
-use audit::code::{Extends, Op, Operation, Reg, Shift, Value};
+use audit::decode::code::{Extends, Op, Operation, Reg, Shift, Value};
 
 /// The result of `operation`, where `value_of` tells what registers hold and `loaded` is what its
 /// access reads: the number and its bits. `None` for operations that only set flags.

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 
 /// What llvm-mc makes of each instruction; `None` where it refuses.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {

@@ -1,6 +1,6 @@
 //! The known disagreements of our decoders and the two oracles, each with the text that decides.
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 
 use super::Difference;
 use super::oracles::tokens;

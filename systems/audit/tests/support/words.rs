@@ -1,6 +1,6 @@
 //! Words for decoders: random ones with a seed, biased so that rare forms turn up, and those of real object files.
 
-use audit::isa::Isa;
+use audit::decode::Isa;
 use fastrand::Rng;
 
 /// The bytes of one random instruction of `isa`, in the order of memory.

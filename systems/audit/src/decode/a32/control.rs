@@ -1,0 +1,469 @@
+//! Branches, status registers, coprocessors, and the words without a condition.
+
+use super::multiply::{half_words, saturation};
+use super::word::{ALL, FIXED, NO_PC, UNDEFINED, Word, name};
+use super::{C, COPROCESSOR, CPSR, GE, LR, N, Q, SPSR, V, Z};
+use crate::decode::code::{Access, Class, Flow, IndexForm, Out, Role};
+
+/// `b` and `bl`.
+pub fn branch(word: &mut Word) -> Result<(), &'static str> {
+    let is_call = word.bit(24);
+    let target = branch_target(word, 0);
+    if is_call {
+        word.set_class(Class::Call);
+        word.set_flow(Flow::Call { target: Some(target) });
+        word.write(LR, Out::Link);
+    } else {
+        word.set_class(Class::Branch);
+        let is_conditional = !word.condition().is_empty();
+        word.set_flow(Flow::Branch { target, is_conditional });
+    }
+    word.text(if is_call { "bl" } else { "b" }, &format!("{target:#x}"));
+    Ok(())
+}
+
+fn branch_target(word: &Word, half: u64) -> u64 {
+    // The highest of 24 bits is the sign.
+    let words = i64::from((word.field(0, 24) << 8) as i32 >> 8);
+    word.pc().wrapping_add_signed(words * 4).wrapping_add(half) & ALL
+}
+
+/// The words between comparisons without S: status, `bx`, `clz`, saturating addition, half-word products.
+pub fn miscellaneous(word: &mut Word) -> Result<(), &'static str> {
+    if word.bit(25) {
+        return match word.field(21, 2) {
+            0b01 | 0b11 if word.bit(22) || word.field(16, 4) != 0 => status_write(word),
+            0b01 => hint(word),
+            _ => Err("from a later architecture: movw and movt came with ARMv6T2"),
+        };
+    }
+    if word.bit(7) {
+        return half_words(word);
+    }
+    match (word.field(4, 3), word.field(21, 2)) {
+        (0, 0 | 2) => status_read(word),
+        (0, _) => status_write(word),
+        (1, 1) => exchange(word, false),
+        (1, 3) => count_zeros(word),
+        (2, 1) => Err("not modelled: Jazelle's bxj"),
+        (3, 1) => exchange(word, true),
+        (5, _) => saturating(word),
+        (7, 1) => breakpoint(word),
+        _ => Err(UNDEFINED),
+    }
+}
+
+fn status_read(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(0, 12) != 0 || word.field(16, 4) != 15 {
+        return Err(FIXED);
+    }
+    let rd = word.reg(12)?;
+    let is_saved = word.bit(22);
+    word.set_class(Class::System);
+    if is_saved {
+        word.read(SPSR, Role::Source);
+    } else {
+        word.read(CPSR, Role::Source);
+        for flag in [N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]] {
+            word.read_flag(flag);
+        }
+    }
+    word.write(rd, Out::Result);
+    word.text("mrs", &format!("{}, {}", name(rd.0.into()), if is_saved { "spsr" } else { "apsr" }));
+    Ok(())
+}
+
+fn status_write(word: &mut Word) -> Result<(), &'static str> {
+    let mask = word.field(16, 4);
+    if word.field(12, 4) != 15 || mask == 0 {
+        return Err(FIXED);
+    }
+    let is_saved = word.bit(22);
+    let letters: String = [(8, 'f'), (4, 's'), (2, 'x'), (1, 'c')].iter().filter(|(bit, _)| mask & bit != 0).map(|(_, it)| it).collect();
+    word.set_class(Class::System);
+    let operand = if word.bit(25) {
+        let value = word.field(0, 8).rotate_right(word.field(8, 4) * 2);
+        let smallest = (0..16).map(|it| it * 2).find(|&it| value.rotate_left(it) <= 0xff);
+        if smallest == Some(word.field(8, 4) * 2) {
+            format!("#{value}")
+        } else {
+            format!("#{}, #{}", word.field(0, 8), word.field(8, 4) * 2)
+        }
+    } else {
+        if word.field(4, 8) != 0 {
+            return Err(FIXED);
+        }
+        let rm = word.reg(0)?;
+        let bytes = [0xff, 0xff00, 0xff_0000, 0xff00_0000];
+        let bits = (0..4).filter(|it| mask >> it & 1 == 1).map(|it| bytes[it]).sum();
+        word.read_bits(rm, Role::Source, bits);
+        name(rm.0.into()).to_owned()
+    };
+    if is_saved {
+        // The fields that are not named stay.
+        word.read(SPSR, Role::Source);
+        word.write(SPSR, Out::Result);
+        word.text("msr", &format!("SPSR_{letters}, {operand}"));
+        return Ok(());
+    }
+    if mask & 8 != 0 {
+        word.write_flags(&[N, Z, C, V, Q]);
+    }
+    if mask & 4 != 0 {
+        word.write_flags(&GE);
+    }
+    if mask & 3 != 0 {
+        word.read(CPSR, Role::Source);
+        word.write(CPSR, Out::Result);
+    }
+    if mask & 1 != 0 {
+        word.change_mode();
+    }
+    let name = match mask {
+        8 => "APSR_nzcvq".to_owned(),
+        4 => "APSR_g".to_owned(),
+        12 => "APSR_nzcvqg".to_owned(),
+        _ => format!("CPSR_{letters}"),
+    };
+    word.text("msr", &format!("{name}, {operand}"));
+    Ok(())
+}
+
+/// ARMv6K's `nop`, `yield`, `wfe`, `wfi`, `sev`.
+fn hint(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(8, 8) != 0xf0 {
+        return Err(FIXED);
+    }
+    let names = ["nop", "yield", "wfe", "wfi", "sev"];
+    let Some(name) = names.get(word.field(0, 8) as usize) else {
+        return Err("from a later architecture: a hint that ARMv6K does not name");
+    };
+    word.set_class(if *name == "nop" { Class::Nop } else { Class::System });
+    word.text(name, "");
+    Ok(())
+}
+
+fn exchange(word: &mut Word, is_call: bool) -> Result<(), &'static str> {
+    if word.field(8, 12) != 0xfff {
+        return Err(FIXED);
+    }
+    let target = match (word.reg_or_pc(0), is_call) {
+        (Some(reg), _) => Some(reg),
+        (None, true) => return Err(NO_PC),
+        (None, false) => None,
+    };
+    if let Some(reg) = target {
+        word.read(reg, Role::Target);
+    }
+    let text = name(word.field(0, 4));
+    if is_call {
+        word.set_class(Class::Call);
+        word.set_flow(Flow::Call { target: None });
+        word.write(LR, Out::Link);
+        word.text("blx", text);
+    } else if target == Some(LR) {
+        word.set_class(Class::Return);
+        word.set_flow(Flow::Return);
+        word.text("bx", text);
+    } else {
+        word.set_class(Class::Jump);
+        word.set_flow(Flow::Jump);
+        word.text("bx", text);
+    }
+    Ok(())
+}
+
+fn count_zeros(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(16, 4) != 15 || word.field(8, 4) != 15 {
+        return Err(FIXED);
+    }
+    let (rd, rm) = (word.reg(12)?, word.reg(0)?);
+    word.set_class(Class::Alu);
+    word.read(rm, Role::Source);
+    word.write(rd, Out::Result);
+    word.text("clz", &format!("{}, {}", name(rd.0.into()), name(rm.0.into())));
+    Ok(())
+}
+
+fn saturating(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(8, 4) != 0 {
+        return Err(FIXED);
+    }
+    let (rd, rn, rm) = (word.reg(12)?, word.reg(16)?, word.reg(0)?);
+    word.set_class(Class::Alu);
+    word.read(rm, Role::Source);
+    word.read(rn, Role::Source);
+    word.write(rd, Out::Result);
+    saturation(word);
+    let mnemonic = ["qadd", "qsub", "qdadd", "qdsub"][word.field(21, 2) as usize];
+    word.text(mnemonic, &[rd, rm, rn].map(|it| name(it.0.into())).join(", "));
+    Ok(())
+}
+
+fn breakpoint(word: &mut Word) -> Result<(), &'static str> {
+    if !word.condition().is_empty() {
+        return Err("unpredictable: a breakpoint has no condition");
+    }
+    word.set_class(Class::System);
+    word.set_flow(Flow::Stop);
+    word.text("bkpt", &format!("#{}", word.field(8, 12) << 4 | word.field(0, 4)));
+    Ok(())
+}
+
+/// `svc`, and everything that coprocessors do but floating point.
+pub fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(24, 4) == 15 {
+        word.set_class(Class::System);
+        word.call_system();
+        word.text("svc", &format!("#{}", word.field(0, 24)));
+        return Ok(());
+    }
+    coprocessor_work(word, "")
+}
+
+fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> {
+    let number = word.field(8, 4);
+    if matches!(number, 10 | 11) {
+        return Err("from a later architecture: vectors and floating point without condition");
+    }
+    word.set_class(Class::System);
+    word.read(COPROCESSOR, Role::Source);
+    word.write(COPROCESSOR, Out::Result);
+    let is_load = word.bit(20);
+    let (crn, crm, crd) = (word.field(16, 4), word.field(0, 4), word.field(12, 4));
+    if word.field(24, 4) == 14 {
+        let op2 = word.field(5, 3);
+        if !word.bit(4) {
+            let op1 = word.field(20, 4);
+            word.text(&format!("cdp{two}"), &format!("p{number}, #{op1}, c{crd}, c{crn}, c{crm}, #{op2}"));
+            return Ok(());
+        }
+        let op1 = word.field(21, 3);
+        match word.reg_or_pc(12) {
+            Some(reg) if is_load => word.write(reg, Out::Result),
+            Some(reg) => word.read(reg, Role::Data),
+            // The flags come from the coprocessor.
+            None if is_load => word.write_flags(&[N, Z, C, V]),
+            None => return Err(NO_PC),
+        }
+        let rt = if crd == 15 { "apsr_nzcv" } else { name(crd) };
+        let mnemonic = if is_load { "mrc" } else { "mcr" };
+        word.text(&format!("{mnemonic}{two}"), &format!("p{number}, #{op1}, {rt}, c{crn}, c{crm}, #{op2}"));
+        return Ok(());
+    }
+    if word.field(21, 4) == 2 {
+        let (first, second) = (word.reg(12)?, word.reg(16)?);
+        for (nth, reg) in [first, second].into_iter().enumerate() {
+            if is_load { word.write(reg, if nth == 0 { Out::Result } else { Out::High }) } else { word.read(reg, Role::Data) }
+        }
+        if is_load && first == second {
+            return Err(super::word::TWICE);
+        }
+        let mnemonic = if is_load { "mrrc" } else { "mcrr" };
+        let operands = format!("p{number}, #{}, {}, {}, c{crm}", word.field(4, 4), name(first.0.into()), name(second.0.into()));
+        word.text(&format!("{mnemonic}{two}"), &operands);
+        return Ok(());
+    }
+    coprocessor_transfer(word, two, number)
+}
+
+fn coprocessor_transfer(word: &mut Word, two: &str, number: u32) -> Result<(), &'static str> {
+    let (is_pre, is_up, writes_back) = (word.bit(24), word.bit(23), word.bit(21));
+    if !is_pre && !is_up && !writes_back {
+        return Err(UNDEFINED);
+    }
+    let is_load = word.bit(20);
+    let base = word.reg_or_pc(16);
+    let changes = writes_back;
+    if base.is_none() && changes {
+        return Err(NO_PC);
+    }
+    let by = i64::from(word.field(0, 8)) * 4 * if is_up { 1 } else { -1 };
+    if let Some(base) = base {
+        word.read(base, Role::Base);
+        if changes {
+            word.write(base, Out::BaseUpdate);
+        }
+    }
+    let disp = if is_pre { by } else { 0 };
+    let disp = if base.is_none() { word.pc() as i64 + disp } else { disp };
+    // How much is moved, the coprocessor decides: the most there is.
+    word.access(Access { is_store: !is_load, base, index: None, index_form: IndexForm::Whole, disp, width: 128 });
+    let minus_zero = if by == 0 && !is_up { "#-0".to_owned() } else { format!("#{by}") };
+    let base_name = name(word.field(16, 4));
+    let address = match (is_pre, writes_back) {
+        (true, false) if by == 0 && is_up => format!("[{base_name}]"),
+        (true, false) => format!("[{base_name}, {minus_zero}]"),
+        (true, true) => format!("[{base_name}, {minus_zero}]!"),
+        (false, true) => format!("[{base_name}], {minus_zero}"),
+        (false, false) => format!("[{base_name}], {{{}}}", word.field(0, 8)),
+    };
+    let long = if word.bit(22) { "l" } else { "" };
+    let mnemonic = if is_load { "ldc" } else { "stc" };
+    word.text(&format!("{mnemonic}{two}{long}"), &format!("p{number}, c{}, {address}", word.field(12, 4)));
+    Ok(())
+}
+
+/// The words whose highest four bits are ones.
+pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
+    let all = word.all();
+    match all >> 24 & 15 {
+        0x0 if all >> 16 & 0xf1ff == 0xf101 => endianness(word),
+        0x1 if all & 0x0ff0_00e0 == 0x0100_0000 && !word.bit(16) => processor_state(word),
+        0x1 if all & 0xffff_fdff == 0xf101_0000 => endianness(word),
+        0x4..=0x7 if all & 0x0d70_f000 == 0x0550_f000 => preload(word),
+        0x5 if all == 0xf57f_f01f => {
+            word.set_class(Class::System);
+            word.read(CPSR, Role::Source);
+            word.write(CPSR, Out::Result);
+            word.text("clrex", "");
+            Ok(())
+        }
+        0x5 if all & 0xffff_ff80 == 0xf57f_f000 => Err("from a later architecture: barriers came with ARMv7"),
+        0x8 | 0x9 => exception_state(word),
+        0xa | 0xb => {
+            let target = branch_target(word, u64::from(word.bit(24)) * 2);
+            word.set_class(Class::Call);
+            word.set_flow(Flow::Call { target: Some(target) });
+            word.write(LR, Out::Link);
+            word.text("blx", &format!("{target:#x}"));
+            Ok(())
+        }
+        0xc..=0xe => coprocessor_work(word, "2"),
+        _ => Err(UNDEFINED),
+    }
+}
+
+fn endianness(word: &mut Word) -> Result<(), &'static str> {
+    if word.all() & 0xffff_fdff != 0xf101_0000 {
+        return Err(FIXED);
+    }
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    word.text("setend", if word.bit(9) { "be" } else { "le" });
+    Ok(())
+}
+
+fn processor_state(word: &mut Word) -> Result<(), &'static str> {
+    let (kind, sets_mode) = (word.field(18, 2), word.bit(17));
+    let flags: String = [(8, 'a'), (7, 'i'), (6, 'f')].iter().filter(|(bit, _)| word.bit(*bit)).map(|(_, it)| it).collect();
+    let mode = word.field(0, 5);
+    let is_empty = flags.is_empty();
+    if word.field(9, 7) != 0
+        || word.bit(5)
+        || kind == 1
+        || kind == 0 && (!sets_mode || !is_empty)
+        || kind != 0 && is_empty
+        || !sets_mode && mode != 0
+    {
+        return Err(FIXED);
+    }
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    if sets_mode {
+        word.change_mode();
+    }
+    match (kind, sets_mode) {
+        (0, _) => word.text("cps", &format!("#{mode}")),
+        (kind, true) => word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &format!("{flags}, #{mode}")),
+        (kind, false) => word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &flags),
+    }
+    Ok(())
+}
+
+/// `pld`: a wish, not an access.
+fn preload(word: &mut Word) -> Result<(), &'static str> {
+    word.set_class(Class::Load);
+    let sign = if word.bit(23) { "" } else { "-" };
+    if let Some(base) = word.reg_or_pc(16) {
+        word.read(base, Role::Base);
+    }
+    let base = name(word.field(16, 4));
+    if word.bit(25) {
+        if word.bit(4) {
+            return Err(UNDEFINED);
+        }
+        let index = word.reg(0)?;
+        word.read(index, Role::Index);
+        let shift = match super::data::shift_by_constant(word) {
+            Some((crate::decode::code::Shift::Left, 0)) => String::new(),
+            Some((shift, by)) => format!(", {} #{by}", super::data::shift_name(shift)),
+            None => {
+                word.read_flag(C);
+                ", rrx".to_owned()
+            }
+        };
+        word.text("pld", &format!("[{base}, {sign}{}{shift}]", name(index.0.into())));
+    } else if word.field(0, 12) == 0 && sign.is_empty() {
+        word.text("pld", &format!("[{base}]"));
+    } else {
+        word.text("pld", &format!("[{base}, #{sign}{}]", word.field(0, 12)));
+    }
+    Ok(())
+}
+
+/// `srs` and `rfe`.
+fn exception_state(word: &mut Word) -> Result<(), &'static str> {
+    let mode = ["da", "ia", "db", "ib"][(word.field(23, 2)) as usize];
+    let bang = if word.bit(21) { "!" } else { "" };
+    let start = match word.field(23, 2) {
+        0 => -4,
+        1 => 0,
+        2 => -8,
+        _ => 4,
+    };
+    word.set_class(Class::System);
+    match (word.bit(22), word.bit(20)) {
+        (true, false) => {
+            if word.field(16, 4) != 13 || word.field(5, 11) != 0x28 {
+                return Err(FIXED);
+            }
+            // The stack pointer of the mode that is named, so no register of this mode.
+            word.read(CPSR, Role::Source);
+            word.read(SPSR, Role::Data);
+            word.read(LR, Role::Data);
+            word.access(Access { is_store: true, base: None, index: None, index_form: IndexForm::Whole, disp: 0, width: 8 });
+            word.text(&format!("srs{mode}"), &format!("sp{bang}, #{}", word.field(0, 5)));
+        }
+        (false, true) => {
+            if word.field(0, 16) != 0x0a00 {
+                return Err(FIXED);
+            }
+            let base = word.reg(16)?;
+            word.read(base, Role::Base);
+            if word.bit(21) {
+                word.write(base, Out::BaseUpdate);
+            }
+            word.write(CPSR, Out::Result);
+            word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
+            word.access(Access { is_store: false, base: Some(base), index: None, index_form: IndexForm::Whole, disp: start, width: 8 });
+            word.set_flow(Flow::Resume);
+            word.text(&format!("rfe{mode}"), &format!("{}{bang}", name(base.0.into())));
+        }
+        _ => return Err(UNDEFINED),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::decode::Isa;
+    use crate::decode::code::{Flow, Op, Value};
+
+    #[test]
+    fn branches_count_from_two_words_on() {
+        let it = Isa::A32.decode(0x1000, &0x1aff_fffeu32.to_le_bytes()).expect("it is a branch");
+        assert_eq!((it.text.as_str(), it.flow), ("bne 0x1000", Flow::Branch { target: 0x1000, is_conditional: true }));
+        assert!(it.is_guarded);
+    }
+
+    #[test]
+    fn the_program_counter_is_a_constant() {
+        let it = Isa::A32.decode(0x1000, &0xe28f_0010u32.to_le_bytes()).expect("it is an addition");
+        assert!(it.reads.is_empty());
+        let operation = it.operation.expect("an addition is followed");
+        assert_eq!((operation.op, operation.a, operation.b), (Op::Add, Value::Const(0x1008), Value::Const(0x10)));
+    }
+}

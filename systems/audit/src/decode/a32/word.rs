@@ -1,0 +1,204 @@
+//! One word while it is decoded: its fields, and the instruction that grows from them.
+
+use super::{C, N, PC, V, Z};
+use crate::decode::code::{Access, Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Read, Reg, Role, Value, Write};
+
+/// What every register holds at most.
+pub const ALL: u64 = 0xffff_ffff;
+/// Why words are refused that name the program counter where it must not stand.
+pub const NO_PC: &str = "unpredictable: the program counter cannot stand here";
+/// Why words are refused that lack fixed bits.
+pub const FIXED: &str = "unpredictable: bits that must be zero or one are not";
+/// Why words are refused that no instruction has.
+pub const UNDEFINED: &str = "undefined";
+/// Why words are refused that name a register twice.
+pub const TWICE: &str = "unpredictable: registers that must differ are the same";
+
+const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", ""];
+
+/// A word and what is known of it so far.
+pub struct Word {
+    bits: u32,
+    /// The text of the address, once it is known.
+    address_text: String,
+    instruction: Instruction,
+}
+
+impl Word {
+    /// A word whose guard is decoded and nothing else.
+    pub fn new(address: u64, bits: u32) -> Word {
+        let is_guarded = bits >> 28 < 14;
+        let mut word = Word {
+            bits,
+            address_text: String::new(),
+            instruction: Instruction {
+                address,
+                length: 4,
+                word: bits.into(),
+                text: String::new(),
+                is_guarded,
+                class: Class::Nop,
+                reads: Vec::new(),
+                writes: Vec::new(),
+                accesses: Vec::new(),
+                flow: Flow::Next,
+                delay: Delay::None,
+                operation: None,
+            },
+        };
+        let flags: &[Reg] = match bits >> 28 {
+            0 | 1 => &[Z],
+            2 | 3 => &[C],
+            4 | 5 => &[N],
+            6 | 7 => &[V],
+            8 | 9 => &[C, Z],
+            10 | 11 => &[N, V],
+            12 | 13 => &[Z, N, V],
+            _ => &[],
+        };
+        for &flag in flags {
+            word.read_flag(flag);
+        }
+        word
+    }
+
+    /// All of the word.
+    pub fn all(&self) -> u32 {
+        self.bits
+    }
+
+    /// `n_bits` from bit `low` on.
+    pub fn field(&self, low: u32, n_bits: u32) -> u32 {
+        self.bits >> low & ((1 << n_bits) - 1)
+    }
+
+    /// One bit.
+    pub fn bit(&self, at: u32) -> bool {
+        self.bits >> at & 1 == 1
+    }
+
+    /// What an instruction here reads as the program counter.
+    pub fn pc(&self) -> u64 {
+        self.instruction.address.wrapping_add(8) & ALL
+    }
+
+    /// The letters of the condition; none for `always`.
+    pub fn condition(&self) -> &'static str {
+        CONDITIONS.get((self.bits >> 28) as usize).copied().unwrap_or("")
+    }
+
+    /// The register in four bits; refuses the program counter.
+    pub fn reg(&self, low: u32) -> Result<Reg, &'static str> {
+        match self.field(low, 4) {
+            PC => Err(NO_PC),
+            number => Ok(Reg(number as u8)),
+        }
+    }
+
+    /// The register in four bits, if it is not the program counter.
+    pub fn reg_or_pc(&self, low: u32) -> Option<Reg> {
+        self.reg(low).ok()
+    }
+
+    /// The same as an operand.
+    pub fn value(&self, low: u32) -> Value {
+        self.reg_or_pc(low).map_or(Value::Const(self.pc()), Value::Reg)
+    }
+
+    pub fn set_class(&mut self, class: Class) {
+        self.instruction.class = class;
+    }
+
+    pub fn set_flow(&mut self, flow: Flow) {
+        self.instruction.flow = flow;
+    }
+
+    /// Reads some bits of a register; none is no read. A second read in the same role adds bits.
+    pub fn read_bits(&mut self, reg: Reg, role: Role, bits: u64) {
+        if bits == 0 {
+            return;
+        }
+        match self.instruction.reads.iter_mut().find(|it| it.reg == reg && it.role == role) {
+            Some(read) => read.bits |= bits,
+            None => self.instruction.reads.push(Read { reg, bits, role }),
+        }
+    }
+
+    /// Reads all of a register.
+    pub fn read(&mut self, reg: Reg, role: Role) {
+        self.read_bits(reg, role, ALL);
+    }
+
+    /// Reads a flag.
+    pub fn read_flag(&mut self, flag: Reg) {
+        self.read_bits(flag, Role::Condition, 1);
+    }
+
+    /// Writes all of a register.
+    pub fn write(&mut self, reg: Reg, out: Out) {
+        self.instruction.writes.push(Write { reg, bits: ALL, out });
+    }
+
+    /// Writes flags.
+    pub fn write_flags(&mut self, flags: &[Reg]) {
+        let writes = flags.iter().map(|&reg| Write { reg, bits: 1, out: Out::Flag });
+        self.instruction.writes.extend(writes);
+    }
+
+    /// Changes the mode: the stack pointer and the link are others then, and the former ones are kept for their mode.
+    pub fn change_mode(&mut self) {
+        for reg in [super::SP, super::LR] {
+            self.read(reg, Role::Source);
+            self.write(reg, Out::Link);
+        }
+    }
+
+    /// Hands control to the system, which comes back.
+    pub fn call_system(&mut self) {
+        let open = Instruction::new(0, 4, 0, Class::System, String::new());
+        self.instruction = std::mem::replace(&mut self.instruction, open).calls_system(&super::CONVENTIONS);
+    }
+
+    /// Accesses memory.
+    pub fn access(&mut self, access: Access) {
+        self.instruction.accesses.push(access);
+    }
+
+    /// Says what is computed.
+    pub fn computes(&mut self, op: Op, result: Option<Reg>, a: Value, b: Value) {
+        self.instruction.operation = Some(Operation { op, width: 32, extends: Extends::Zero, result, a, b });
+    }
+
+    /// Writes the text: the name with the condition behind it, then the operands.
+    pub fn text(&mut self, name: &str, operands: &str) {
+        self.typed_text(name, "", operands);
+    }
+
+    /// The same with types behind the condition, as in `vaddeq.f64`.
+    pub fn typed_text(&mut self, name: &str, types: &str, operands: &str) {
+        let condition = self.condition();
+        let space = if operands.is_empty() { "" } else { " " };
+        self.instruction.text = format!("{name}{condition}{types}{space}{operands}");
+    }
+
+    /// Keeps the text of the address until the operands are written.
+    pub fn keep_address_text(&mut self, text: String) {
+        self.address_text = text;
+    }
+
+    /// The text that was kept.
+    pub fn take_address_text(&mut self) -> String {
+        std::mem::take(&mut self.address_text)
+    }
+
+    /// The instruction.
+    pub fn finish(self) -> Instruction {
+        debug_assert!(!self.instruction.text.is_empty(), "a decoded word has a text: {:08x}", self.bits);
+        self.instruction
+    }
+}
+
+/// The name of a register, the program counter too.
+pub fn name(number: u32) -> &'static str {
+    super::CONVENTIONS.names[(number & 15) as usize]
+}

@@ -1,0 +1,138 @@
+//! Hints, barriers, and system registers.
+
+use super::{ALL, C, MONITOR, N, SYSTEM, V, Word, Z, name, reg, writes_flags};
+use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
+
+/// Registers that have a name here, by op0, op1, CRn, CRm, op2; the others are written in the generic way.
+/// Source: DDI 0487, chapter D19.
+const NAMES: &[([u32; 5], &str)] = &[
+    ([3, 0, 0, 0, 0], "midr_el1"),
+    ([3, 0, 0, 0, 5], "mpidr_el1"),
+    ([3, 0, 1, 0, 0], "sctlr_el1"),
+    ([3, 0, 2, 0, 0], "ttbr0_el1"),
+    ([3, 0, 2, 0, 1], "ttbr1_el1"),
+    ([3, 0, 2, 0, 2], "tcr_el1"),
+    ([3, 0, 4, 0, 0], "spsr_el1"),
+    ([3, 0, 4, 0, 1], "elr_el1"),
+    ([3, 0, 4, 1, 0], "sp_el0"),
+    ([3, 0, 4, 2, 0], "spsel"),
+    ([3, 0, 4, 2, 2], "currentel"),
+    ([3, 0, 5, 2, 0], "esr_el1"),
+    ([3, 0, 6, 0, 0], "far_el1"),
+    ([3, 0, 12, 0, 0], "vbar_el1"),
+    ([3, 0, 13, 0, 1], "contextidr_el1"),
+    ([3, 0, 13, 0, 4], "tpidr_el1"),
+    ([3, 3, 0, 0, 1], "ctr_el0"),
+    ([3, 3, 0, 0, 7], "dczid_el0"),
+    ([3, 3, 4, 2, 0], "nzcv"),
+    ([3, 3, 4, 2, 1], "daif"),
+    ([3, 3, 4, 4, 0], "fpcr"),
+    ([3, 3, 4, 4, 1], "fpsr"),
+    ([3, 3, 9, 13, 0], "pmccntr_el0"),
+    ([3, 3, 13, 0, 2], "tpidr_el0"),
+    ([3, 3, 13, 0, 3], "tpidrro_el0"),
+    ([3, 3, 14, 0, 0], "cntfrq_el0"),
+    ([3, 3, 14, 0, 1], "cntpct_el0"),
+    ([3, 3, 14, 0, 2], "cntvct_el0"),
+    ([3, 4, 4, 0, 0], "spsr_el2"),
+    ([3, 4, 4, 0, 1], "elr_el2"),
+    ([3, 4, 12, 0, 0], "vbar_el2"),
+    ([3, 4, 13, 0, 2], "tpidr_el2"),
+];
+
+const BARRIERS: [&str; 16] = ["", "oshld", "oshst", "osh", "", "nshld", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
+
+impl Word {
+    pub(super) fn system(&self) -> Result<Instruction, Undecodable> {
+        let (op0, op1, crn, crm, op2, rt) =
+            (self.field(20, 19), self.field(18, 16), self.field(15, 12), self.field(11, 8), self.field(7, 5), self.rd());
+        let is_read = self.bit(21);
+        match op0 {
+            0 if is_read || rt != 31 => self.refuse("the system instruction is reserved"),
+            0 => match (op1, crn) {
+                (3, 2) => Ok(self.hint(crm << 3 | op2)),
+                (3, 3) => self.barrier(crm, op2),
+                (_, 4) => {
+                    let field = match (op1, op2) {
+                        (0, 5) => "spsel",
+                        (3, 6) => "daifset",
+                        (3, 7) => "daifclr",
+                        _ => return self.refuse("the field of the state is of a later version"),
+                    };
+                    let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result);
+                    Ok(if field == "spsel" { changes_stack(it) } else { it })
+                }
+                _ => self.refuse("the system instruction is reserved"),
+            },
+            1 if is_read => {
+                let it = self.plain(Class::System, format!("sysl {}, #{op1}, c{crn}, c{crm}, #{op2}", name(rt, true)));
+                Ok(it.reads(SYSTEM, ALL, Role::Source).writes(reg(rt), ALL, Out::Result))
+            }
+            1 => {
+                let place = format!("#{op1}, c{crn}, c{crm}, #{op2}");
+                let text = if rt == 31 { format!("sys {place}") } else { format!("sys {place}, {}", name(rt, true)) };
+                let it = self.plain(Class::System, text).reads(reg(rt), ALL, Role::Source).reads(SYSTEM, ALL, Role::Source);
+                Ok(it.writes(SYSTEM, ALL, Out::Result))
+            }
+            _ => Ok(self.move_system(is_read, [op0, op1, crn, crm, op2])),
+        }
+    }
+
+    fn hint(&self, number: u32) -> Instruction {
+        let known = ["nop", "yield", "wfe", "wfi", "sev", "sevl"];
+        match known.get(number as usize) {
+            Some(&"nop") => self.plain(Class::Nop, "nop".to_owned()),
+            None if number == 20 => self.plain(Class::System, "csdb".to_owned()),
+            Some(text) => self.plain(Class::System, (*text).to_owned()),
+            None => self.plain(Class::System, format!("hint #{number}")),
+        }
+    }
+
+    fn barrier(&self, crm: u32, op2: u32) -> Result<Instruction, Undecodable> {
+        let (mnemonic, plain) = match op2 {
+            2 => ("clrex", true),
+            4 => ("dsb", false),
+            5 => ("dmb", false),
+            6 => ("isb", true),
+            _ => return self.refuse("the barrier is of a later version"),
+        };
+        let text = match (plain, BARRIERS[crm as usize]) {
+            (true, "sy") => mnemonic.to_owned(),
+            // These two hold back speculation only.
+            (false, "") if op2 == 4 && crm == 0 => "ssbb".to_owned(),
+            (false, "") if op2 == 4 && crm == 4 => "pssbb".to_owned(),
+            (true, _) | (false, "") => format!("{mnemonic} #{crm}"),
+            (false, domain) => format!("{mnemonic} {domain}"),
+        };
+        let it = self.plain(Class::System, text);
+        Ok(if op2 == 2 { it.writes(MONITOR, 1, Out::Flag) } else { it })
+    }
+
+    fn move_system(&self, is_read: bool, place: [u32; 5]) -> Instruction {
+        let [op0, op1, crn, crm, op2] = place;
+        let known = NAMES.iter().find(|it| it.0 == place).map(|it| it.1.to_owned());
+        let system = known.unwrap_or_else(|| format!("s{op0}_{op1}_c{crn}_c{crm}_{op2}"));
+        let (rt, is_flags) = (self.rd(), system == "nzcv");
+        if is_read {
+            let it = self.plain(Class::System, format!("mrs {}, {system}", name(rt, true))).writes(reg(rt), ALL, Out::Result);
+            return match is_flags {
+                true => [N, Z, C, V].into_iter().fold(it, |it, flag| it.reads(flag, 1, Role::Source)),
+                false => it.reads(SYSTEM, ALL, Role::Source),
+            };
+        }
+        let it = self.plain(Class::System, format!("msr {system}, {}", name(rt, true)));
+        if system == "spsel" {
+            return changes_stack(it.reads(reg(rt), ALL, Role::Source).writes(SYSTEM, ALL, Out::Result));
+        }
+        match is_flags {
+            true => writes_flags(it.reads(reg(rt), 0xf000_0000, Role::Source)),
+            false => it.reads(reg(rt), ALL, Role::Source).writes(SYSTEM, ALL, Out::Result),
+        }
+    }
+}
+
+/// The stack pointer is another one then, and the former is kept.
+fn changes_stack(it: Instruction) -> Instruction {
+    let pointer = Some(super::CONVENTIONS.stack_pointer);
+    it.reads(pointer, ALL, Role::Source).writes(pointer, ALL, Out::Link)
+}

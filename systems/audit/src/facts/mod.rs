@@ -1,0 +1,8 @@
+//! What holds on all paths of a function, or on its hot one, whatever the core: one analysis a file.
+
+pub mod bits;
+pub mod frame;
+pub mod hazards;
+pub mod liveness;
+pub mod spills;
+pub mod trace;

@@ -1,0 +1,187 @@
+//! The hot trace of a function: the one path that is meant to be fast, through its side exits.
+//!
+//! ```text
+//!         cmp r3, #1
+//!         beq slow      a side exit: `slow` ends in a call that does not come back
+//!         ldr r3, [ip]
+//! ```
+//!
+//! An edge is cold if everything behind it is: it ends in a trap, in a call or jump to a function
+//! that does not return or that the user calls cold. Between two edges that are not cold, code
+//! that goes straight on is the hot one: this is how compilers lay out what they believe.
+
+use crate::decode::code::{Delay, Flow};
+use crate::facts::liveness::{Liveness, RegSet, elsewhere};
+use crate::program::function::Function;
+
+/// Functions that do not return, or only when something went wrong. A name of the compiler's
+/// own making may carry a suffix such as `.cold` or `.part.0`.
+const COLD: [&str; 19] = [
+    "abort",
+    "exit",
+    "_exit",
+    "__assert_fail",
+    "__assert",
+    "__assert_func",
+    "__stack_chk_fail",
+    "panic",
+    "__builtin_trap",
+    "_Unwind_Resume",
+    "__cxa_throw",
+    "__ubsan_handle_builtin_unreachable",
+    "__chk_fail",
+    "__fortify_fail",
+    "longjmp",
+    "siglongjmp",
+    "__bug",
+    "BUG",
+    "halt",
+];
+
+/// A path, as places in the function's instructions in the order in which they are done.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The places.
+    pub places: Vec<usize>,
+    /// Where control may leave the path, in its order.
+    pub exits: Vec<Exit>,
+    /// Why it ends.
+    pub end: End,
+}
+
+/// A conditional branch on the path.
+#[derive(Debug, Clone)]
+pub struct Exit {
+    /// The branch, as a place in [`Trace::places`].
+    pub at: usize,
+    /// The branch is taken on the path; who leaves goes straight on.
+    pub is_taken: bool,
+    /// What may be read by who leaves.
+    pub live: RegSet,
+}
+
+/// Why a trace ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The function returns.
+    Return,
+    /// It jumps to another function, or to a place that is not known.
+    Jump,
+    /// It does not come back: all paths are cold.
+    Stop,
+    /// The path comes to a place where it has been, or to the end of the code.
+    Loop,
+}
+
+/// The hot trace from the function's first instruction on. `cold` are symbols that the user calls cold.
+pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
+    let n = function.instructions.len();
+    let is_cold = cold_places(function, cold);
+    let liveness = Liveness::of(function);
+    let mut trace = Trace { places: Vec::new(), exits: Vec::new(), end: End::Loop };
+    let mut is_seen = vec![false; n];
+    let mut idx = 0;
+    while idx < n && !is_seen[idx] {
+        is_seen[idx] = true;
+        let instruction = &function.instructions[idx];
+        let at = trace.places.len();
+        trace.places.push(idx);
+        let has_slot = instruction.delay != Delay::None && idx + 1 < n;
+        let behind = idx + 1 + usize::from(has_slot);
+        let next = match instruction.flow {
+            Flow::Next | Flow::Call { .. } => Some(behind),
+            Flow::Branch { is_conditional: false, .. } => function.target(idx),
+            Flow::Branch { is_conditional: true, .. } => {
+                let there = function.target(idx);
+                let is_taken = there.is_some_and(|to| is_hotter(to, behind, &is_cold, &is_seen));
+                let leaves_to = if is_taken { Some(behind) } else { there };
+                let live = leaves_to.filter(|to| *to < n).map_or_else(|| elsewhere(function), |to| *liveness.before(to));
+                trace.exits.push(Exit { at, is_taken, live });
+                if is_taken { there } else { Some(behind) }
+            }
+            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => {
+                trace.exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
+                Some(behind)
+            }
+            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
+        };
+        let is_taken = next != Some(behind);
+        // A slot that is annulled is done only if a conditional branch is taken.
+        let is_conditional = matches!(instruction.flow, Flow::Branch { is_conditional: true, .. });
+        let slot_is_done = instruction.delay == Delay::Slot || instruction.delay == Delay::Annulled && is_conditional && is_taken;
+        if has_slot && slot_is_done {
+            is_seen[idx + 1] = true;
+            trace.places.push(idx + 1);
+        }
+        let Some(next) = next else {
+            trace.end = match instruction.flow {
+                Flow::Return | Flow::Resume => End::Return,
+                Flow::Stop | Flow::LastCall => End::Stop,
+                Flow::Branch { .. } | Flow::Jump | Flow::Next | Flow::Call { .. } => End::Jump,
+            };
+            break;
+        };
+        if ends_here(function, idx, cold) {
+            trace.end = End::Stop;
+            break;
+        }
+        idx = next;
+    }
+    trace
+}
+
+/// Of two ways, is the branch the hot one?
+fn is_hotter(there: usize, behind: usize, is_cold: &[bool], is_seen: &[bool]) -> bool {
+    let cold_behind = is_cold.get(behind).copied().unwrap_or(true);
+    // A way back into the path is a loop's: the path goes on behind the loop.
+    cold_behind && !is_cold[there] && !is_seen[there]
+}
+
+/// The instruction at `idx` calls a function that does not return.
+fn ends_here(function: &Function, idx: usize, cold: &[String]) -> bool {
+    let instruction = &function.instructions[idx];
+    matches!(instruction.flow, Flow::Call { .. }) && function.callees.get(&instruction.address).is_some_and(|it| is_cold_name(it, cold))
+}
+
+fn is_cold_name(name: &str, cold: &[String]) -> bool {
+    let plain = name.split('.').next().unwrap_or(name);
+    let is_split_off = name.contains(".cold") || name.contains(".unlikely");
+    is_split_off || COLD.contains(&plain) || cold.iter().any(|it| it == name || it == plain)
+}
+
+/// For each instruction: all that can follow it is cold.
+fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
+    let n = function.instructions.len();
+    // A place is warm if some way from it returns or leaves for a place that is not cold.
+    let mut is_warm = vec![false; n];
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for idx in (0..n).rev() {
+            if is_warm[idx] {
+                continue;
+            }
+            let instruction = &function.instructions[idx];
+            let at = |to: usize| is_warm.get(to).copied().unwrap_or(false);
+            let behind = at(idx + 1 + usize::from(instruction.delay != Delay::None));
+            let calls_cold = function.callees.get(&instruction.address).is_some_and(|it| is_cold_name(it, cold));
+            let warm = match instruction.flow {
+                Flow::Next => behind,
+                Flow::Call { .. } => behind && !calls_cold,
+                Flow::Branch { is_conditional, .. } => {
+                    let there = match function.target(idx) {
+                        Some(to) => is_warm[to],
+                        None => !calls_cold,
+                    };
+                    there || is_conditional && behind
+                }
+                Flow::Return | Flow::Resume => true,
+                Flow::Jump => !calls_cold,
+                Flow::Stop | Flow::LastCall => instruction.is_guarded && behind,
+            };
+            is_warm[idx] = warm;
+            is_changed |= warm;
+        }
+    }
+    is_warm.iter().map(|it| !it).collect()
+}

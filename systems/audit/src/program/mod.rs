@@ -1,0 +1,483 @@
+//! An ELF file as functions: which there are, where their code lies, what it calls, which
+//! lines it comes from.
+
+pub mod function;
+pub mod lines;
+mod relocate;
+pub mod toolchain;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use object::{
+    Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind, SectionIndex, SectionKind, SymbolKind, elf,
+};
+use report::{Diagnostic, did_you_mean};
+
+use crate::decode::Isa;
+use crate::decode::code::{Flow, Instruction, Undecodable};
+use crate::facts::frame;
+use crate::program::function::Function;
+use crate::program::lines::Lines;
+use crate::program::relocate::Layout;
+
+/// Functions of the C and C++ libraries that do not return, for files without debug information.
+const NEVER_RETURN: [&str; 14] = [
+    "abort",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "__assert_fail",
+    "__assert",
+    "__assert_func",
+    "__stack_chk_fail",
+    "__chk_fail",
+    "__fortify_fail",
+    "longjmp",
+    "_Unwind_Resume",
+    "__cxa_throw",
+];
+
+/// A loaded file.
+#[derive(Debug)]
+pub struct Program {
+    /// The file, as the user wrote it.
+    pub name: String,
+    /// Its instruction set.
+    pub isa: Isa,
+    /// Its functions, by address.
+    pub symbols: Vec<Symbol>,
+    /// Its line tables.
+    pub lines: Lines,
+    sections: Vec<Code>,
+    links: BTreeMap<u64, Link>,
+    /// Places in sections with code that a linker would still write.
+    relocated: BTreeSet<u64>,
+}
+
+/// A function of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// Its bytes, data between its instructions included.
+    pub size: u64,
+    /// It lies in a section for code that seldom runs, or is a part that the compiler split off as such.
+    pub is_cold: bool,
+    section: usize,
+}
+
+/// The bytes of one section with code.
+#[derive(Debug)]
+struct Code {
+    base: u64,
+    bytes: Vec<u8>,
+    /// Where code, data or Thumb code begins, by address.
+    marks: Vec<(u64, Mark)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Code,
+    Data,
+    Thumb,
+}
+
+/// A call or jump that the linker would complete.
+#[derive(Debug, Clone)]
+struct Link {
+    symbol: Option<String>,
+    target: Option<u64>,
+}
+
+/// A function's code, and the words in it that are no instructions.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The code.
+    pub function: Function,
+    /// What could not be decoded.
+    pub undecodable: Vec<Undecodable>,
+}
+
+impl Program {
+    /// Reads an ELF file; `name` is for messages.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<Program, Diagnostic> {
+        let refuse = |said: String| Diagnostic::new(format!("`{name}` {said}"));
+        if !bytes.starts_with(b"\x7fELF") {
+            let help = "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file";
+            return Err(refuse("is not an ELF file".into()).with_help(help));
+        }
+        let file = File::parse(bytes).map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
+        let isa = isa_of(&file).map_err(&refuse)?;
+        let layout = Layout::of(&file);
+        let mut sections: Vec<Code> = Vec::new();
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
+            let data = section.data().map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
+            places.insert(section.index().0, sections.len());
+            sections.push(Code { base: layout.base(section.index()), bytes: data.to_vec(), marks: Vec::new() });
+        }
+        marks(&file, &layout, &places, &mut sections);
+        let symbols = symbols(&file, &layout, &places, &sections);
+        if symbols.is_empty() {
+            return Err(refuse("names no functions".into()).with_help("it has no code, or was stripped of its symbols"));
+        }
+        let links = links(&file, &layout, isa);
+        let lines = Lines::read(&file, &layout);
+        let text = file.sections().filter(|it| it.kind() == SectionKind::Text);
+        let places = |section: object::Section<'_, '_>| {
+            let base = layout.base(section.index());
+            section.relocations().map(|(offset, _)| base.wrapping_add(offset)).collect::<Vec<u64>>()
+        };
+        let relocated = if file.kind() == object::ObjectKind::Relocatable { text.flat_map(places).collect() } else { BTreeSet::new() };
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
+    }
+
+    /// The function of this name; `NAME@ADDRESS` chooses between several of one name.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, Diagnostic> {
+        let (plain, address) = match name.rsplit_once('@') {
+            Some((plain, text)) => (plain, u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()),
+            None => (name, None),
+        };
+        let found: Vec<&Symbol> = self.symbols.iter().filter(|it| it.name == name).collect();
+        let found = if found.is_empty() && address.is_some() {
+            self.symbols.iter().filter(|it| it.name == plain && Some(it.address) == address).collect()
+        } else {
+            found
+        };
+        match found[..] {
+            [one] => Ok(one),
+            [] => {
+                let refused = Diagnostic::new(format!("`{}` has no function `{name}`", self.name));
+                let meant = did_you_mean(name, self.symbols.iter().map(|it| it.name.as_str()));
+                Err(match meant {
+                    Some(meant) => refused.with_help(format!("did you mean `{meant}`?")),
+                    None => refused.with_help(format!("it has {}", listed(&self.symbols))),
+                })
+            }
+            _ => {
+                let choices: Vec<String> = found.iter().map(|it| format!("`{name}@{:#x}`", it.address)).collect();
+                let refused = Diagnostic::new(format!("`{}` has {} functions `{name}`", self.name, found.len()));
+                Err(refused.with_help(format!("choose one: {}", choices.join(", "))))
+            }
+        }
+    }
+
+    /// The name of the function at this address.
+    pub fn name_at(&self, address: u64) -> Option<&str> {
+        let after = self.symbols.partition_point(|it| it.address <= address);
+        let symbol = self.symbols[..after].last()?;
+        (symbol.address == address).then_some(symbol.name.as_str())
+    }
+
+    /// The function's instructions with all that is known of them.
+    pub fn decode(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
+        let mut decoded = self.decode_without_lines(symbol)?;
+        let function = &mut decoded.function;
+        function.frames = function.instructions.iter().map(|it| self.lines.frames(it.address)).collect();
+        Ok(decoded)
+    }
+
+    /// The same without the lines they come from, which takes less time.
+    pub fn decode_without_lines(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
+        let code = &self.sections[symbol.section];
+        let start = (symbol.address - code.base) as usize;
+        let end = start + symbol.size as usize;
+        let mut at = start;
+        let mut instructions = Vec::new();
+        let mut undecodable = Vec::new();
+        while at < end {
+            let address = code.base + at as u64;
+            match code.mark(address) {
+                Mark::Code => {}
+                Mark::Data => {
+                    at = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
+                    continue;
+                }
+                Mark::Thumb => {
+                    let refused = Diagnostic::new(format!("`{}` in `{}` is Thumb code", symbol.name, self.name));
+                    return Err(refused.with_help("only Arm's 32-bit instructions are read; compile with -marm"));
+                }
+            }
+            match self.isa.decode(address, &code.bytes[at..end]) {
+                Ok(mut instruction) => {
+                    at += usize::from(instruction.length).max(1);
+                    self.complete(&mut instruction.flow, address);
+                    instructions.push(instruction);
+                }
+                Err(word) => {
+                    let unknown = self.isa.unknown(&word, &code.bytes[at..end]);
+                    at += usize::from(unknown.length);
+                    instructions.push(unknown);
+                    undecodable.push(word);
+                }
+            }
+        }
+        let frames = vec![Vec::new(); instructions.len()];
+        let mut callees = BTreeMap::new();
+        for instruction in &instructions {
+            let inside = |target: u64| (symbol.address..symbol.address + symbol.size).contains(&target);
+            let linked = self.links.get(&instruction.address);
+            let target = match instruction.flow {
+                Flow::Call { target } => target,
+                Flow::Branch { target, .. } if !inside(target) || linked.is_some_and(|it| it.target.is_none()) => Some(target),
+                Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => continue,
+            };
+            let named = linked.and_then(|it| it.symbol.clone());
+            let known = target.and_then(|it| self.name_at(it)).map(str::to_owned);
+            if let Some(name) = known.or(named) {
+                callees.insert(instruction.address, name);
+            }
+        }
+        for instruction in instructions.iter_mut().filter(|it| matches!(it.flow, Flow::Call { .. })) {
+            let callee = callees.get(&instruction.address);
+            if callee.is_some_and(|it| self.lines.never_return.contains(it) || self.is_librarys_last(it)) {
+                instruction.flow = Flow::LastCall;
+            }
+        }
+        let constants = instructions.iter().filter_map(|it| Some((it.address, self.constant(code, it)?))).collect();
+        let mut function =
+            Function { name: symbol.name.clone(), isa: self.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
+        for idx in frame::last_calls(&function) {
+            function.instructions[idx].flow = Flow::LastCall;
+        }
+        Ok(Decoded { function, undecodable })
+    }
+
+    /// A function of the C library that never returns, and not one of this file that has its name.
+    fn is_librarys_last(&self, name: &str) -> bool {
+        NEVER_RETURN.contains(&name) && !self.symbols.iter().any(|it| it.name == name)
+    }
+
+    /// What an instruction of A32 loads from beside the code.
+    fn constant(&self, code: &Code, instruction: &Instruction) -> Option<u32> {
+        let [access] = instruction.accesses[..] else { return None };
+        let address = u64::try_from(access.disp).ok().filter(|_| access.base.is_none() && access.index.is_none())?;
+        if self.isa != Isa::A32 || access.is_store || access.width != 4 || self.relocated.contains(&address) {
+            return None;
+        }
+        let bytes = code.bytes.get(usize::try_from(address.checked_sub(code.base)?).ok()?..)?;
+        Some(u32::from_le_bytes(*bytes.first_chunk()?))
+    }
+
+    /// Puts the target in place that a linker would write.
+    fn complete(&self, flow: &mut Flow, address: u64) {
+        let Some(link) = self.links.get(&address) else { return };
+        match flow {
+            Flow::Branch { target, .. } => {
+                // A jump to another file goes nowhere here.
+                *target = link.target.unwrap_or(u64::MAX);
+            }
+            Flow::Call { target } => *target = link.target,
+            Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}
+        }
+    }
+}
+
+impl Code {
+    fn mark(&self, address: u64) -> Mark {
+        let after = self.marks.partition_point(|(at, _)| *at <= address);
+        self.marks[..after].last().map_or(Mark::Code, |(_, mark)| *mark)
+    }
+
+    fn next_mark(&self, address: u64) -> Option<u64> {
+        let after = self.marks.partition_point(|(at, _)| *at <= address);
+        self.marks.get(after).map(|(at, _)| *at)
+    }
+}
+
+fn isa_of(file: &File<'_>) -> Result<Isa, String> {
+    let isa = match file.architecture() {
+        Architecture::Arm => Isa::A32,
+        Architecture::Aarch64 => Isa::A64,
+        Architecture::Sparc | Architecture::Sparc32Plus => Isa::Sparc,
+        Architecture::Riscv32 => Isa::Riscv32,
+        Architecture::Riscv64 => Isa::Riscv64,
+        Architecture::X86_64 => Isa::X86,
+        other => return Err(format!("holds code for {other:?}; read are Arm, AArch64, SPARC, RISC-V and x86-64")),
+    };
+    let is_big = !file.is_little_endian();
+    if is_big != (isa == Isa::Sparc) {
+        return Err(format!("is {}-endian {}, which is not read", if is_big { "big" } else { "little" }, isa.name()));
+    }
+    Ok(isa)
+}
+
+/// Where code and data begin: `$a`, `$d`, `$t`, `$x`, each perhaps with a suffix.
+fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &mut [Code]) {
+    for symbol in file.symbols() {
+        let Some(place) = symbol.section_index().and_then(|it| places.get(&it.0)) else { continue };
+        let name = symbol.name_bytes().unwrap_or_default();
+        let mark = match (name, name.get(2)) {
+            ([b'$', b'a' | b'x', ..], None | Some(b'.' | b'r')) => Mark::Code,
+            ([b'$', b'd', ..], None | Some(b'.')) => Mark::Data,
+            ([b'$', b't', ..], None | Some(b'.')) => Mark::Thumb,
+            _ => continue,
+        };
+        if let Some(address) = layout.address(file, &symbol) {
+            sections[*place].marks.push((address, mark));
+        }
+    }
+    for section in sections {
+        // Of several at one address the last is meant.
+        section.marks.sort_by_key(|(at, _)| *at);
+    }
+}
+
+/// All functions by address; in plain assembly the labels, and without labels whole sections.
+fn symbols(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &[Code]) -> Vec<Symbol> {
+    let mut functions = named(file, layout, places, sections, |symbol| symbol.kind() == SymbolKind::Text);
+    if functions.is_empty() {
+        functions = named(file, layout, places, sections, |symbol| symbol.is_global() && symbol.kind() == SymbolKind::Unknown);
+    }
+    if functions.is_empty() && file.kind() == object::ObjectKind::Relocatable {
+        for section in file.sections() {
+            let Some(&place) = places.get(&section.index().0) else { continue };
+            let (base, size) = (sections[place].base, sections[place].bytes.len() as u64);
+            if size > 0 {
+                let name = section.name().unwrap_or_default().to_owned();
+                functions.push(Symbol { name, address: base, size, is_cold: false, section: place });
+            }
+        }
+    }
+    functions.sort_by(|a, b| (a.section, a.address, &a.name).cmp(&(b.section, b.address, &b.name)));
+    // A function without a size goes on to the next one.
+    for idx in (0..functions.len()).rev() {
+        let (address, place) = (functions[idx].address, functions[idx].section);
+        let code = &sections[place];
+        let rest = code.base + code.bytes.len() as u64 - address;
+        let later = functions[idx + 1..].iter().find(|it| it.section != place || it.address > address);
+        let until_next = later.filter(|it| it.section == place).map_or(rest, |it| it.address - address);
+        let function = &mut functions[idx];
+        function.size = if function.size == 0 { until_next } else { function.size.min(rest) };
+    }
+    functions.retain(|it| it.size > 0);
+    functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+    functions
+}
+
+fn named<'data, 'file>(
+    file: &'file File<'data>,
+    layout: &Layout,
+    places: &BTreeMap<usize, usize>,
+    sections: &[Code],
+    is_wanted: impl Fn(&object::Symbol<'data, 'file>) -> bool,
+) -> Vec<Symbol> {
+    let is_arm = file.architecture() == Architecture::Arm;
+    let mut found = Vec::new();
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        let Some(index) = symbol.section_index() else { continue };
+        let Some(&place) = places.get(&index.0) else { continue };
+        let name = symbol.name().unwrap_or_default();
+        if name.is_empty() || name.starts_with(['$', '.']) || !is_wanted(&symbol) {
+            continue;
+        }
+        let Some(mut address) = layout.address(file, &symbol) else { continue };
+        // The lowest bit says Thumb; the code is at the even address.
+        if is_arm {
+            address &= !1;
+        }
+        let code = &sections[place];
+        if !(code.base..code.base + code.bytes.len() as u64).contains(&address) {
+            continue;
+        }
+        let is_cold = is_cold(name, file, index);
+        let one = Symbol { name: name.to_owned(), address, size: symbol.size(), is_cold, section: place };
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// Sections and suffixes that compilers and kernels use for code that seldom runs.
+fn is_cold(name: &str, file: &File<'_>, index: SectionIndex) -> bool {
+    let section = file.section_by_index(index).ok();
+    let section = section.as_ref().and_then(|it| it.name().ok()).unwrap_or_default();
+    let cold = [".text.unlikely", ".text.cold", ".text.exit", ".text.startup", ".init.text", ".exit.text"];
+    cold.iter().any(|it| section.starts_with(it)) || name.contains(".cold")
+}
+
+/// The calls and jumps that a linker would complete, by address of the instruction.
+fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
+    let mut links = BTreeMap::new();
+    if file.kind() != object::ObjectKind::Relocatable {
+        return links;
+    }
+    for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
+        let base = layout.base(section.index());
+        let data = section.data().unwrap_or_default();
+        for (offset, relocation) in section.relocations() {
+            let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
+            let Some(reference) = layout.reference(file, &relocation) else { continue };
+            let place = base.wrapping_add(offset);
+            let mut addend = relocation.addend();
+            let address = match isa {
+                Isa::A32 => {
+                    if ![elf::R_ARM_PC24, elf::R_ARM_PLT32, elf::R_ARM_CALL, elf::R_ARM_JUMP24].contains(&r_type) {
+                        continue;
+                    }
+                    // The addend stands in the instruction, less the 8 bytes that the program counter is ahead.
+                    let word = data.get(offset as usize..).and_then(|it| it.first_chunk()).map_or(0, |it| u32::from_le_bytes(*it));
+                    addend = i64::from((word << 8) as i32 >> 6) + 8;
+                    place
+                }
+                // The pair auipc and jalr; the second jumps.
+                Isa::Riscv32 | Isa::Riscv64 if [elf::R_RISCV_CALL, elf::R_RISCV_CALL_PLT].contains(&r_type) => place.wrapping_add(4),
+                Isa::Riscv32 | Isa::Riscv64 => {
+                    let jumps = [elf::R_RISCV_BRANCH, elf::R_RISCV_JAL, elf::R_RISCV_RVC_BRANCH, elf::R_RISCV_RVC_JUMP];
+                    if !jumps.contains(&r_type) {
+                        continue;
+                    }
+                    place
+                }
+                Isa::A64 => {
+                    let jumps = [elf::R_AARCH64_CALL26, elf::R_AARCH64_JUMP26, elf::R_AARCH64_CONDBR19, elf::R_AARCH64_TSTBR14];
+                    if !jumps.contains(&r_type) {
+                        continue;
+                    }
+                    place
+                }
+                Isa::Sparc => {
+                    if ![elf::R_SPARC_WDISP30, elf::R_SPARC_WPLT30, elf::R_SPARC_WDISP22].contains(&r_type) {
+                        continue;
+                    }
+                    place
+                }
+                Isa::X86 => {
+                    if !matches!(relocation.kind(), RelocationKind::PltRelative | RelocationKind::Relative) {
+                        continue;
+                    }
+                    // The displacement ends its instruction, whose opcode is one byte (E8, E9) or two (0F 8x).
+                    addend += 4;
+                    let before = |n: u64| offset.checked_sub(n).and_then(|at| data.get(at as usize)).copied();
+                    if matches!(before(1), Some(0xe8 | 0xe9)) {
+                        place.wrapping_sub(1)
+                    } else if before(2) == Some(0x0f) {
+                        place.wrapping_sub(2)
+                    } else {
+                        continue;
+                    }
+                }
+            };
+            let target = reference.address.map(|it| it.wrapping_add_signed(addend));
+            links.insert(address, Link { symbol: reference.symbol, target });
+        }
+    }
+    links
+}
+
+/// A few names for a message.
+fn listed(symbols: &[Symbol]) -> String {
+    const N_SHOWN: usize = 8;
+    let names: Vec<String> = symbols.iter().take(N_SHOWN).map(|it| format!("`{}`", it.name)).collect();
+    let more = symbols.len().saturating_sub(N_SHOWN);
+    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().collect::<String>() + letters.as_str())
+}

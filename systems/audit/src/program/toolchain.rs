@@ -1,0 +1,254 @@
+//! Door: files in: programs as they are, C and assembly through a compiler; and source texts.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use measure::tool::{self, ToolError};
+
+use crate::decode::Isa;
+
+/// A compiler gets this long for one file.
+const LIMIT: Duration = Duration::from_secs(900);
+/// Larger source files are not shown.
+const SOURCE_BYTES_MAX: u64 = 16 << 20;
+/// Flags if the user gives none.
+pub const FLAGS: &[&str] = &["-O2"];
+
+/// How C and assembly become an object file.
+#[derive(Debug, Clone, Default)]
+pub struct Build {
+    /// The compiler, with its own arguments behind spaces; without one [`compiler`] chooses.
+    pub cc: Option<String>,
+    /// Flags behind those that choose the machine; without any [`FLAGS`].
+    pub flags: Vec<String>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// C.
+    C,
+    /// Assembly; with a capital S it passes the preprocessor.
+    Assembly,
+    /// An ELF file, or what should be one.
+    Elf,
+}
+
+/// What a file is, by its name.
+pub fn input(path: &Path) -> Input {
+    match path.extension().and_then(|it| it.to_str()) {
+        Some("c") => Input::C,
+        Some("s" | "S") => Input::Assembly,
+        _ => Input::Elf,
+    }
+}
+
+/// The compiler of a set of instructions and its flags for the machine `cpu`: a program and arguments.
+///
+/// Debian's cross compilers where it has them; Clang, which has all sets in one program, elsewhere.
+/// The latter has no C library for them and compiles free-standing code.
+pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
+    let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<String>>();
+    let cpu_flag = |prefix: &str| vec![format!("{prefix}{cpu}")];
+    match isa {
+        Isa::A32 => ("arm-linux-gnueabi-gcc", [words(&["-marm"]), cpu_flag("-mcpu=")].concat()),
+        Isa::A64 => ("aarch64-linux-gnu-gcc", cpu_flag("-mcpu=")),
+        Isa::Riscv64 => {
+            // LLVM's Rocket has the base instructions alone; the core as it is built runs Linux's set.
+            let flags = if cpu == "rocket" { words(&["-march=rv64gc", "-mtune=rocket-rv64"]) } else { cpu_flag("-mcpu=") };
+            ("clang-19", [words(&["--target=riscv64-linux-gnu", "-ffreestanding"]), flags].concat())
+        }
+        Isa::Riscv32 => ("clang-19", words(&["--target=riscv32-linux-gnu", "-ffreestanding", "-march=rv32imac", "-mabi=ilp32"])),
+        Isa::Sparc => {
+            // LLVM does not know the ERC32: version 7, so version 8 without multiplication and division.
+            let version_7 = ["-mcpu=v8", "-Xclang", "-target-feature", "-Xclang", "+soft-mul-div"];
+            let flags = if cpu == "erc32" { words(&version_7) } else { cpu_flag("-mcpu=") };
+            ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), flags].concat())
+        }
+        Isa::X86 => ("gcc", Vec::new()),
+    }
+}
+
+/// Which of a machine's instruction sets a build is for: the one that its flags name, else the first.
+pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
+    let words = build.cc.iter().flat_map(|it| it.split_whitespace()).chain(build.flags.iter().map(String::as_str));
+    let mut named = words.filter_map(|word| {
+        let is_32 = word.contains("riscv32") || word.starts_with("-march=rv32");
+        let is_64 = word.contains("riscv64") || word.starts_with("-march=rv64");
+        is_32.then_some(Isa::Riscv32).or(is_64.then_some(Isa::Riscv64))
+    });
+    // A later flag wins, as in the compiler.
+    named.rfind(|it| sets.contains(it)).or(sets.first().copied()).unwrap_or_else(|| panic!("a machine has an instruction set"))
+}
+
+/// The command that turns `source` into the object file `made`.
+fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Command {
+    let (default, machine_flags) = compiler(isa, cpu);
+    let words: Vec<&str> = build.cc.as_deref().unwrap_or(default).split_whitespace().collect();
+    let program = words.first().copied().unwrap_or(default);
+    let mut command = Command::new(program);
+    command.args(words.iter().skip(1));
+    if build.cc.is_none() {
+        command.args(&machine_flags);
+    } else {
+        // The user's compiler is asked for the same machine in its own way.
+        let is_clang = Path::new(program).file_name().is_some_and(|it| it.to_string_lossy().contains("clang"));
+        let has_target = words.iter().any(|it| it.starts_with("--target") || *it == "-target");
+        if is_clang && !has_target {
+            command.args(clang_target(isa));
+        }
+        let has_cpu = words
+            .iter()
+            .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())
+            .any(|it| it.starts_with("-mcpu") || it.starts_with("-march"));
+        let is_of_cpu = |it: &str| ["-mcpu", "-march", "-mtune"].iter().any(|flag| it.starts_with(flag));
+        let for_cpu = machine_flags.iter().filter(|it| !(it.starts_with("--target") || has_cpu && is_of_cpu(it)));
+        command.args(for_cpu);
+    }
+    // Before the user's flags, which may say otherwise.
+    command.arg("-g");
+    if build.flags.is_empty() {
+        command.args(FLAGS);
+    } else {
+        command.args(&build.flags);
+    }
+    command.arg("-c");
+    if input(source) == Input::C {
+        // Line tables then name files as the user did.
+        if let Ok(here) = std::env::current_dir() {
+            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+        }
+    }
+    command.arg("-o").arg(made).arg(source);
+    command
+}
+
+fn clang_target(isa: Isa) -> Option<&'static str> {
+    match isa {
+        Isa::A32 => Some("--target=arm-linux-gnueabi"),
+        Isa::A64 => Some("--target=aarch64-linux-gnu"),
+        Isa::Riscv64 => Some("--target=riscv64-linux-gnu"),
+        Isa::Riscv32 => Some("--target=riscv32-linux-gnu"),
+        Isa::Sparc => Some("--target=sparc-linux-gnu"),
+        Isa::X86 => None,
+    }
+}
+
+/// Compiles C or assembles assembly; gives the bytes of the object file.
+pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let made = scratch.path().join("audit.o");
+    tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
+    read(&made)
+}
+
+/// A line that the assembler does not know.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// From 1.
+    pub line: usize,
+    /// What is written there.
+    pub text: String,
+    /// What the assembler says.
+    pub said: String,
+}
+
+/// A word that no core runs, so that it is not decoded and nothing is concluded across it.
+fn unknown_word(isa: Isa) -> &'static str {
+    match isa {
+        Isa::A32 => ".inst 0xf7ffffff",
+        Isa::A64 => ".inst 0x00010000",
+        Isa::Riscv64 | Isa::Riscv32 => ".insn 4, 0x0000000b",
+        Isa::Sparc => ".word 0x81680000",
+        Isa::X86 => ".byte 0x06",
+    }
+}
+
+/// Assembles `text`; line tables call it `stdin.s`. Lines that the assembler does not know become words that are not decoded, and
+/// directives that it does not know go, as long as half of what it is given or more remains.
+pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<u8>, Vec<Skipped>), ToolError> {
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let (source, made) = (scratch.path().join("stdin.s"), scratch.path().join("audit.o"));
+    let mut lines: Vec<String> = String::from_utf8_lossy(text).lines().map(str::to_owned).collect();
+    let n_statements = lines.iter().filter(|it| !it.trim().is_empty()).count();
+    let mut skipped = Vec::new();
+    loop {
+        let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
+        std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
+        let mut command = command(&source, &made, isa, cpu, build);
+        command.arg(format!("-fdebug-prefix-map={}=.", scratch.path().display()));
+        if let Ok(here) = std::env::current_dir() {
+            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+        }
+        let error = match tool::run(&mut command, &[], LIMIT)?.ok() {
+            Ok(_) => return Ok((read(&made)?, skipped)),
+            Err(error) => error,
+        };
+        let found = refused_lines(&error.said, &lines);
+        if found.is_empty() || 2 * (skipped.len() + found.len()) > n_statements {
+            return Err(error);
+        }
+        for it in &found {
+            let line = &mut lines[it.line - 1];
+            let (label, rest) = line.split_once(':').filter(|(label, _)| is_name(label.trim())).unwrap_or(("", line));
+            let instead = if rest.trim_start().starts_with('.') { "" } else { unknown_word(isa) };
+            *line = if label.is_empty() { format!("  {instead}") } else { format!("{label}: {instead}") };
+        }
+        skipped.extend(found);
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "._$".contains(it))
+}
+
+/// The lines of `stdin.s` in what gcc or clang says, once each and in their order.
+fn refused_lines(said: &str, lines: &[String]) -> Vec<Skipped> {
+    let mut found: Vec<Skipped> = Vec::new();
+    for message in said.lines() {
+        let Some((_, place)) = message.split_once("stdin.s:") else { continue };
+        let Some((line, rest)) = place.split_once(':') else { continue };
+        let Some((_, what)) = rest.split_once("rror:") else { continue };
+        let Some(text) = line.parse::<usize>().ok().and_then(|it| lines.get(it.checked_sub(1)?)) else { continue };
+        let line = line.parse().expect("it was a number");
+        if !found.iter().any(|it| it.line == line) {
+            found.push(Skipped { line, text: text.trim().to_owned(), said: what.trim().to_owned() });
+        }
+    }
+    found.sort_by_key(|it| it.line);
+    found
+}
+
+/// Compiles a changed copy of `source`; files that it includes by name are still found.
+pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let copy = scratch.path().join(source.file_name().unwrap_or_else(|| "changed.c".as_ref()));
+    std::fs::write(&copy, text).map_err(|error| io_error("write", &copy, &error))?;
+    let made = scratch.path().join("audit.o");
+    let mut command = command(&copy, &made, isa, cpu, build);
+    let beside = source.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    command.arg("-iquote").arg(beside);
+    tool::run(&mut command, &[], LIMIT)?.ok()?;
+    read(&made)
+}
+
+/// The bytes of a file.
+pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
+    std::fs::read(path).map_err(|error| io_error("read", path, &error))
+}
+
+/// The text of a source file that line tables name; none if it is not there.
+pub fn source(path: &str) -> Option<String> {
+    let path = PathBuf::from(path);
+    let size = std::fs::metadata(&path).ok().filter(|it| it.is_file())?.len();
+    if size > SOURCE_BYTES_MAX {
+        return None;
+    }
+    let bytes = std::fs::read(&path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn io_error(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
+    ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
+}

@@ -1,0 +1,548 @@
+//! What must stay in order on a trace, why, and for how many cycles.
+//!
+//! ```text
+//! 0  ldr r0, [r4]
+//! 1  and r3, r0, #3      1 waits for 0: r0, 3 cycles
+//! 2  cmp r3, #1          2 waits for 1: r3, 1 cycle
+//! 3  beq slow            3 waits for 2: Z, 1 cycle; nothing may pass it that writes memory
+//! 4  ldr r3, [ip, #4]    4 follows 2, which reads the old r3; a fresh register undoes this
+//! ```
+//!
+//! A [`Licence`] says which of these orders may be given up. Needs: a trace of the function.
+//! Costs: for memory, the product of stores and accesses between two calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use machine::in_order::Core;
+
+use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
+use crate::facts::frame::StackFrame;
+use crate::facts::liveness::RegSet;
+use crate::facts::trace::Trace;
+use crate::program::function::Function;
+
+/// What a compiler, or a programmer, would have to be allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Licence {
+    /// A result may go to another register than the one it goes to.
+    pub renames: bool,
+    /// What may cross a side exit.
+    pub crosses: Crossing,
+    /// A load may go before a store that perhaps writes what it reads.
+    pub reorders_memory: bool,
+}
+
+/// What may cross a side exit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Crossing {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What cannot fault: arithmetic, loads from the stack or beside the code, loads through a
+    /// pointer that was followed before.
+    Proved,
+    /// Every load, because the programmer promises that its address is good.
+    Promised,
+}
+
+/// Why one instruction follows another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It reads what the other wrote, in this role.
+    Value(Reg, Role),
+    /// It writes a register that the other reads or writes.
+    Rewrite(Reg),
+    /// It writes a register that the other is still storing.
+    Lock(Reg),
+    /// Both access memory, perhaps the same.
+    Memory,
+    /// One of them is a side exit, a call, or changes the state of the system.
+    Control,
+}
+
+/// `to` starts `cycles` after `from` at the earliest, and behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// The earlier one, as a place in the trace.
+    pub from: u32,
+    /// The later one.
+    pub to: u32,
+    /// From start to start.
+    pub cycles: u32,
+    /// The reason.
+    pub why: Why,
+}
+
+/// All edges of a trace under a licence, those to one instruction together, in the order of the trace.
+pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core, licence: Licence) -> Vec<Edge> {
+    let mut builder = Builder::new(function, frame, trace, core, licence);
+    for at in 0..trace.places.len() {
+        builder.registers(at);
+        builder.memory(at);
+        builder.control(at);
+        builder.remember(at);
+    }
+    builder.edges.sort_by_key(|it| (it.to, it.from));
+    builder.edges
+}
+
+/// Where a value comes from: an instruction of the trace, or what a register held before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    Written(u32, Reg),
+    Before(Reg),
+}
+
+struct Builder<'a> {
+    function: &'a Function,
+    frame: &'a StackFrame,
+    trace: &'a Trace,
+    core: &'a Core,
+    licence: Licence,
+    edges: Vec<Edge>,
+    /// Writers of each register whose value may still be there: one that surely writes, and guarded ones behind it.
+    writers: BTreeMap<Reg, Vec<(u32, Out)>>,
+    /// Readers since.
+    readers: BTreeMap<Reg, Vec<u32>>,
+    /// What each register holds, as an origin and a distance.
+    values: BTreeMap<Reg, (Origin, i64)>,
+    /// Accesses since the last barrier.
+    accesses: Vec<(u32, Access, Place)>,
+    /// Pointers that were followed, with the place in the trace.
+    followed: BTreeMap<Origin, u32>,
+    barrier: Option<u32>,
+    /// How many exits lie before the current instruction.
+    n_exits: usize,
+    /// Instructions that went below every exit so far.
+    sinking: Vec<usize>,
+    /// Nothing but the function itself knows where its frame lies.
+    frame_is_private: bool,
+    /// The block of each instruction of the trace, by number.
+    blocks: Vec<u32>,
+    /// Likewise the stretch between two borders of loops, which nothing crosses.
+    stretches: Vec<u32>,
+}
+
+/// What an address is known to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Beside the code: never written.
+    Constant,
+    /// So far from a value.
+    At(Origin, i64),
+    /// In this slot of the frame: a count and a distance.
+    Slot(usize, i64),
+    Unknown,
+}
+
+impl<'a> Builder<'a> {
+    fn new(function: &'a Function, frame: &'a StackFrame, trace: &'a Trace, core: &'a Core, licence: Licence) -> Builder<'a> {
+        Builder {
+            function,
+            frame,
+            trace,
+            core,
+            licence,
+            edges: Vec::new(),
+            writers: BTreeMap::new(),
+            readers: BTreeMap::new(),
+            values: BTreeMap::new(),
+            accesses: Vec::new(),
+            followed: BTreeMap::new(),
+            barrier: None,
+            n_exits: 0,
+            sinking: Vec::new(),
+            frame_is_private: is_private(function),
+            blocks: blocks(function, trace),
+            stretches: stretches(function, trace),
+        }
+    }
+
+    fn instruction(&self, at: usize) -> &'a Instruction {
+        &self.function.instructions[self.trace.places[at]]
+    }
+
+    fn edge(&mut self, from: u32, to: usize, cycles: i32, why: Why) {
+        let is_call = is_call(self.instruction(from as usize));
+        // Across a call everything arrives in time: the callee takes longer than any result.
+        let crosses_call = self.barrier.is_some_and(|it| from < it && is_call_at(self, it));
+        let cycles = if crosses_call || is_call && !matches!(why, Why::Value(..)) { 0 } else { cycles.max(0).cast_unsigned() };
+        self.edges.push(Edge { from, to: to as u32, cycles, why });
+    }
+
+    fn registers(&mut self, at: usize) {
+        let instruction = self.instruction(at);
+        let zero = self.function.isa.conventions().zero;
+        for read in &instruction.reads {
+            if Some(read.reg) == zero {
+                continue;
+            }
+            for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
+                let writer = self.instruction(from as usize);
+                let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
+                let latency = self.core.work(writer.class).latency_as(out, read.role, is_whole).cast_signed();
+                let early = self.core.early_cycles(instruction.class, read.role, writer.class);
+                let cycles = if read.role == Role::Carried { 0 } else { latency + early };
+                self.edge(from, at, cycles, Why::Value(read.reg, read.role));
+            }
+        }
+        for write in &instruction.writes {
+            if Some(write.reg) == zero {
+                continue;
+            }
+            // A written-back base is the base: both change their name or none does.
+            self.rewrite(at, write.reg, instruction.is_guarded || write.out == Out::BaseUpdate);
+        }
+        if is_call(instruction) {
+            for &reg in self.function.isa.conventions().scratch {
+                self.rewrite(at, reg, true);
+            }
+            // What the callee gets.
+            for &reg in self.function.isa.conventions().arguments {
+                for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+                    self.edge(from, at, 0, Why::Control);
+                }
+            }
+        }
+    }
+
+    /// Instruction `at` writes a register over. A fresh one would do, unless the value belongs there.
+    fn rewrite(&mut self, at: usize, reg: Reg, is_fixed: bool) {
+        let conventions = self.function.isa.conventions();
+        let can_rename = !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
+        if self.licence.renames && can_rename {
+            return;
+        }
+        for from in self.readers.get(&reg).cloned().unwrap_or_default() {
+            let reader = self.instruction(from as usize);
+            let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
+            let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
+            let why = if lock > 0 { Why::Lock(reg) } else { Why::Rewrite(reg) };
+            if from as usize != at {
+                self.edge(from, at, lock.cast_signed(), why);
+            }
+        }
+        for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+            self.edge(from, at, 0, Why::Rewrite(reg));
+        }
+    }
+
+    fn memory(&mut self, at: usize) {
+        let instruction = self.instruction(at);
+        for access in &instruction.accesses {
+            let place = self.place(at, access);
+            for idx in 0..self.accesses.len() {
+                let (from, other, other_place) = self.accesses[idx];
+                if !access.is_store && !other.is_store {
+                    continue;
+                }
+                let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
+                let is_load_past_store = other.is_store && !access.is_store;
+                let is_given_up = is_load_past_store && self.licence.reorders_memory && overlap == Overlap::Perhaps;
+                if overlap != Overlap::Never && !is_given_up && from as usize != at {
+                    self.edge(from, at, 0, Why::Memory);
+                }
+            }
+        }
+        for access in &instruction.accesses {
+            let place = self.place(at, access);
+            self.accesses.push((at as u32, *access, place));
+        }
+    }
+
+    fn place(&self, at: usize, access: &Access) -> Place {
+        if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
+            return Place::Slot(slot.count, slot.offset);
+        }
+        match (access.base, access.index, access.index_form) {
+            (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
+            (Some(base), None, IndexForm::Whole) => {
+                let (origin, distance) = self.value(base);
+                Place::At(origin, distance.wrapping_add(access.disp))
+            }
+            _ => Place::Unknown,
+        }
+    }
+
+    fn value(&self, reg: Reg) -> (Origin, i64) {
+        self.values.get(&reg).copied().unwrap_or((Origin::Before(reg), 0))
+    }
+
+    fn control(&mut self, at: usize) {
+        let instruction = self.instruction(at);
+        if let Some(barrier) = self.barrier {
+            self.edge(barrier, at, 0, Why::Control);
+        }
+        if is_barrier(instruction) || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next {
+            for from in self.barrier.map_or(0, |it| it + 1)..at as u32 {
+                self.edge(from, at, 0, Why::Control);
+            }
+        }
+        let stretch = self.stretches[at];
+        for from in (0..at).rev().take_while(|it| self.stretches[*it] + 1 >= stretch).collect::<Vec<_>>() {
+            if self.stretches[from] != stretch {
+                self.edge(from as u32, at, 0, Why::Control);
+            }
+        }
+        if self.licence.crosses == Crossing::Nothing {
+            self.inside_blocks(at);
+        } else {
+            self.across_exits(at);
+        }
+    }
+
+    /// Everything stays in its block, and the branch at its end.
+    fn inside_blocks(&mut self, at: usize) {
+        let block = self.blocks[at];
+        let is_branch = self.instruction(at).flow != Flow::Next;
+        for from in (0..at).rev().take_while(|it| self.blocks[*it] + 1 >= block).collect::<Vec<_>>() {
+            if self.blocks[from] != block || is_branch {
+                self.edge(from as u32, at, 0, Why::Control);
+            }
+        }
+    }
+
+    /// Exits stay in their order; what may not cross one of them stays where it is. One edge says it for
+    /// all exits on the same side, because these follow each other.
+    fn across_exits(&mut self, at: usize) {
+        for exit_idx in (0..self.n_exits).rev() {
+            let exit_at = self.trace.exits[exit_idx].at;
+            // The instruction in a delay slot is done whichever way control goes: it stands before its branch.
+            if slot_of(self.function, self.trace, exit_at) != Some(at) && !self.may_rise(at, exit_idx) {
+                self.edge(exit_at as u32, at, 0, Why::Control);
+                break;
+            }
+        }
+        if let Some(exit) = self.trace.exits.get(self.n_exits).filter(|it| it.at == at) {
+            let (sinking, pinned): (Vec<usize>, Vec<usize>) = self.sinking.iter().partition(|it| self.may_sink(**it, &exit.live));
+            for from in pinned {
+                self.edge(from as u32, at, 0, Why::Control);
+            }
+            self.sinking = sinking;
+            self.n_exits += 1;
+        }
+        self.sinking.push(at);
+    }
+
+    /// May instruction `at` go above the exit?
+    fn may_rise(&self, at: usize, exit_idx: usize) -> bool {
+        let instruction = self.instruction(at);
+        let exit = &self.trace.exits[exit_idx];
+        if !is_speculable(instruction) {
+            return false;
+        }
+        let is_good = match self.licence.crosses {
+            Crossing::Nothing => false,
+            Crossing::Promised => true,
+            Crossing::Proved => instruction.accesses.iter().all(|it| self.cannot_fault(at, it, exit.at as u32)),
+        };
+        let conventions = self.function.isa.conventions();
+        let clobbers = instruction.writes.iter().any(|it| {
+            let is_fixed = it.out == Out::BaseUpdate || it.reg == conventions.stack_pointer || conventions.flags.contains(&it.reg);
+            let can_rename = self.licence.renames && !is_fixed;
+            exit.live.contains(it.reg) && !can_rename
+        });
+        is_good && !clobbers
+    }
+
+    /// The address is good at the exit already.
+    fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
+        match self.place(at, access) {
+            Place::Constant | Place::Slot(..) => true,
+            Place::At(origin, _) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
+            Place::Unknown => false,
+        }
+    }
+
+    /// May instruction `from` go below an exit where `live` is read?
+    fn may_sink(&self, from: usize, live: &RegSet) -> bool {
+        let instruction = self.instruction(from);
+        let is_needed = instruction.writes.iter().any(|it| live.contains(it.reg));
+        is_speculable(instruction) && !is_needed
+    }
+
+    /// What is known behind instruction `at`.
+    fn remember(&mut self, at: usize) {
+        let instruction = self.instruction(at);
+        // A load that may not have been done proves nothing.
+        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded) {
+            if let Some(base) = access.base {
+                let (origin, _) = self.value(base);
+                self.followed.entry(origin).or_insert(at as u32);
+            }
+        }
+        for read in &instruction.reads {
+            self.readers.entry(read.reg).or_default().push(at as u32);
+        }
+        let computed = self.computed(instruction);
+        for write in &instruction.writes {
+            let writers = self.writers.entry(write.reg).or_default();
+            if !instruction.is_guarded {
+                writers.clear();
+                self.readers.insert(write.reg, Vec::new());
+            }
+            writers.push((at as u32, write.out));
+            let value = match computed {
+                Some((reg, value)) if reg == write.reg && !instruction.is_guarded => value,
+                _ => (Origin::Written(at as u32, write.reg), 0),
+            };
+            self.values.insert(write.reg, value);
+        }
+        if is_call(instruction) {
+            for &reg in self.function.isa.conventions().scratch {
+                self.writers.insert(reg, vec![(at as u32, Out::Link)]);
+                self.readers.insert(reg, Vec::new());
+                self.values.insert(reg, (Origin::Written(at as u32, reg), 0));
+            }
+        }
+        if is_barrier(instruction) {
+            self.barrier = Some(at as u32);
+            self.accesses.clear();
+        }
+    }
+
+    /// A register that holds a known distance from an older value.
+    fn computed(&self, instruction: &Instruction) -> Option<(Reg, (Origin, i64))> {
+        let operation = instruction.operation?;
+        let (reg, by) = match (operation.op, operation.a, operation.b) {
+            (Op::Move, Value::Reg(reg), _) => (reg, 0),
+            (Op::Add, Value::Reg(reg), Value::Const(by)) => (reg, by as i64),
+            (Op::Sub, Value::Reg(reg), Value::Const(by)) => (reg, (by as i64).wrapping_neg()),
+            _ => return None,
+        };
+        let (origin, distance) = self.value(reg);
+        Some((operation.result?, (origin, distance.wrapping_add(by))))
+    }
+}
+
+/// No instruction copies the stack pointer or the frame pointer, but into each other.
+fn is_private(function: &Function) -> bool {
+    let conventions = function.isa.conventions();
+    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
+    let copies = |instruction: &Instruction| {
+        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
+        // A frame pointer is saved like any other register; the stack pointer seldom is.
+        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
+        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
+    };
+    let stores_pointer = |instruction: &Instruction| {
+        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
+        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
+    };
+    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
+}
+
+/// Constants lie so far from the code that loads them at most, in bytes.
+const POOL_BYTES: u64 = 8192;
+
+fn is_near(instruction: &Instruction, access: &Access) -> bool {
+    instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
+}
+
+/// The block of each instruction: a new one behind each branch and where a branch leads.
+fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
+    let targets: BTreeSet<usize> = (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
+    let mut blocks = Vec::with_capacity(trace.places.len());
+    let mut block = 0;
+    let mut ends_behind = false;
+    for (at, place) in trace.places.iter().enumerate() {
+        if at > 0 && (ends_behind || targets.contains(place)) {
+            block += 1;
+        }
+        blocks.push(block);
+        let instruction = &function.instructions[*place];
+        let has_slot = slot_of(function, trace, at).is_some();
+        let is_slot = at > 0 && slot_of(function, trace, at - 1) == Some(at);
+        ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
+    }
+    blocks
+}
+
+/// The stretch of each instruction: a new one where a loop begins and where it ends. What is done in
+/// each round of a loop cannot be done once before it.
+fn stretches(function: &Function, trace: &Trace) -> Vec<u32> {
+    let leads_back = |idx: usize| function.target(idx).is_some_and(|to| to <= idx);
+    let heads: BTreeSet<usize> =
+        (0..function.instructions.len()).filter(|it| leads_back(*it)).filter_map(|it| function.target(it)).collect();
+    let mut stretches = Vec::with_capacity(trace.places.len());
+    let (mut stretch, mut ends_behind) = (0, None);
+    for (at, place) in trace.places.iter().enumerate() {
+        if at > 0 && (ends_behind == Some(at) || heads.contains(place)) {
+            stretch += 1;
+        }
+        stretches.push(stretch);
+        if leads_back(*place) {
+            ends_behind = Some(slot_of(function, trace, at).unwrap_or(at) + 1);
+        }
+    }
+    stretches
+}
+
+/// The instruction in the delay slot of a branch, if it is done whichever way control goes.
+fn slot_of(function: &Function, trace: &Trace, branch_at: usize) -> Option<usize> {
+    let has_slot = function.instructions[trace.places[branch_at]].delay == Delay::Slot;
+    let next = trace.places.get(branch_at + 1)?;
+    (has_slot && *next == trace.places[branch_at] + 1).then_some(branch_at + 1)
+}
+
+fn is_call(instruction: &Instruction) -> bool {
+    matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall)
+}
+
+fn is_call_at(builder: &Builder, at: u32) -> bool {
+    is_call(builder.instruction(at as usize))
+}
+
+/// Nothing passes it, in either direction.
+pub fn is_barrier(instruction: &Instruction) -> bool {
+    is_call(instruction) || matches!(instruction.class, Class::System | Class::Atomic | Class::Window)
+}
+
+/// Done in vain it does no harm, its address being good.
+fn is_speculable(instruction: &Instruction) -> bool {
+    let plain = match instruction.class {
+        Class::Alu | Class::AluShiftImm | Class::AluShiftReg | Class::Shift | Class::Extend | Class::Constant | Class::Nop => true,
+        Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => true,
+        Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
+        Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
+        // A division may trap, and what floating point raises nobody looked into.
+        Class::Div | Class::Float => false,
+        Class::Store | Class::StoreSlow | Class::StoreDouble | Class::StoreMultiple | Class::Atomic => false,
+        Class::Branch | Class::Call | Class::Jump | Class::Return | Class::Window | Class::System => false,
+    };
+    plain && instruction.flow == Flow::Next
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Overlap {
+    Never,
+    Perhaps,
+    Surely,
+}
+
+fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_private: bool) -> Overlap {
+    let apart = |a: i64, b: i64| {
+        if a.checked_add(a_access.width.into()).is_some_and(|end| end <= b)
+            || b.checked_add(b_access.width.into()).is_some_and(|end| end <= a)
+        {
+            Overlap::Never
+        } else {
+            Overlap::Surely
+        }
+    };
+    match (a, b) {
+        (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
+        (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
+        (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
+        // The frame lies below where the stack pointer stood: what pointed anywhere before points elsewhere.
+        (Place::Slot(0, slot), Place::At(Origin::Before(_), _)) | (Place::At(Origin::Before(_), _), Place::Slot(0, slot)) if slot < 0 => {
+            Overlap::Never
+        }
+        (Place::Slot(0, slot), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Slot(0, slot))
+            if slot < 0 && frame_is_private =>
+        {
+            Overlap::Never
+        }
+        _ => Overlap::Perhaps,
+    }
+}

@@ -1,0 +1,175 @@
+//! The time of one function's hot path on an in-order core, in one walk: when each instruction starts, why those
+//! wait that wait, and which order would be faster under which licence.
+
+pub mod beyond;
+pub mod bound;
+pub mod depend;
+pub mod explain;
+pub mod licence;
+pub mod pipe;
+pub mod pressure;
+pub mod search;
+pub mod stalls;
+
+use machine::in_order::Core;
+use serde::Serialize;
+
+use crate::decode::Isa;
+use crate::decode::code::{Class, Flow};
+use crate::facts::frame::StackFrame;
+use crate::facts::trace::{Trace, hot_trace};
+use crate::program::function::Function;
+use crate::timing::beyond::{BeyondC, beyond_c};
+use crate::timing::depend::{Edge, Licence, dependences};
+use crate::timing::licence::{Effort, Reached, reach};
+use crate::timing::pipe::Need;
+use crate::timing::stalls::{Cause, Timing, causes, time};
+
+/// What the user may set.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Symbols that are cold besides those that everybody knows.
+    pub cold: Vec<String>,
+    /// How much work an answer is worth.
+    pub effort: Effort,
+}
+
+/// Everything that is known about the time of one function.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    /// The core.
+    pub cpu: String,
+    /// The hot path.
+    pub trace: Trace,
+    /// When each of its instructions starts, in the order of the trace.
+    pub timing: Timing,
+    /// Why those wait that wait, in the order of the trace; of the others nothing.
+    pub causes: Vec<Vec<Cause>>,
+    /// Cycles and bounds.
+    pub cycles: Cycles,
+    /// The best order under each licence that was asked.
+    pub reached: Vec<Reached>,
+    /// What no C can take away.
+    pub beyond_c: Option<BeyondC>,
+    /// Whether the claims of the slides hold for this function on this core.
+    pub conditions: Vec<Condition>,
+    /// What must stay in order, as the path is written.
+    pub edges: Vec<Edge>,
+}
+
+/// Cycles of the hot path, on the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Cycles {
+    /// Instructions on the path.
+    pub instructions: u32,
+    /// Cycles in which something starts or holds the issue stage.
+    pub issue_cycles: u32,
+    /// Cycles that instructions wait.
+    pub stall_cycles: u32,
+    /// The sum.
+    pub total_cycles: u32,
+    /// What no order of the same instructions beats.
+    pub lower_bound: LowerBound,
+    /// Cycles of the best order that was found under the largest licence.
+    pub best_cycles: u32,
+    /// That order is proved to be the best.
+    pub is_optimal: bool,
+}
+
+/// The lower bound, and what lies between it and the cycles as written:
+/// `total_cycles = issue + in_block + side_exit + inherent`, and `total = issue + inherent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LowerBound {
+    /// No order of these instructions takes fewer cycles, whatever may cross what.
+    pub total: u32,
+    /// Cycles that the instructions take without any wait.
+    pub issue: u32,
+    /// Waits that another order inside the blocks can take away.
+    pub in_block: u32,
+    /// Waits that go only if something crosses a side exit, or a load a store.
+    pub side_exit: u32,
+    /// Waits that stay.
+    pub inherent: u32,
+}
+
+/// One condition under which the slides claim that C comes near to assembly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// The condition.
+    pub what: &'static str,
+    /// It holds.
+    pub holds: bool,
+    /// The numbers behind.
+    pub why: String,
+}
+
+/// Times `function` on `core`. A function without instructions has no time.
+pub fn time_path(function: &Function, core: &Core, options: &Options) -> Option<Timed> {
+    if function.instructions.is_empty() {
+        return None;
+    }
+    let frame = StackFrame::of(function);
+    let trace = hot_trace(function, &options.cold);
+    let needs = Need::of_trace(function, &trace, core);
+    let edges = dependences(function, &frame, &trace, core, Licence::default());
+    let order: Vec<u32> = (0..needs.len() as u32).collect();
+    let timing = time(&needs, &edges, &order, core);
+    let waits = |at: usize| timing.stall_cycles[at] > 0;
+    let causes = (0..needs.len()).map(|at| if waits(at) { causes(&needs, &edges, &timing, core, at) } else { Vec::new() }).collect();
+    let reached = reach(function, &frame, &trace, core, &needs, &timing, options.effort);
+    let cycles = count(&timing, &reached);
+    let beyond_c = (options.effort == Effort::Search).then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
+    let conditions = conditions(function, core, &trace);
+    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, edges })
+}
+
+fn count(timing: &Timing, reached: &[Reached]) -> Cycles {
+    let stall_cycles: u32 = timing.stall_cycles.iter().sum();
+    let total_cycles = timing.total_cycles;
+    let issue_cycles = total_cycles - stall_cycles;
+    let bound = |wanted: fn(&Reached) -> bool| reached.iter().rev().find(|it| wanted(it)).map_or(total_cycles, |it| it.found.bound_cycles);
+    let inside = bound(|it| it.step <= crate::timing::licence::Step::Renaming);
+    let across = bound(|_| true);
+    let best = reached.last();
+    Cycles {
+        instructions: timing.starts.len() as u32,
+        issue_cycles,
+        stall_cycles,
+        total_cycles,
+        lower_bound: LowerBound {
+            total: across,
+            issue: issue_cycles.min(across),
+            in_block: total_cycles - inside,
+            side_exit: inside - across,
+            inherent: across.saturating_sub(issue_cycles),
+        },
+        best_cycles: best.map_or(total_cycles, |it| it.timing.total_cycles),
+        is_optimal: best.is_some_and(|it| it.found.is_optimal()),
+    }
+}
+
+/// A path is branch-heavy if at least one of so many instructions is a branch.
+const BRANCH_EVERY: usize = 8;
+/// Registers that a function may leave alone and still be called short of none.
+const SPARE_MIN: usize = 2;
+
+fn conditions(function: &Function, core: &Core, trace: &Trace) -> Vec<Condition> {
+    let conventions = function.isa.conventions();
+    let general = conventions.saved.iter().chain(conventions.scratch).filter(|it| **it != conventions.stack_pointer);
+    let all = function.instructions.iter();
+    let used: Vec<_> = all.flat_map(|it| it.reads.iter().map(|read| read.reg).chain(it.writes.iter().map(|write| write.reg))).collect();
+    let n_spare = general.filter(|it| !used.contains(it)).count();
+    let on_path = trace.places.iter().map(|idx| &function.instructions[*idx]);
+    let n_branches = on_path.filter(|it| it.flow != Flow::Next && it.class != Class::Return).count();
+    let n = trace.places.len();
+    vec![
+        Condition { what: "RISC instruction set", holds: function.isa != Isa::X86, why: function.isa.name().to_owned() },
+        Condition { what: "single issue", holds: core.issue_width == 1, why: format!("{} a cycle", core.issue_width) },
+        Condition { what: "registers to spare", holds: n_spare >= SPARE_MIN, why: format!("{n_spare} are never used") },
+        Condition {
+            what: "branch-heavy code",
+            holds: n_branches * BRANCH_EVERY >= n,
+            why: format!("{n_branches} of {n} instructions branch"),
+        },
+    ]
+}

@@ -1,0 +1,191 @@
+//! The pipeline of an in-order core: when each instruction starts, given when its operands are there.
+
+use machine::UnitSet;
+use machine::in_order::Core;
+
+use crate::decode::code::{Class, Flow, Instruction, Out};
+use crate::facts::trace::Trace;
+use crate::program::function::Function;
+
+/// What starting an instruction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// Cycles until the next may start.
+    pub issue_cycles: u32,
+    /// Nothing starts in the last of them: control goes elsewhere.
+    pub is_taken: bool,
+    /// Places among those that start together.
+    pub slots: u32,
+    /// It takes any one of these units.
+    pub units: UnitSet,
+    /// For so long.
+    pub unit_cycles: u32,
+}
+
+impl Need {
+    /// What each instruction of a trace takes on this core.
+    pub fn of_trace(function: &Function, trace: &Trace, core: &Core) -> Vec<Need> {
+        let needs = trace.places.iter().enumerate().map(|(at, idx)| {
+            let instruction = &function.instructions[*idx];
+            let is_taken = match instruction.flow {
+                Flow::Branch { is_conditional: true, .. } => trace.exits.iter().any(|it| it.at == at && it.is_taken),
+                Flow::Branch { .. } | Flow::Call { .. } => true,
+                _ => false,
+            };
+            Need::of(instruction, is_taken, core)
+        });
+        needs.collect()
+    }
+
+    fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
+        let work = core.work(instruction.class);
+        let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
+        let n_registers = instruction.accesses.len();
+        // A load of the program counter is a jump, too, and as long as one.
+        let jump_cycles = match (instruction.class, instruction.flow) {
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => core.work(Class::Return).issue_cycles,
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
+            _ => 0,
+        };
+        let taken_cycles = if is_taken { work.taken_cycles() } else { None };
+        let issue_cycles = work.issue_cycles.max(jump_cycles).max(taken_cycles.unwrap_or(0));
+        Need {
+            issue_cycles,
+            is_taken: taken_cycles.is_some(),
+            // A wider instruction than the core starts alone.
+            slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
+            units: work.units,
+            unit_cycles: work.unit_cycles(n_registers),
+        }
+    }
+}
+
+/// The state of the pipeline between two instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pipe {
+    width: u32,
+    /// The cycle in which the last instruction started, or in which it lets go.
+    cycle: u32,
+    /// Places that are taken in this cycle.
+    used: u32,
+    /// From which cycle on each unit is free; those that instructions of this cycle take not counted.
+    free: Vec<u32>,
+    /// What the instructions of this cycle take.
+    taking: Vec<(UnitSet, u32)>,
+}
+
+impl Pipe {
+    /// An empty pipeline at cycle 0.
+    pub fn new(core: &Core) -> Pipe {
+        Pipe { width: core.issue_width, cycle: 0, used: 0, free: vec![0; core.units.len()], taking: Vec::new() }
+    }
+
+    /// Cycles that have passed when everything so far has started and lets go.
+    pub fn passed(&self) -> u32 {
+        self.cycle + u32::from(self.used > 0)
+    }
+
+    /// The first cycle with a place for this instruction, if only the order counts.
+    pub fn place(&self, need: &Need) -> u32 {
+        self.cycle + u32::from(self.used + need.slots > self.width)
+    }
+
+    /// The first cycle in which it would be missed: the one behind what starts already.
+    pub fn turn(&self, need: &Need) -> u32 {
+        if self.used > 0 { self.cycle + 1 } else { self.place(need) }
+    }
+
+    /// The first cycle from `ready` on with a place and a unit for it.
+    pub fn start(&self, need: &Need, ready: u32) -> u32 {
+        let mut at = self.place(need).max(ready);
+        while !self.has_unit(need, at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Starts it; `at` is what [`Pipe::start`] said.
+    pub fn take(&mut self, need: &Need, at: u32) {
+        debug_assert!(at >= self.place(need), "an instruction starts in the order of the program");
+        if at > self.cycle {
+            self.settle();
+            self.cycle = at;
+            self.used = 0;
+        }
+        self.used += need.slots;
+        if need.units != UnitSet::default() {
+            self.taking.push((need.units, need.unit_cycles));
+        }
+        if need.issue_cycles > 1 {
+            self.settle_at(at);
+            self.cycle = at + need.issue_cycles - 1;
+            self.used = need.slots;
+        }
+        if need.is_taken {
+            self.used = self.width;
+        }
+    }
+
+    /// Whatever follows can start in this state at least as early as in the other.
+    pub fn is_no_later(&self, other: &Pipe) -> bool {
+        let (mut mine, mut theirs) = (self.clone(), other.clone());
+        let turn = |it: &Pipe| (it.cycle, it.used);
+        if turn(self) > turn(other) || self.cycle == other.cycle && self.taking != other.taking && !self.taking.is_empty() {
+            return false;
+        }
+        mine.settle();
+        theirs.settle();
+        mine.free.iter().zip(&theirs.free).all(|(mine, theirs)| *mine <= (*theirs).max(other.cycle))
+    }
+
+    fn has_unit(&self, need: &Need, at: u32) -> bool {
+        if need.units == UnitSet::default() {
+            return true;
+        }
+        let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
+        let mut all: Vec<UnitSet> = vec![need.units];
+        if at == self.cycle {
+            all.extend(self.taking.iter().map(|(units, _)| *units));
+        } else if !self.taking.is_empty() {
+            let mut later = self.clone();
+            later.settle();
+            free = later.free.iter().map(|it| *it <= at).collect();
+        }
+        assign(&all, &mut free).is_some()
+    }
+
+    /// Gives the instructions of this cycle their units for good.
+    fn settle(&mut self) {
+        self.settle_at(self.cycle);
+    }
+
+    fn settle_at(&mut self, at: u32) {
+        if self.taking.is_empty() {
+            return;
+        }
+        let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
+        let all: Vec<UnitSet> = self.taking.iter().map(|(units, _)| *units).collect();
+        let places = assign(&all, &mut free).expect("an instruction starts only when there is a unit for it");
+        for (unit, (_, cycles)) in places.into_iter().zip(std::mem::take(&mut self.taking)) {
+            self.free[unit] = at + cycles;
+        }
+    }
+}
+
+/// A unit for each; there are as many as start in one cycle, so all ways can be tried.
+fn assign(sets: &[UnitSet], free: &mut [bool]) -> Option<Vec<usize>> {
+    let Some((first, rest)) = sets.split_first() else { return Some(Vec::new()) };
+    for unit in first.iter() {
+        if !free.get(unit).is_some_and(|it| *it) {
+            continue;
+        }
+        free[unit] = false;
+        let others = assign(rest, free);
+        free[unit] = true;
+        if let Some(mut others) = others {
+            others.insert(0, unit);
+            return Some(others);
+        }
+    }
+    None
+}

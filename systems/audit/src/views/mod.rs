@@ -1,0 +1,5 @@
+//! An audit as people and programs read it.
+
+pub mod html;
+pub mod json;
+pub mod text;

@@ -1,0 +1,232 @@
+//! An audit as text: source and assembly side by side with the cycles, then what there is to say.
+//!
+//! ```text
+//! line source                                      cycle  wait assembly
+//!    8 if (endpoint_state(ep) == 1)                     0       ldr r0, [r4]
+//!                                                       3     2 and r3, r0, #3
+//! ```
+
+use std::collections::BTreeMap;
+
+use report::number::count;
+
+use crate::audit::Audit;
+use crate::finding::Finding;
+
+/// Columns of the source, of 100.
+const SOURCE_WIDTH: usize = 46;
+/// Columns of everything.
+const WIDTH: usize = 100;
+
+/// What the user may choose.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// Lines of this function are shown in place of those inlined into it.
+    pub pivot: Option<String>,
+    /// At most so many findings.
+    pub limit: Option<usize>,
+}
+
+/// The texts of source files by name, as lines.
+pub type Sources = BTreeMap<String, Vec<String>>;
+
+/// The audit as text, at most 100 columns wide where words allow it; ends with a line end.
+pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
+    let mut text = head(audit);
+    text += "\n line source                                          cycle wait assembly\n";
+    text += &listing(audit, sources, view);
+    text += &findings(audit, view);
+    text += &foot(audit);
+    text
+}
+
+fn head(audit: &Audit) -> String {
+    let function = &audit.function;
+    let n_instructions = function.instructions.len() - audit.undecodable.len();
+    let mut text = undecodable(audit);
+    text += &format!("{} on {}: {}", function.name, audit.cpu, count(n_instructions, "instruction"));
+    match &audit.timed {
+        Some(timed) => {
+            let cycles = &timed.cycles;
+            let bound = &cycles.lower_bound;
+            let address = |place: &usize| function.instructions[*place].address;
+            let n_unknown = audit.trace.places.iter().filter(|it| audit.undecodable.iter().any(|word| word.address == address(it))).count();
+            text += &format!(", {} on the hot path\n", cycles.instructions as usize - n_unknown);
+            text += &format!(
+                "{} [model {}]: {} to issue, {} waiting\n",
+                count(cycles.total_cycles as usize, "cycle"),
+                audit.cpu,
+                cycles.issue_cycles,
+                cycles.stall_cycles
+            );
+            text += &format!("lower bound {}: {} to issue, {} that no order removes", bound.total, bound.issue, bound.inherent);
+            text += &format!("; above it {} inside blocks, {} across side exits\n", bound.in_block, bound.side_exit);
+            if cycles.is_optimal {
+                text += &format!("an order of {} exists, and none is faster\n", count(cycles.best_cycles as usize, "cycle"));
+            } else {
+                text += &format!("the best order found takes {}\n", count(cycles.best_cycles as usize, "cycle"));
+            }
+        }
+        None => text += "\nno cycles: this machine reorders instructions, and no model here says when one waits\n",
+    }
+    if let Some(missing) = audit.missing_lines {
+        text += &format!("no source lines: {missing}\n");
+    }
+    text
+}
+
+/// Words that are shown as such, because nothing else is known of them.
+const UNDECODABLE_SHOWN: usize = 3;
+
+fn undecodable(audit: &Audit) -> String {
+    let n = audit.undecodable.len();
+    if n == 0 {
+        return String::new();
+    }
+    let mut text = format!("{} not decoded: nothing is concluded across {}\n", count(n, "word"), if n == 1 { "it" } else { "them" });
+    for word in audit.undecodable.iter().take(UNDECODABLE_SHOWN) {
+        text += &format!("  {word}\n");
+    }
+    if n > UNDECODABLE_SHOWN {
+        text += &format!("  {} more\n", n - UNDECODABLE_SHOWN);
+    }
+    text
+}
+
+fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
+    let mut text = String::new();
+    let mut last: Option<(String, u32)> = None;
+    // The whole function where no path is timed.
+    let places: Vec<usize> =
+        if audit.timed.is_some() { audit.trace.places.clone() } else { (0..audit.function.instructions.len()).collect() };
+    for (at, &idx) in places.iter().enumerate() {
+        let frame = audit.frame(idx, view.pivot.as_deref());
+        let place = frame.map(|it| (it.file.clone(), it.line));
+        let (line, source) = match frame {
+            Some(frame) if place != last => (frame.line.to_string(), source(audit, frame, sources)),
+            Some(_) => (String::new(), String::new()),
+            None => (String::new(), String::new()),
+        };
+        last = place.or(last);
+        let (cycle, wait) = match &audit.timed {
+            Some(timed) => (timed.timing.starts[at].to_string(), timed.timing.stall_cycles[at]),
+            None => (String::new(), 0),
+        };
+        let wait = if wait == 0 { String::new() } else { wait.to_string() };
+        let row = format!(
+            "{line:>5} {} {cycle:>7} {wait:>4} {}",
+            cut(&source, SOURCE_WIDTH),
+            cut(&audit.text(idx), WIDTH - SOURCE_WIDTH - 20).trim_end()
+        );
+        text += row.trim_end();
+        text.push('\n');
+    }
+    let n_cold = audit.function.instructions.len() - places.len();
+    if n_cold > 0 {
+        text += &format!("      {n_cold} instructions on other paths are left out\n");
+    }
+    text
+}
+
+/// A source line; in an inlined function with its name.
+fn source(audit: &Audit, frame: &crate::program::function::SourceFrame, sources: &Sources) -> String {
+    let line = sources.get(&frame.file).and_then(|it| it.get(frame.line as usize - 1)).map_or("", |it| it.trim());
+    let line = if line.is_empty() { frame.file.rsplit('/').next().unwrap_or_default() } else { line };
+    if frame.function == audit.function.name { line.to_owned() } else { format!("{}: {line}", frame.function) }
+}
+
+/// The text in exactly `width` columns, its end replaced by two dots if it is longer.
+fn cut(text: &str, width: usize) -> String {
+    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    if clean.chars().count() <= width {
+        return format!("{clean:<width$}");
+    }
+    let kept: String = clean.chars().take(width - 2).collect();
+    format!("{kept}..")
+}
+
+fn findings(audit: &Audit, view: &View) -> String {
+    let limit = view.limit.unwrap_or(usize::MAX);
+    let mut text = String::new();
+    for finding in audit.findings.iter().take(limit) {
+        text.push('\n');
+        text += &one(audit, finding, view);
+    }
+    let left = audit.findings.len().saturating_sub(limit);
+    if left > 0 {
+        text += &format!("\n{left} more findings; --limit shows more\n");
+    }
+    text
+}
+
+fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
+    let place = match audit.frame(finding.idx, view.pivot.as_deref()) {
+        Some(frame) => format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+        None => format!("{:#x}", audit.function.instructions[finding.idx].address),
+    };
+    let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
+    let mut lines = vec![format!("{place}: {} {}: {} {unit}", finding.kind.name(), finding.who, finding.cycles)];
+    let link = if finding.kind == crate::finding::Kind::Stall { "waits for " } else { "" };
+    lines.extend(wrapped(&format!("{link}{}", finding.why)));
+    if let Some(fill) = &finding.fill {
+        lines.extend(wrapped(&format!("fill: {fill}")));
+    }
+    if let Some(prevents) = &finding.prevents {
+        lines.extend(wrapped(&format!("prevents: {prevents}")));
+    }
+    if let Some(edit) = &finding.edit {
+        let word = if edit.is_verified { "edit (verified)" } else { "edit (unverified)" };
+        lines.extend(wrapped(&format!("{word}: {}", edit.text)));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Words in lines of at most [`WIDTH`] columns, indented; the second line on further.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = "  ".to_owned();
+    for word in text.split_whitespace() {
+        let is_first = line.trim().is_empty();
+        if !is_first && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(line);
+            line = format!("    {word}");
+        } else {
+            if !is_first {
+                line.push(' ');
+            }
+            line += word;
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+fn foot(audit: &Audit) -> String {
+    let Some(timed) = &audit.timed else { return String::new() };
+    let mut text = String::from("\nconditions under which C comes near to assembly:\n");
+    for condition in &timed.conditions {
+        let word = if condition.holds { "holds" } else { "does not hold" };
+        text += &format!("  {}: {word} ({})\n", condition.what, condition.why);
+    }
+    if let Some(beyond) = &timed.beyond_c {
+        text += &format!(
+            "beyond C [model {}]: {} cycles with the reserved registers, {} without a stack frame\n",
+            audit.cpu, beyond.reserved_registers_cycles, beyond.stack_frame_cycles
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_and_wrapped() {
+        assert_eq!(cut("abcdef", 4), "ab..");
+        assert_eq!(cut("ab\tc", 6), "ab c  ");
+        let lines = wrapped(&"word ".repeat(60));
+        assert!(lines.len() > 2 && lines.iter().all(|it| it.chars().count() <= WIDTH), "{lines:?}");
+        assert!(lines[1].starts_with("    word"));
+    }
+}

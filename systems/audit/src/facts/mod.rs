@@ -4,5 +4,6 @@ pub mod bits;
 pub mod frame;
 pub mod hazards;
 pub mod liveness;
+pub mod loops;
 pub mod spills;
 pub mod trace;

@@ -73,48 +73,76 @@ pub enum End {
     Loop,
 }
 
+impl Trace {
+    /// The path through these places; behind the last one control goes on at `next`.
+    pub fn through(function: &Function, liveness: &Liveness, places: Vec<usize>, next: Option<usize>, end: End) -> Trace {
+        let n = function.instructions.len();
+        let mut exits = Vec::new();
+        for (at, &idx) in places.iter().enumerate() {
+            let instruction = &function.instructions[idx];
+            let has_slot = instruction.delay != Delay::None && idx + 1 < n;
+            let behind = idx + 1 + usize::from(has_slot);
+            let slot_is_done = has_slot && places.get(at + 1) == Some(&(idx + 1));
+            let follows = places.get(at + 1 + usize::from(slot_is_done)).copied().or(next);
+            match instruction.flow {
+                Flow::Branch { is_conditional: true, .. } => {
+                    let there = function.target(idx);
+                    let is_taken = follows.is_some_and(|it| it != behind);
+                    let leaves_to = if is_taken { Some(behind) } else { there };
+                    let live = leaves_to.filter(|to| *to < n).map_or_else(|| elsewhere(function), |to| *liveness.before(to));
+                    exits.push(Exit { at, is_taken, live });
+                }
+                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => {
+                    exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
+                }
+                _ => {}
+            }
+        }
+        Trace { places, exits, end }
+    }
+}
+
+/// Where control goes from instruction `idx` on a path, as `choose` says of a conditional branch: it gets where the
+/// branch leads, if that is in the function, and the place behind, and says whether it is taken. None if the path ends.
+/// The second is the instruction in the delay slot, if it is done.
+pub(crate) fn step(function: &Function, idx: usize, choose: impl Fn(usize, usize) -> bool) -> (Option<usize>, Option<usize>) {
+    let instruction = &function.instructions[idx];
+    let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
+    let behind = idx + 1 + usize::from(has_slot);
+    let next = match instruction.flow {
+        Flow::Next | Flow::Call { .. } => Some(behind),
+        Flow::Branch { is_conditional: false, .. } => function.target(idx),
+        Flow::Branch { is_conditional: true, .. } => match function.target(idx) {
+            Some(there) if choose(there, behind) => Some(there),
+            _ => Some(behind),
+        },
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => Some(behind),
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
+    };
+    // A slot that is annulled is done only if a conditional branch is taken.
+    let is_conditional = matches!(instruction.flow, Flow::Branch { is_conditional: true, .. });
+    let is_done = instruction.delay == Delay::Slot || instruction.delay == Delay::Annulled && is_conditional && next != Some(behind);
+    (next, (has_slot && is_done).then_some(idx + 1))
+}
+
 /// The hot trace from the function's first instruction on. `cold` are symbols that the user calls cold.
 pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
     let n = function.instructions.len();
     let is_cold = cold_places(function, cold);
-    let liveness = Liveness::of(function);
-    let mut trace = Trace { places: Vec::new(), exits: Vec::new(), end: End::Loop };
     let mut is_seen = vec![false; n];
-    let mut idx = 0;
+    let mut places = Vec::new();
+    let (mut idx, mut end, mut goes_on) = (0, End::Loop, None);
     while idx < n && !is_seen[idx] {
         is_seen[idx] = true;
-        let instruction = &function.instructions[idx];
-        let at = trace.places.len();
-        trace.places.push(idx);
-        let has_slot = instruction.delay != Delay::None && idx + 1 < n;
-        let behind = idx + 1 + usize::from(has_slot);
-        let next = match instruction.flow {
-            Flow::Next | Flow::Call { .. } => Some(behind),
-            Flow::Branch { is_conditional: false, .. } => function.target(idx),
-            Flow::Branch { is_conditional: true, .. } => {
-                let there = function.target(idx);
-                let is_taken = there.is_some_and(|to| is_hotter(to, behind, &is_cold, &is_seen));
-                let leaves_to = if is_taken { Some(behind) } else { there };
-                let live = leaves_to.filter(|to| *to < n).map_or_else(|| elsewhere(function), |to| *liveness.before(to));
-                trace.exits.push(Exit { at, is_taken, live });
-                if is_taken { there } else { Some(behind) }
-            }
-            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => {
-                trace.exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
-                Some(behind)
-            }
-            Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
-        };
-        let is_taken = next != Some(behind);
-        // A slot that is annulled is done only if a conditional branch is taken.
-        let is_conditional = matches!(instruction.flow, Flow::Branch { is_conditional: true, .. });
-        let slot_is_done = instruction.delay == Delay::Slot || instruction.delay == Delay::Annulled && is_conditional && is_taken;
-        if has_slot && slot_is_done {
-            is_seen[idx + 1] = true;
-            trace.places.push(idx + 1);
+        places.push(idx);
+        let (next, slot) = step(function, idx, |there, behind| is_hotter(there, behind, &is_cold, &is_seen));
+        if let Some(slot) = slot {
+            is_seen[slot] = true;
+            places.push(slot);
         }
+        goes_on = next;
         let Some(next) = next else {
-            trace.end = match instruction.flow {
+            end = match function.instructions[idx].flow {
                 Flow::Return | Flow::Resume => End::Return,
                 Flow::Stop | Flow::LastCall => End::Stop,
                 Flow::Branch { .. } | Flow::Jump | Flow::Next | Flow::Call { .. } => End::Jump,
@@ -122,12 +150,12 @@ pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
             break;
         };
         if ends_here(function, idx, cold) {
-            trace.end = End::Stop;
+            end = End::Stop;
             break;
         }
         idx = next;
     }
-    trace
+    Trace::through(function, &Liveness::of(function), places, goes_on, end)
 }
 
 /// Of two ways, is the branch the hot one?
@@ -150,7 +178,7 @@ fn is_cold_name(name: &str, cold: &[String]) -> bool {
 }
 
 /// For each instruction: all that can follow it is cold.
-fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
+pub(crate) fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
     let n = function.instructions.len();
     // A place is warm if some way from it returns or leaves for a place that is not cold.
     let mut is_warm = vec![false; n];

@@ -2,18 +2,18 @@
 
 use machine::in_order::Core;
 
-use crate::decode::code::{Class, Flow, Role};
+use crate::decode::code::{Class, Flow};
 use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
 use crate::timing::Timed;
-use crate::timing::depend::Why;
 use crate::timing::licence::{Step, crossings, fill, past_stores, smallest};
-use crate::timing::stalls::{Cause, CauseKind};
+use crate::timing::words::{Path, counted};
 
 /// One finding for each stall.
 pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> {
     let crossings = timed.reached.iter().map(|it| crossings(&it.found.order, &timed.trace)).collect();
-    let told = Stalls { function, core, timed, crossings };
+    let path = Path { function, core, places: &timed.trace.places };
+    let told = Stalls { path, timed, crossings };
     (0..timed.timing.starts.len()).filter(|at| timed.timing.stall_cycles[*at] > 0).map(|at| told.stall(at)).collect()
 }
 
@@ -21,8 +21,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
 const FILL_MAX: usize = 3;
 
 struct Stalls<'a> {
-    function: &'a Function,
-    core: &'a Core,
+    path: Path<'a>,
     timed: &'a Timed,
     /// For each licence, who crosses which exit.
     crossings: Vec<Vec<(u32, u32)>>,
@@ -31,7 +30,7 @@ struct Stalls<'a> {
 impl Stalls<'_> {
     fn stall(&self, at: usize) -> Finding {
         let causes = &self.timed.causes[at];
-        let why: Vec<String> = causes.iter().map(|it| self.cause(at, it)).collect();
+        let why: Vec<String> = causes.iter().map(|it| self.path.cause(at, it)).collect();
         let producer = causes.first().map_or(at as u32, |it| it.producer);
         let answer = smallest(&self.timed.reached, &self.timed.timing, at);
         let (fill, prevents, edit) = match answer {
@@ -42,55 +41,12 @@ impl Stalls<'_> {
         Finding {
             idx: self.timed.trace.places[at],
             kind: Kind::Stall,
-            who: self.text(at as u32).to_owned(),
+            who: self.path.instruction(at as u32).text.clone(),
             why: why.join("; "),
             cycles: self.timed.timing.stall_cycles[at],
             fill,
             prevents,
             edit,
-        }
-    }
-
-    fn text(&self, at: u32) -> &str {
-        &self.function.instructions[self.timed.trace.places[at as usize]].text
-    }
-
-    /// The instruction with its line, if it is known.
-    fn named(&self, at: u32) -> String {
-        match self.line(at) {
-            Some(line) => format!("`{}` (line {line})", self.text(at)),
-            None => format!("`{}`", self.text(at)),
-        }
-    }
-
-    fn line(&self, at: u32) -> Option<u32> {
-        let frames = self.function.frames.get(self.timed.trace.places[at as usize])?;
-        frames.first().map(|it| it.line)
-    }
-
-    fn class(&self, at: u32) -> Class {
-        self.function.instructions[self.timed.trace.places[at as usize]].class
-    }
-
-    fn cause(&self, at: usize, cause: &Cause) -> String {
-        let from = self.named(cause.producer);
-        let cycles = counted(cause.cycles);
-        let name = |reg| self.function.isa.register_name(reg);
-        match cause.kind {
-            CauseKind::Order(Why::Value(reg, role)) => {
-                let early = self.core.early_cycles(self.class(at as u32), role, self.class(cause.producer));
-                let when = match early {
-                    0 => String::new(),
-                    1.. => format!(", needed {} early", counted(early.unsigned_abs())),
-                    _ => format!(", needed {} late", counted(early.unsigned_abs())),
-                };
-                format!("{} from {from}, {} here{when}: {cycles}", name(reg), role_words(role))
-            }
-            CauseKind::Order(Why::Lock(reg)) => format!("{}, which {from} is still storing: {cycles}", name(reg)),
-            CauseKind::Order(Why::Rewrite(reg)) => format!("{}, which {from} still uses: {cycles}", name(reg)),
-            CauseKind::Order(Why::Memory) => format!("memory that {from} accesses: {cycles}"),
-            CauseKind::Order(Why::Control) => format!("the decision of {from}: {cycles}"),
-            CauseKind::Unit => format!("the unit that {from} takes: {cycles}"),
         }
     }
 
@@ -106,11 +62,9 @@ impl Stalls<'_> {
     fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> (Option<String>, Option<String>, Option<Edit>) {
         let reached = &self.timed.reached[idx];
         let order = &reached.found.order;
-        let is_work = |it: &u32| {
-            self.function.instructions[self.timed.trace.places[*it as usize]].flow == Flow::Next && self.class(*it) != Class::Nop
-        };
+        let is_work = |it: &u32| self.path.instruction(*it).flow == Flow::Next && self.path.class(*it) != Class::Nop;
         let between = fill(order, producer, at as u32);
-        let fillers: Vec<String> = between.iter().copied().filter(is_work).take(FILL_MAX).map(|it| self.named(it)).collect();
+        let fillers: Vec<String> = between.iter().copied().filter(is_work).take(FILL_MAX).map(|it| self.path.named(it)).collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };
@@ -136,14 +90,14 @@ impl Stalls<'_> {
     }
 
     fn is_load(&self, at: u32) -> bool {
-        self.function.instructions[self.timed.trace.places[at as usize]].accesses.iter().any(|it| !it.is_store)
+        self.path.instruction(at).accesses.iter().any(|it| !it.is_store)
     }
 
     /// Nothing but the order: does a compiler have this core's table wrong?
     fn table(&self, producer: u32, goes: &str) -> String {
-        let class = self.class(producer);
-        let own = self.core.work(class).latency(machine::in_order::Out::Nth(0));
-        let belief = self.core.beliefs.iter().find(|it| it.class == class && it.latency_cycles != own);
+        let class = self.path.class(producer);
+        let own = self.path.core.work(class).latency(machine::in_order::Out::Nth(0));
+        let belief = self.path.core.beliefs.iter().find(|it| it.class == class && it.latency_cycles != own);
         let belief = belief.map_or(String::new(), |it| {
             format!("; {} believes that the result takes {} where it takes {}", it.compiler, counted(it.latency_cycles), counted(own))
         });
@@ -157,9 +111,9 @@ impl Stalls<'_> {
                 "compute before the test what is needed behind it".to_owned(),
             );
         };
-        let (mover_name, exit_name) = (self.named(mover), self.named(exit));
+        let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
-        let (mover_place, exit_place) = match (self.line(mover), self.line(exit)) {
+        let (mover_place, exit_place) = match (self.path.line(mover), self.path.line(exit)) {
             (Some(load), Some(test)) => (format!("line {load}"), format!("line {test}")),
             _ => (mover_name.clone(), exit_name.clone()),
         };
@@ -180,30 +134,10 @@ impl Stalls<'_> {
     fn store(&self, order: &[u32], goes: &str) -> (String, String) {
         match past_stores(order, &self.timed.edges).first() {
             Some((load, store)) => (
-                format!("{} may read what {} writes; {goes} if it does not", self.named(*load), self.named(*store)),
-                format!("read before the store of {}, or make the pointers `restrict`", self.named(*store)),
+                format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
+                format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store)),
             ),
             None => (format!("a store may write what a load reads; {goes} if it does not"), "make the pointers `restrict`".to_owned()),
         }
-    }
-}
-
-fn counted(cycles: u32) -> String {
-    if cycles == 1 { "1 cycle".to_owned() } else { format!("{cycles} cycles") }
-}
-
-fn role_words(role: Role) -> &'static str {
-    match role {
-        Role::Source => "an operand",
-        Role::Shifted => "shifted",
-        Role::Amount => "the shift amount",
-        Role::Factor => "a factor",
-        Role::Addend => "what a product is added to",
-        Role::Base => "the base of an address",
-        Role::Index => "the index of an address",
-        Role::Data => "what is stored",
-        Role::Condition => "the condition",
-        Role::Target => "where to jump",
-        Role::Carried => "renamed",
     }
 }

@@ -10,6 +10,8 @@ pub mod pipe;
 pub mod pressure;
 pub mod search;
 pub mod stalls;
+pub mod steady;
+mod words;
 
 use machine::in_order::Core;
 use serde::Serialize;
@@ -17,6 +19,7 @@ use serde::Serialize;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow};
 use crate::facts::frame::StackFrame;
+use crate::facts::loops::loops;
 use crate::facts::trace::{Trace, hot_trace};
 use crate::program::function::Function;
 use crate::timing::beyond::{BeyondC, beyond_c};
@@ -24,6 +27,7 @@ use crate::timing::depend::{Edge, Licence, dependences};
 use crate::timing::licence::{Effort, Reached, reach};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, Timing, causes, time};
+use crate::timing::steady::{Steady, steady};
 
 /// What the user may set.
 #[derive(Debug, Clone)]
@@ -53,6 +57,8 @@ pub struct Timed {
     pub beyond_c: Option<BeyondC>,
     /// Whether the claims of the slides hold for this function on this core.
     pub conditions: Vec<Condition>,
+    /// The function's loops in the steady state, by their heads.
+    pub loops: Vec<Steady>,
     /// What must stay in order, as the path is written.
     pub edges: Vec<Edge>,
 }
@@ -120,7 +126,9 @@ pub fn time_path(function: &Function, core: &Core, options: &Options) -> Option<
     let cycles = count(&timing, &reached);
     let beyond_c = (options.effort == Effort::Search).then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
     let conditions = conditions(function, core, &trace);
-    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, edges })
+    let all_loops = if options.effort == Effort::Search { loops(function, &options.cold) } else { Vec::new() };
+    let loops = all_loops.iter().map(|it| steady(function, &frame, core, it)).collect();
+    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, loops, edges })
 }
 
 fn count(timing: &Timing, reached: &[Reached]) -> Cycles {

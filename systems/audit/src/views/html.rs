@@ -8,6 +8,7 @@ use crate::decode::code::Role;
 use crate::finding::{Finding, Kind};
 use crate::timing::depend::Why;
 use crate::timing::stalls;
+use crate::views::loops;
 use crate::views::text::{Sources, View};
 
 /// The page.
@@ -18,11 +19,12 @@ pub fn html(audit: &Audit, sources: &Sources, view: &View) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n<h1>{title}</h1>\n{}</header>\n<main>\n{}{}</main>\n\
+         <header>\n<h1>{title}</h1>\n{}</header>\n<main>\n{}{}</main>\n{}\
          <aside id=\"explanation\" aria-live=\"polite\">{HINT}</aside>\n{}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         numbers(audit),
         source_side(audit, sources, view),
         assembly_side(audit, view),
+        loops::html(audit),
         explanations(audit, view),
     )
 }
@@ -239,7 +241,7 @@ const STYLE: &str = "\
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.45 system-ui, sans-serif; padding-bottom: 15rem; }
-header, main { padding: 0.6rem 1rem; }
+header, main, .loops { padding: 0.6rem 1rem; }
 h1 { font-size: 1.35rem; margin: 0.2rem 0; }
 h2 { font-size: 0.9rem; color: var(--faint); margin: 0.4rem 0; font-weight: 600; overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin: 0.5rem 0 0.2rem; }

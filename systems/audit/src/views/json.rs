@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::audit::Audit;
 use crate::finding::Finding;
+use crate::views::loops;
 use crate::views::text::View;
 
 /// The audit as one object.
@@ -24,6 +25,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "lower_bound": cycles.map(|it| it.lower_bound),
         "best_cycles": cycles.map(|it| it.best_cycles),
         "is_optimal": cycles.map(|it| it.is_optimal),
+        "loops": loops::json(audit),
         "conditions": audit.timed.as_ref().map(|it| &it.conditions),
         "beyond_c": audit.timed.as_ref().and_then(|it| it.beyond_c),
         "no_lines": audit.missing_lines,

@@ -2,4 +2,5 @@
 
 pub mod html;
 pub mod json;
+mod loops;
 pub mod text;

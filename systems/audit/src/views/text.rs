@@ -12,6 +12,7 @@ use report::number::count;
 
 use crate::audit::Audit;
 use crate::finding::Finding;
+use crate::views::loops;
 
 /// Columns of the source, of 100.
 const SOURCE_WIDTH: usize = 46;
@@ -35,6 +36,10 @@ pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
     let mut text = head(audit);
     text += "\n line source                                          cycle wait assembly\n";
     text += &listing(audit, sources, view);
+    for lines in loops::paragraphs(audit) {
+        text += &format!("\n{}\n", lines[0]);
+        text += &lines[1..].iter().flat_map(|it| wrapped(it)).map(|it| it + "\n").collect::<String>();
+    }
     text += &findings(audit, view);
     text += &foot(audit);
     text

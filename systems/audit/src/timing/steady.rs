@@ -1,0 +1,190 @@
+//! Cycles of one round of a loop after many, and why no order of its instructions takes fewer.
+//!
+//! ```text
+//! 1: ldr x3, [x0], #8     on Cortex-A53 a round starts every 6 cycles:
+//!    mul x2, x2, x3       each product waits for the one before, 4 cycles,
+//!    subs x1, x1, #1      and for what is loaded
+//!    b.ne 1b
+//! ```
+//!
+//! Rounds are put one behind the other, with what the second needs of the first, and timed until the pipeline repeats
+//! itself. The bound is the largest of three: the issue slots of a round, the work of each set of units, and the
+//! recurrence: the longest chain from a value to the same value a round later.
+
+use machine::in_order::Core;
+use serde::Serialize;
+
+use crate::facts::frame::StackFrame;
+use crate::facts::loops::Loop;
+use crate::facts::trace::{Exit, Trace};
+use crate::program::function::Function;
+use crate::timing::bound::slots;
+use crate::timing::depend::{Edge, Licence, Why, dependences};
+use crate::timing::pipe::Need;
+use crate::timing::stalls::{Cause, causes, time};
+use crate::timing::words::Path;
+
+/// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to 6 rounds is exact.
+const ROUNDS: usize = 120;
+/// Longer rounds are timed twice only.
+const LENGTH_MAX: usize = 400;
+
+/// A loop in the steady state, on the model.
+#[derive(Debug, Clone)]
+pub struct Steady {
+    /// The path of a round.
+    pub round: Trace,
+    /// Loops around it.
+    pub depth: usize,
+    /// An inner loop is passed once.
+    pub has_inner: bool,
+    /// Cycles from the start of a round to that of the next.
+    pub cycles: f64,
+    /// What no order of the instructions beats.
+    pub bound: LoopBound,
+    /// The instructions that wait in the last round that was timed.
+    pub waits: Vec<Wait>,
+}
+
+/// An instruction that waits in each round.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    /// The instruction, as a place in the round.
+    pub at: usize,
+    /// Cycles.
+    pub cycles: u32,
+    /// For what, in words.
+    pub why: String,
+}
+
+/// Cycles a round that no order of its instructions beats, by what they rest on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoopBound {
+    /// The largest of the three.
+    pub total: f64,
+    /// All issue slots of a round.
+    pub issue: f64,
+    /// The work for the set of units that has most.
+    pub units: f64,
+    /// The longest chain from a value to the same value in the next round.
+    pub recurrence: f64,
+    /// The names of these units.
+    pub busiest: Vec<String>,
+    /// The instructions of this chain, as places in the round.
+    pub chain: Vec<usize>,
+}
+
+/// Times one loop.
+pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -> Steady {
+    let n = it.round.places.len();
+    let needs = Need::of_trace(function, &it.round, core);
+    let edges = carried(function, frame, core, &it.round);
+    let rounds = if n > LENGTH_MAX { 2 } else { ROUNDS };
+    let all: Vec<Need> = (0..rounds).flat_map(|_| needs.iter().copied()).collect();
+    let unrolled = unrolled(&edges, n, rounds);
+    let order: Vec<u32> = (0..all.len() as u32).collect();
+    let timing = time(&all, &unrolled, &order, core);
+    let start = |round: usize| f64::from(timing.starts[round * n]);
+    let (first, last) = (rounds / 2 - 1, rounds - 1);
+    let cycles = (start(last) - start(first)) / (last - first) as f64;
+    let path = Path { function, core, places: &it.round.places };
+    let mut waits = Vec::new();
+    for at in (last * n..all.len()).filter(|it| timing.stall_cycles[*it] > 0) {
+        // Producers as places in the round, whichever round they are of.
+        let causes = causes(&all, &unrolled, &timing, core, at).into_iter().map(|it| Cause { producer: it.producer % n as u32, ..it });
+        let why: Vec<String> = causes.map(|it| path.cause(at % n, &it)).collect();
+        waits.push(Wait { at: at % n, cycles: timing.stall_cycles[at], why: why.join("; ") });
+    }
+    Steady { waits, cycles, bound: bound(&needs, &edges, core), round: it.round.clone(), depth: it.depth, has_inner: it.has_inner }
+}
+
+/// An order between instructions of one round, or of one and the next.
+#[derive(Debug, Clone, Copy)]
+struct Carried {
+    edge: Edge,
+    /// `from` is in the round before.
+    is_carried: bool,
+}
+
+/// What the second of two rounds waits for.
+fn carried(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) -> Vec<Carried> {
+    let n = round.places.len();
+    let mut twice = round.clone();
+    twice.places.extend(&round.places);
+    twice.exits.extend(round.exits.iter().map(|it| Exit { at: it.at + n, ..it.clone() }));
+    let edges = dependences(function, frame, &twice, core, Licence::default());
+    let second = edges.into_iter().filter(|it| it.to as usize >= n);
+    let short = |edge: Edge| Carried {
+        is_carried: (edge.from as usize) < n,
+        edge: Edge { from: edge.from % n as u32, to: edge.to % n as u32, ..edge },
+    };
+    second.map(short).collect()
+}
+
+/// The edges of so many rounds, by where they lead.
+fn unrolled(edges: &[Carried], n: usize, rounds: usize) -> Vec<Edge> {
+    let mut all = Vec::with_capacity(edges.len() * rounds);
+    for round in 0..rounds {
+        let first = (round * n) as u32;
+        for it in edges.iter().filter(|it| round > 0 || !it.is_carried) {
+            let from = it.edge.from + first - if it.is_carried { n as u32 } else { 0 };
+            all.push(Edge { from, to: it.edge.to + first, ..it.edge });
+        }
+    }
+    all
+}
+
+fn bound(needs: &[Need], edges: &[Carried], core: &Core) -> LoopBound {
+    let issue = needs.iter().map(|it| slots(it, core)).sum::<i64>() as f64 / f64::from(core.issue_width);
+    let (units, busiest) = busiest(needs, core);
+    let (recurrence, chain) = recurrence(needs.len(), edges);
+    LoopBound { total: issue.max(units).max(recurrence), issue, units, recurrence, busiest, chain }
+}
+
+/// The cycles a round of the set of units that has most to do, and its units: what can go nowhere else.
+fn busiest(needs: &[Need], core: &Core) -> (f64, Vec<String>) {
+    let mut most = (0.0, Vec::new());
+    for set in 1u32..1 << core.units.len() {
+        let holds = |unit: usize| set >> unit & 1 == 1;
+        let stays = |it: &&Need| it.units.iter().next().is_some() && it.units.iter().all(holds);
+        let work: u32 = needs.iter().filter(stays).map(|it| it.unit_cycles).sum();
+        let cycles = f64::from(work) / f64::from(set.count_ones());
+        if cycles > most.0 {
+            let names = core.units.iter().enumerate().filter(|(unit, _)| holds(*unit)).map(|(_, it)| it.clone());
+            most = (cycles, names.collect());
+        }
+    }
+    most
+}
+
+/// The growth of the longest chain of values from round to round, and the instructions that it goes through.
+fn recurrence(n: usize, edges: &[Carried]) -> (f64, Vec<usize>) {
+    let values: Vec<Carried> = edges.iter().filter(|it| matches!(it.edge.why, Why::Value(..))).copied().collect();
+    let unrolled = unrolled(&values, n, ROUNDS);
+    let mut heads = vec![0u32; n * ROUNDS];
+    let mut from = vec![None; n * ROUNDS];
+    for edge in &unrolled {
+        let head = heads[edge.from as usize] + edge.cycles;
+        if head >= heads[edge.to as usize] && (head > 0 || from[edge.to as usize].is_none()) {
+            heads[edge.to as usize] = head;
+            from[edge.to as usize] = Some(edge.from as usize);
+        }
+    }
+    let latest = |round: usize| (round * n..(round + 1) * n).map(|it| heads[it]).max().unwrap_or(0);
+    let growth = f64::from(latest(ROUNDS - 1).saturating_sub(latest(ROUNDS / 2 - 1))) / (ROUNDS / 2) as f64;
+    let mut chain = Vec::new();
+    if growth > 0.0 {
+        let mut at = ((ROUNDS - 1) * n..ROUNDS * n).max_by_key(|it| heads[*it]);
+        // Backwards until an instruction comes again.
+        while let Some(place) = at {
+            if let Some(again) = chain.iter().position(|it| *it == place % n) {
+                chain.drain(..again);
+                break;
+            }
+            chain.push(place % n);
+            at = from[place];
+        }
+        chain.reverse();
+    }
+    (growth, chain)
+}

@@ -1,0 +1,117 @@
+//! The loops of an audit: cycles a round in the steady state, and what they rest on.
+//!
+//! ```text
+//! loop at sum.c:5: 6 cycles a round of 4 instructions [model cortex-a53]
+//!   bound 4: 2 to issue, 1 for mac, 4 by the chain `mul x2, x2, x3`
+//!   `mul x2, x2, x3` waits 2 cycles for x3 from `ldr x3, [x0], #8`, a factor here: 2 cycles
+//! ```
+
+use report::escape::escape;
+use report::number::count;
+use serde_json::{Value, json};
+
+use crate::audit::Audit;
+use crate::timing::steady::Steady;
+
+/// Cycles with at most two decimals.
+fn cycles(it: f64) -> String {
+    let text = format!("{it:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn instruction(audit: &Audit, it: &Steady, at: usize) -> String {
+    format!("`{}`", audit.text(it.round.places[at]))
+}
+
+/// Where the loop begins: its line, or the address of its head.
+fn place(audit: &Audit, it: &Steady) -> String {
+    let head = it.round.places[0];
+    let address = audit.function.instructions[head].address;
+    match audit.frame(head, None) {
+        Some(frame) => format!("{}:{} ({address:#x})", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+        None => format!("{address:#x}"),
+    }
+}
+
+/// One loop in sentences: the first is its head.
+fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
+    /// Longer chains are named by their ends.
+    const CHAIN_MAX: usize = 4;
+    let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
+    let nested = if it.depth > 0 { format!(", inside {}", count(it.depth, "other loop")) } else { String::new() };
+    let mut lines = vec![format!(
+        "loop at {}: {} cycles a round of {}{inner}{nested} [model {}]",
+        place(audit, it),
+        cycles(it.cycles),
+        count(it.round.places.len(), "instruction"),
+        audit.cpu
+    )];
+    let bound = &it.bound;
+    let mut parts = vec![format!("{} to issue", cycles(bound.issue))];
+    if bound.units > 0.0 {
+        parts.push(format!("{} for {}", cycles(bound.units), bound.busiest.join(", ")));
+    }
+    if bound.recurrence > 0.0 {
+        let shown: Vec<String> = bound.chain.iter().map(|at| instruction(audit, it, *at)).collect();
+        let chain = match &shown[..] {
+            [first, .., last] if shown.len() > CHAIN_MAX => format!("{first}, {} more, {last}", shown.len() - 2),
+            all => all.join(", "),
+        };
+        parts.push(format!("{} by the chain {chain}", cycles(bound.recurrence)));
+    }
+    lines.push(format!("bound {}: {}", cycles(bound.total), parts.join(", ")));
+    for wait in &it.waits {
+        lines.push(format!("{} waits {} for {}", instruction(audit, it, wait.at), count(wait.cycles as usize, "cycle"), wait.why));
+    }
+    lines
+}
+
+/// All loops as paragraphs of sentences.
+pub fn paragraphs(audit: &Audit) -> Vec<Vec<String>> {
+    let loops = audit.timed.iter().flat_map(|it| &it.loops);
+    loops.map(|it| sentences(audit, it)).collect()
+}
+
+/// The same for the page.
+pub fn html(audit: &Audit) -> String {
+    let all = paragraphs(audit);
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<section class=\"loops\" aria-label=\"Loops\">\n<h2>loops, in the steady state</h2>\n");
+    for lines in all {
+        html += &format!("<p>{}</p>\n<ul>\n", escape(&lines[0]));
+        html += &lines[1..].iter().map(|it| format!("<li>{}</li>\n", escape(it))).collect::<String>();
+        html += "</ul>\n";
+    }
+    html + "</section>\n"
+}
+
+/// All loops with keys that stay; none of a machine that has no cycles.
+pub fn json(audit: &Audit) -> Value {
+    let Some(timed) = &audit.timed else { return Value::Null };
+    let one = |it: &Steady| {
+        let address = |at: usize| audit.function.instructions[it.round.places[at]].address;
+        let frame = audit.frame(it.round.places[0], None);
+        let waits = it.waits.iter().map(|wait| json!({"address": address(wait.at), "cycles": wait.cycles, "for": wait.why}));
+        json!({
+            "address": address(0),
+            "file": frame.map(|it| &it.file),
+            "line": frame.map(|it| it.line),
+            "depth": it.depth,
+            "has_inner": it.has_inner,
+            "instructions": it.round.places.len(),
+            "cycles": it.cycles,
+            "bound": {
+                "total": it.bound.total,
+                "issue": it.bound.issue,
+                "units": it.bound.units,
+                "busiest": it.bound.busiest,
+                "recurrence": it.bound.recurrence,
+                "chain": it.bound.chain.iter().map(|at| address(*at)).collect::<Vec<u64>>(),
+            },
+            "waits": waits.collect::<Vec<Value>>(),
+        })
+    };
+    timed.loops.iter().map(one).collect()
+}

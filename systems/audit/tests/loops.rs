@@ -1,0 +1,119 @@
+//! Loops: which there are, what a round takes in the steady state, and the bound below it.
+
+#[path = "support/assembler.rs"]
+mod assembler;
+
+use audit::decode::Isa;
+use audit::facts::frame::StackFrame;
+use audit::facts::loops::{Loop, loops};
+use audit::program::function::Function;
+use audit::timing::steady::{Steady, steady};
+use fastrand::Rng;
+use machine::in_order::Core;
+
+fn all(text: &str) -> (Function, Vec<Loop>) {
+    let function = assembler::assembled(Isa::A64, text);
+    let found = loops(&function, &[]);
+    (function, found)
+}
+
+/// The only loop of this assembly on Cortex-A53.
+fn one(text: &str) -> Steady {
+    let (function, found) = all(text);
+    assert_eq!(found.len(), 1, "{text}");
+    steady(&function, &StackFrame::of(&function), &Core::bundled("cortex-a53").expect("it is bundled"), &found[0])
+}
+
+#[test]
+fn a_chain_from_round_to_round_is_as_long_as_its_latencies() {
+    // Steps of chains measured on a Cortex-A53 (`chains.rs`); loop control is done beside them.
+    for (step, cycles) in [("mul x2, x2, x3", 4.0_f64), ("add x2, x3, x2, lsl #17", 2.0), ("ldr x2, [x2]", 3.0), ("umulh x2, x2, x3", 6.0)]
+    {
+        let round = one(&format!("{step}\nsubs x1, x1, #1\nb.ne #-8\nret\n"));
+        // The count and the branch take 4 cycles: a taken one takes 3 there.
+        assert_eq!((round.bound.recurrence, round.cycles), (cycles, cycles.max(4.0)), "{step}");
+        assert_eq!(round.bound.chain, [0], "{step}");
+    }
+}
+
+#[test]
+fn a_chain_through_several_instructions_is_named() {
+    let round = one("ldr x3, [x0], #8\nmadd x2, x2, x2, x3\nadd x2, x2, #1\nsubs x1, x1, #1\nb.ne #-16\nret\n");
+    assert_eq!((round.bound.recurrence, round.bound.chain.clone()), (6.0, vec![1, 2]));
+    // A round is longer than its chain: in order, the load waits for the branch, and the product for the load.
+    assert_eq!(round.cycles, 11.0);
+    let waits: Vec<usize> = round.waits.iter().map(|it| it.at).collect();
+    assert!(waits.contains(&2) && round.waits.iter().any(|it| it.why.contains("madd")), "{:?}", round.waits);
+}
+
+#[test]
+fn the_busiest_unit_is_a_bound() {
+    let loads = "ldr x2, [x0]\nldr x3, [x0, #8]\nldr x4, [x0, #16]\nldr x5, [x0, #24]\nldr x6, [x0, #32]\n";
+    let round = one(&format!("{loads}subs x1, x1, #1\nb.ne #-24\nret\n"));
+    assert_eq!((round.bound.units, round.bound.busiest.clone()), (5.0, vec!["memory".to_owned()]));
+    assert_eq!(round.bound.total, 5.0);
+    assert!(round.cycles >= 5.0);
+}
+
+#[test]
+fn nested_loops_are_two_and_the_outer_passes_the_inner_once() {
+    // 0: mov x3, x4; 1: subs x3, x3, #1; b.ne 1b; subs x1, x1, #1; b.ne 0b; ret
+    let (_, found) = all("mov x3, x4\nsubs x3, x3, #1\nb.ne #-4\nsubs x1, x1, #1\nb.ne #-16\nret\n");
+    let shape: Vec<_> = found.iter().map(|it| (it.head, it.round.places.clone(), it.depth, it.has_inner)).collect();
+    assert_eq!(shape, [(0, vec![0, 1, 2, 3, 4], 0, true), (1, vec![1, 2], 1, false)]);
+}
+
+#[test]
+fn a_test_at_the_bottom_that_is_entered_first_and_one_at_the_top_are_loops() {
+    // b 2f; 1: add x2, x2, #1; 2: subs x1, x1, #1; b.ne 1b; ret
+    let (_, found) = all("b #8\nadd x2, x2, #1\nsubs x1, x1, #1\nb.ne #-8\nret\n");
+    assert_eq!(found.iter().map(|it| it.round.places.clone()).collect::<Vec<_>>(), [[2, 3, 1]]);
+    // 1: cbz x1, out; sub x1, x1, #1; b 1b; out: ret
+    let (_, found) = all("cbz x1, #12\nsub x1, x1, #1\nb #-8\nret\n");
+    assert_eq!(found.iter().map(|it| it.round.places.clone()).collect::<Vec<_>>(), [[0, 1, 2]]);
+}
+
+#[test]
+fn what_is_entered_in_two_places_is_no_loop() {
+    // The branch at 3 leads back to 1, but 0 leads to 2: neither 1 nor 2 is where all rounds begin.
+    let (_, found) = all("cbz x0, #8\nadd x2, x2, #1\nsubs x1, x1, #1\nb.ne #-8\nret\n");
+    let heads: Vec<usize> = found.iter().map(|it| it.head).collect();
+    assert!(heads.is_empty(), "{heads:?}");
+}
+
+#[test]
+fn no_loop_is_faster_than_its_bound() {
+    const STEPS: [&str; 12] = [
+        "add xD, xA, xB",
+        "mul xD, xA, xB",
+        "madd xD, xA, xB, xC",
+        "ldr xD, [x20, #16]",
+        "ldr xD, [x20, xA]",
+        "str xA, [x21, #8]",
+        "lsl xD, xA, #3",
+        "add xD, xA, xB, lsl #2",
+        "eor xD, xA, xB",
+        "udiv xD, xA, xB",
+        "csel xD, xA, xB, eq",
+        "umulh xD, xA, xB",
+    ];
+    let cores = [("cortex-a53", Isa::A64), ("cortex-a55", Isa::A64)];
+    for seed in 0..60 {
+        let mut rng = Rng::with_seed(seed);
+        let n = rng.usize(1..14);
+        let mut text = String::new();
+        for _ in 0..n {
+            let step = STEPS[rng.usize(0..STEPS.len())];
+            let mut reg = || format!("x{}", rng.u32(2..9));
+            text += &(step.replace("xD", &reg()).replace("xA", &reg()).replace("xB", &reg()).replace("xC", &reg()) + "\n");
+        }
+        text += &format!("subs x1, x1, #1\nb.ne #-{}\nret\n", 4 * (n + 1));
+        let (function, found) = all(&text);
+        for (name, _) in cores {
+            let round = steady(&function, &StackFrame::of(&function), &Core::bundled(name).expect("it is bundled"), &found[0]);
+            let bound = &round.bound;
+            assert!(bound.total <= round.cycles + 1e-9, "{name} seed {seed}: bound {bound:?} of {} cycles\n{text}", round.cycles);
+            assert!(bound.total >= bound.issue && bound.total >= bound.units && bound.total >= bound.recurrence);
+        }
+    }
+}

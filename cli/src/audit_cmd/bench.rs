@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use ::machine::in_order::Core;
+use audit::audit::Options;
 use audit::audit::{audit, summary};
 use audit::decode::Isa;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
-use audit::timing::Options;
 use audit::timing::licence::Effort;
 use measure::machine::{self, Machine};
 use measure::stats;
@@ -53,7 +53,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let name = format!("shape_{}", (run * 577 + 2) % N_FUNCTIONS);
         let start = Instant::now();
         let program = Program::parse("bench.o", &bytes).map_err(user)?;
-        let options = Options { cold: Vec::new(), effort: Effort::Search };
+        let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
         audit(&program, program.symbol(&name).map_err(user)?, CPU, Some(&core), &options).map_err(user)?;
         one.push(start.elapsed().as_secs_f64());
         bar.inc(1);

@@ -77,7 +77,7 @@ fn audit_of(entry: &Entry, file: &Path) -> Result<Audit, Failure> {
         branch_cost: None,
         limit: None,
     };
-    audited(&how.load_file(file)?, &how, Some(&entry.function))
+    audited(&how.load_file(file)?, &how, Some(&entry.function), None)
 }
 
 fn table(budget: &Path, all: &[Checked]) -> Table {

@@ -11,6 +11,11 @@ mod show;
 mod spills;
 mod verify;
 
+use std::path::{Path, PathBuf};
+
+use audit::facts::recorded::Recorded;
+use audit::program::toolchain;
+
 use crate::output::{Failure, Output};
 use options::{How, Which};
 
@@ -35,6 +40,13 @@ pub struct Args {
     /// Try suggested edits of a C file on a copy, and say which of them helped.
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
+    /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`, `perf script`, a debugger's list of
+    /// addresses, or gcov's counts of lines.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify"])]
+    path: Option<PathBuf>,
+    /// How far above the addresses in its file the program was loaded, for --path.
+    #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = address, requires = "path")]
+    path_base: u64,
     /// What is printed; --json is short for the second.
     #[arg(long, value_name = "text|json|html", default_value = "text", value_parser = format)]
     format: Format,
@@ -88,7 +100,29 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.all_functions {
         return all::run(&loaded, &args.how, out);
     }
-    show::run(&loaded, &args.how, function, args.verify, args.format, out)
+    let recorded = match &args.path {
+        Some(path) => Some(recorded(path, args.path_base)?),
+        None => None,
+    };
+    show::run(&loaded, &args.how, function, recorded, args.verify, args.format, out)
+}
+
+/// Reads a recording.
+fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
+    if !path.is_file() {
+        return Err(Failure::user(format!("there is no file `{}`", path.display()), None));
+    }
+    let recorded = toolchain::recorded(path, base).map_err(Failure::tool)?;
+    if recorded.is_empty() {
+        let help = "it is a log of qemu -d exec,nochain, the text of perf script, a list of addresses, or a .gcov file";
+        return Err(Failure::user(format!("`{}` holds no addresses and no counts of lines", path.display()), Some(help)));
+    }
+    Ok(recorded)
+}
+
+fn address(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u64::from_str_radix(digits, 16).map_err(|_| "it is a hexadecimal number".to_owned())
 }
 
 fn format(text: &str) -> Result<Format, String> {

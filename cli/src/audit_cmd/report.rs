@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::decode::Isa;
 use audit::facts::spills::{Spills, spills};
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
-use audit::timing::Options;
 use audit::timing::licence::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
@@ -110,7 +110,7 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(version.file, &bytes).map_err(user)?;
     let core = Core::bundled(CPU).expect("the core of the case study is bundled");
-    let options = Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search };
+    let options = Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search, recorded: None };
     audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options).map_err(user)
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use audit::audit::Options;
 use audit::audit::{Audit, audit};
+use audit::facts::recorded::Recorded;
 use audit::program::Symbol;
 use audit::program::toolchain::{self, Skipped};
-use audit::timing::Options;
 use audit::timing::licence::Effort;
 use audit::views::html::html;
 use audit::views::json;
@@ -18,8 +19,16 @@ use super::verify::verify;
 use crate::output::{Failure, Output};
 
 /// Audits one function and prints it.
-pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, tries: bool, format: Format, out: &mut Output) -> Result<(), Failure> {
-    let mut audited = audited(loaded, how, function)?;
+pub fn run(
+    loaded: &Loaded,
+    how: &How,
+    function: Option<&str>,
+    recorded: Option<Recorded>,
+    tries: bool,
+    format: Format,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let mut audited = audited(loaded, how, function, recorded)?;
     if tries {
         verify(loaded, how, &mut audited)?;
     }
@@ -42,10 +51,10 @@ fn unknown(skipped: &[Skipped]) -> String {
 }
 
 /// The audit of the function that the user means.
-pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>) -> Result<Audit, Failure> {
+pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<Recorded>) -> Result<Audit, Failure> {
     let symbol = meant(loaded, function)?;
     let core = how.core(&loaded.cpu);
-    let options = Options { cold: how.cold.clone(), effort: Effort::Search };
+    let options = Options { cold: how.cold.clone(), effort: Effort::Search, recorded };
     let audited = audit(&loaded.program, symbol, &loaded.cpu, core.as_ref(), &options).map_err(|error| Failure::User(vec![error]))?;
     if let Some(pivot) = how.pivot.as_deref() {
         let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.function.as_str()).collect();

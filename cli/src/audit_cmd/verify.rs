@@ -1,11 +1,11 @@
 //! `--verify`: suggested edits applied to a copy, compiled and audited again; only those that help are called verified.
 
+use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::edit::{Trial, trials};
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
 use audit::program::toolchain::{self, Input};
-use audit::timing::Options;
 use audit::timing::licence::Effort;
 
 use super::options::{How, Loaded};
@@ -39,7 +39,7 @@ pub fn verify(loaded: &Loaded, how: &How, audited: &mut Audit) -> Result<(), Fai
 fn helps(loaded: &Loaded, how: &How, before: &Audit, trial: &Trial) -> bool {
     let program = toolchain::compile_changed(&loaded.path, &trial.source, before.function.isa, &loaded.cpu, &loaded.build);
     let Some(program) = program.ok().and_then(|bytes| Program::parse("the changed copy", &bytes).ok()) else { return false };
-    let options = Options { cold: how.cold.clone(), effort: Effort::Bounds };
+    let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded: None };
     let core = how.core(&loaded.cpu);
     let symbol = program.symbol(&before.function.name);
     let Ok(after) = symbol.and_then(|it| audit(&program, it, &loaded.cpu, core.as_ref(), &options)) else { return false };

@@ -4,22 +4,35 @@ use std::collections::BTreeMap;
 
 use machine::in_order::Core;
 use report::Diagnostic;
+use serde::Serialize;
 
 use crate::decode::Isa;
 use crate::decode::code::{Delay, Flow, Undecodable};
 use crate::facts::bits::Bits;
 use crate::facts::hazards::lint;
-use crate::facts::trace::{Trace, hot_trace};
+use crate::facts::recorded::{Counts, Recorded};
+use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
 use crate::finding::Finding;
 use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
 use crate::program::{Program, Symbol};
 use crate::timing::explain::explain;
 use crate::timing::licence::Effort;
-use crate::timing::{Cycles, Options, Timed, time_path};
+use crate::timing::{Cycles, Timed, time_path};
 
 /// Longer functions are timed, but not asked what of them is needed.
 const NEEDED_MAX: usize = 20_000;
+
+/// What the user may set.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Symbols that are cold besides those that everybody knows.
+    pub cold: Vec<String>,
+    /// How much work an answer is worth.
+    pub effort: Effort,
+    /// What the program did when it ran: decides which way is hot.
+    pub recorded: Option<Recorded>,
+}
 
 /// Everything that is known about one function.
 #[derive(Debug)]
@@ -32,12 +45,37 @@ pub struct Audit {
     pub undecodable: Vec<Undecodable>,
     /// Its hot path.
     pub trace: Trace,
+    /// What chose the path.
+    pub path: Chosen,
     /// The time of the path; none on a machine that reorders.
     pub timed: Option<Timed>,
     /// What there is to say, in the order of the code.
     pub findings: Vec<Finding>,
     /// Why there are no source lines, if there are none.
     pub missing_lines: Option<&'static str>,
+}
+
+/// What chose the hot path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chosen {
+    /// What was recorded, in words; none if nothing was, and the layout of the code and cold calls decide.
+    pub recorded: Option<String>,
+    /// Conditional branches on the path whose ways were recorded.
+    pub branches: usize,
+    /// Of these the one that goes another way most often goes the path's way in this share of its runs.
+    pub least_share: Option<f64>,
+}
+
+impl Chosen {
+    fn new(function: &Function, trace: &Trace, recording: Option<(&Recorded, &Counts)>) -> Chosen {
+        let Some((recorded, counts)) = recording else { return Chosen { recorded: None, branches: 0, least_share: None } };
+        let share = |exit: &Exit| {
+            let (taken, not) = counts.ways(function, trace.places[exit.at])?;
+            Some(if exit.is_taken { taken } else { not } as f64 / (taken + not) as f64)
+        };
+        let shares: Vec<f64> = trace.exits.iter().filter_map(share).collect();
+        Chosen { recorded: Some(recorded.what()), branches: shares.len(), least_share: shares.iter().copied().min_by(f64::total_cmp) }
+    }
 }
 
 /// Audits one function; without a core nothing is said about cycles.
@@ -47,8 +85,14 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     if function.instructions.len() == decoded.undecodable.len() {
         return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
     }
-    let trace = hot_trace(&function, &options.cold);
-    let timed = core.and_then(|core| Some((core, time_path(&function, core, options)?)));
+    let counts = match &options.recorded {
+        Some(recorded) => Some(Counts::of(&function, recorded).ok_or_else(|| never_ran(&function, recorded))?),
+        None => None,
+    };
+    let guide = Guide::new(&function, &options.cold, counts.as_ref());
+    let trace = hot_trace(&guide);
+    let path = Chosen::new(&function, &trace, options.recorded.as_ref().zip(counts.as_ref()));
+    let timed = core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
     let mut findings = timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
     let timed = timed.map(|(_, it)| it);
     if function.instructions.len() <= NEEDED_MAX {
@@ -60,7 +104,20 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     findings.sort_by_key(|it| (it.idx, it.kind));
     let has_lines = function.frames.iter().any(|it| !it.is_empty());
     let missing_lines = program.lines.missing.or_else(|| (!has_lines).then_some("this function has no line information"));
-    Ok(Audit { cpu: cpu.to_owned(), undecodable: decoded.undecodable, trace, timed, findings, missing_lines, function })
+    Ok(Audit { cpu: cpu.to_owned(), undecodable: decoded.undecodable, trace, path, timed, findings, missing_lines, function })
+}
+
+/// No instruction of the function is in the recording.
+fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
+    let said = Diagnostic::new(format!("`{}` did not run in the recording ({})", function.name, recorded.what()));
+    let (first, last) = (&function.instructions[0], function.instructions.last().expect("it has an instruction"));
+    match recorded.range() {
+        Some((low, high)) => said.with_help(format!(
+            "its addresses lie from {low:#x} to {high:#x}, the function from {:#x} to {:#x}; a program that was moved when it was loaded needs --path-base",
+            first.address, last.address
+        )),
+        None => said.with_help("the file names no lines of it; counts of lines need debug information"),
+    }
 }
 
 impl Audit {
@@ -101,8 +158,8 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String])
     if decoded.function.instructions.len() == decoded.undecodable.len() {
         return Ok(None);
     }
-    let options = Options { cold: cold.to_vec(), effort: Effort::Bounds };
-    let path = time_path(&decoded.function, core, &options);
+    let guide = Guide::new(&decoded.function, cold, None);
+    let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
     Ok(path.map(|path| Summary {
         name: symbol.name.clone(),
         address: symbol.address,

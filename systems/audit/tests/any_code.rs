@@ -3,10 +3,11 @@
 
 use audit::decode::Isa;
 use audit::decode::code::Flow;
+use audit::facts::trace::Guide;
 use audit::program::function::Function;
 use audit::timing::explain::explain;
 use audit::timing::licence::Effort;
-use audit::timing::{Options, time_path};
+use audit::timing::time_path;
 use fastrand::Rng;
 use machine::in_order::Core;
 
@@ -46,7 +47,7 @@ fn any_code_on_any_core() {
                 let function = random_function(&mut rng, isa, n);
                 let effort = if seed % 4 == 0 { Effort::Search } else { Effort::Bounds };
                 let core = core.clone().with_branch_cost(seed as u32 % 2);
-                let audit = time_path(&function, &core, &Options { cold: Vec::new(), effort }).expect("it has instructions");
+                let audit = time_path(&function, &core, &Guide::of(&function), effort).expect("it has instructions");
                 let cycles = audit.cycles;
                 let bound = cycles.lower_bound;
                 assert_eq!(cycles.total_cycles, cycles.issue_cycles + cycles.stall_cycles, "{name} seed {seed}");
@@ -89,7 +90,7 @@ fn very_long_paths_have_an_audit_too() {
         constants: Default::default(),
     };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
-    let audit = time_path(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
+    let audit = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
     assert_eq!(audit.cycles.instructions, 3000);
     assert!(audit.cycles.lower_bound.total >= 3000 && audit.cycles.best_cycles <= audit.cycles.total_cycles);
 }

@@ -2,7 +2,7 @@
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
-use audit::facts::trace::hot_trace;
+use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::Function;
 use audit::timing::depend::{Crossing, Licence, dependences};
 use audit::timing::explain::explain;
@@ -10,7 +10,7 @@ use audit::timing::licence::Effort;
 use audit::timing::pipe::Need;
 use audit::timing::search::{NODES_MAX, search};
 use audit::timing::stalls::{Timing, causes, time};
-use audit::timing::{Cycles, Options, time_path};
+use audit::timing::{Cycles, time_path};
 use expect_test::expect;
 use machine::in_order::Core;
 
@@ -38,7 +38,7 @@ fn core() -> Core {
 
 fn timed(words: &[u32]) -> Timing {
     let function = function(words);
-    let trace = hot_trace(&function, &[]);
+    let trace = hot_trace(&Guide::of(&function));
     assert!(trace.places.len() <= words.len());
     let frame = StackFrame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), Licence::default());
@@ -56,7 +56,7 @@ fn cycles(words: &[u32]) -> u32 {
 /// there is no better.
 fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
     let function = function(words);
-    let mut trace = hot_trace(&function, &[]);
+    let mut trace = hot_trace(&Guide::of(&function));
     trace.places.truncate(n);
     let frame = StackFrame::of(&function);
     let edges = dependences(&function, &frame, &trace, &core(), licence);
@@ -158,7 +158,7 @@ fn the_slides_edit_needs_the_exit_and_a_fresh_register() {
 fn branches_that_fold_take_no_cycle() {
     let core = core().with_branch_cost(0);
     let function = function(&BEFORE[..7]);
-    let trace = hot_trace(&function, &[]);
+    let trace = hot_trace(&Guide::of(&function));
     let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
@@ -171,8 +171,7 @@ fn branches_that_fold_take_no_cycle() {
 /// The findings as lines.
 fn told(words: &[u32]) -> (Cycles, String) {
     let function = function(words);
-    let options = Options { cold: Vec::new(), effort: Effort::Search };
-    let timed = time_path(&function, &core(), &options).expect("it has instructions");
+    let timed = time_path(&function, &core(), &Guide::of(&function), Effort::Search).expect("it has instructions");
     let lines = explain(&function, &core(), &timed).into_iter().map(|it| {
         let address = function.instructions[it.idx].address;
         let mut text = format!("{address:#x} {} waits {} for {}\n", it.who, it.cycles, it.why);

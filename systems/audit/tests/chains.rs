@@ -5,7 +5,7 @@ mod assembler;
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
-use audit::facts::trace::hot_trace;
+use audit::facts::trace::{Guide, hot_trace};
 use audit::timing::depend::{Licence, dependences};
 use audit::timing::pipe::Need;
 use audit::timing::stalls::time;
@@ -17,7 +17,7 @@ fn cycles_a_step(isa: Isa, core: &Core, step: impl Fn(usize) -> String) -> f64 {
     let text: String = (0..STEPS).map(|nth| step(nth) + "\n").collect();
     let function = assembler::assembled(isa, &text);
     let n_lines = function.instructions.len() / STEPS;
-    let trace = hot_trace(&function, &[]);
+    let trace = hot_trace(&Guide::of(&function));
     assert_eq!(trace.places.len(), function.instructions.len(), "all of it is on the path");
     let edges = dependences(&function, &StackFrame::of(&function), &trace, core, Licence::default());
     let needs = Need::of_trace(&function, &trace, core);

@@ -5,7 +5,7 @@ mod assembler;
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
-use audit::facts::trace::hot_trace;
+use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::Function;
 use audit::timing::depend::{Licence, dependences};
 use audit::timing::pipe::Need;
@@ -16,7 +16,7 @@ use machine::in_order::Core;
 fn starts(isa: Isa, cpu: &str, text: &str) -> Vec<u32> {
     let core = Core::bundled(cpu).expect("it is bundled");
     let function: Function = assembler::assembled(isa, text);
-    let trace = hot_trace(&function, &[]);
+    let trace = hot_trace(&Guide::of(&function));
     let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();

@@ -6,6 +6,7 @@ mod assembler;
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
 use audit::facts::loops::{Loop, loops};
+use audit::facts::trace::Guide;
 use audit::program::function::Function;
 use audit::timing::steady::{Steady, steady};
 use fastrand::Rng;
@@ -13,7 +14,7 @@ use machine::in_order::Core;
 
 fn all(text: &str) -> (Function, Vec<Loop>) {
     let function = assembler::assembled(Isa::A64, text);
-    let found = loops(&function, &[]);
+    let found = loops(&function, &Guide::of(&function));
     (function, found)
 }
 

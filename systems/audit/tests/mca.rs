@@ -7,7 +7,7 @@ mod assembler;
 use assembler::{assembled, run, triple};
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
-use audit::facts::trace::hot_trace;
+use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::Function;
 use audit::timing::depend::{Edge, Licence, Why, dependences};
 use audit::timing::pipe::Need;
@@ -55,7 +55,7 @@ fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
 /// Our starts; with `theirs`, also held back as llvm-mca holds back: no instruction starts so early
 /// that its result would be there before that of an earlier one.
 fn ours(function: &Function, core: &Core, theirs: Option<&Theirs>) -> Vec<u32> {
-    let trace = hot_trace(function, &[]);
+    let trace = hot_trace(&Guide::of(function));
     let mut edges = dependences(function, &StackFrame::of(function), &trace, core, Licence::default());
     if let Some(theirs) = theirs {
         for to in (0..trace.places.len()).filter(|it| !theirs.retires_freely[*it]) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction, Op, Shift, Value};
 use audit::facts::frame::StackFrame;
-use audit::facts::trace::hot_trace;
+use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::Function;
 use audit::timing::bound::bounds;
 use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
@@ -13,7 +13,7 @@ use audit::timing::licence::{Effort, Step};
 use audit::timing::pipe::{Need, Pipe};
 use audit::timing::search::{NODES_MAX, search};
 use audit::timing::stalls::{causes, time};
-use audit::timing::{Options, time_path};
+use audit::timing::time_path;
 use fastrand::Rng;
 use machine::UnitSet;
 use machine::in_order::Core;
@@ -220,7 +220,7 @@ fn any_order_that_keeps_the_edges_computes_the_same() {
     for seed in 0..500 {
         let mut rng = Rng::with_seed(seed);
         let function = function(&straight_code(&mut rng, 12));
-        let trace = hot_trace(&function, &[]);
+        let trace = hot_trace(&Guide::of(&function));
         let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
         let mut order: Vec<u32> = Vec::new();
         while order.len() < 12 {
@@ -269,8 +269,7 @@ fn more_licence_is_never_slower() {
     for seed in 0..60 {
         let mut rng = Rng::with_seed(seed);
         let function = function(&code_with_exits(&mut rng, 14));
-        let options = Options { cold: Vec::new(), effort: Effort::Search };
-        let audit = time_path(&function, &core("arm1136jf-s"), &options).expect("it has instructions");
+        let audit = time_path(&function, &core("arm1136jf-s"), &Guide::of(&function), Effort::Search).expect("it has instructions");
         let totals: Vec<u32> = audit.reached.iter().map(|it| it.timing.total_cycles).collect();
         assert_eq!(audit.reached.iter().map(|it| it.step).collect::<Vec<_>>(), Step::ALL);
         assert!(totals.is_sorted_by(|a, b| a >= b), "seed {seed}: {totals:?}");
@@ -281,8 +280,7 @@ fn more_licence_is_never_slower() {
         assert_eq!(bound.total, bound.issue + bound.inherent, "seed {seed}");
         assert!(bound.total <= cycles.best_cycles && cycles.best_cycles <= cycles.total_cycles, "seed {seed}");
         // A quick answer says no more than the long one.
-        let quick = Options { effort: Effort::Bounds, ..options };
-        let quick = time_path(&function, &core("arm1136jf-s"), &quick).expect("it has instructions");
+        let quick = time_path(&function, &core("arm1136jf-s"), &Guide::of(&function), Effort::Bounds).expect("it has instructions");
         assert!(quick.cycles.lower_bound.total <= bound.total, "seed {seed}");
     }
 }
@@ -293,7 +291,7 @@ fn stores_stay_between_their_exits() {
     for seed in 0..60 {
         let mut rng = Rng::with_seed(seed);
         let function = function(&code_with_exits(&mut rng, 20));
-        let trace = hot_trace(&function, &[]);
+        let trace = hot_trace(&Guide::of(&function));
         let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), full);
         let needs = Need::of_trace(&function, &trace, &core("arm1136jf-s"));
         let found = search(&needs, &edges, &core("arm1136jf-s"), 2000);

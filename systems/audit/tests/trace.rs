@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use audit::decode::Isa;
 use audit::decode::code::Reg;
-use audit::facts::trace::{End, hot_trace};
+use audit::facts::trace::{End, Guide, hot_trace};
 use audit::program::function::Function;
 use audit::timing::explain::explain;
 use audit::timing::licence::{Effort, Step, smallest};
 use audit::timing::pressure::{available, needed};
-use audit::timing::{Options, Timed, time_path};
+use audit::timing::{Timed, time_path};
 use machine::in_order::Core;
 
 fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
@@ -25,7 +25,7 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
 
 fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {
     let cold: Vec<String> = cold.iter().map(|it| (*it).to_owned()).collect();
-    hot_trace(&function(words, callees), &cold).places
+    hot_trace(&Guide::new(&function(words, callees), &cold, None)).places
 }
 
 const CMP_R0_0: u32 = 0xe350_0000;
@@ -42,7 +42,7 @@ fn beq(over: u32) -> u32 {
 #[test]
 fn straight_on_is_hot_if_nothing_is_known() {
     let words = [CMP_R0_0, beq(2), MOV_R0_1, BX_LR, MOV_R0_1, BX_LR];
-    let trace = hot_trace(&function(&words, &[]), &[]);
+    let trace = hot_trace(&Guide::of(&function(&words, &[])));
     assert_eq!((trace.places, trace.end), (vec![0, 1, 2, 3], End::Return));
     assert_eq!((trace.exits.len(), trace.exits[0].at, trace.exits[0].is_taken), (1, 1, false));
     // Who leaves writes r0 before it returns it: only what the caller keeps is live.
@@ -67,16 +67,17 @@ fn the_user_says_what_is_cold() {
 fn a_loop_is_passed_once() {
     // 1: subs r0, r0, #1; bne 1; bx lr
     let words = [MOV_R0_1, 0xe250_0001, 0x1aff_fffd, BX_LR];
-    let trace = hot_trace(&function(&words, &[]), &[]);
+    let trace = hot_trace(&Guide::of(&function(&words, &[])));
     assert_eq!((trace.places, trace.end), (vec![0, 1, 2, 3], End::Return));
     // b to itself
-    let trace = hot_trace(&function(&[MOV_R0_1, 0xeaff_fffe], &[]), &[]);
+    let trace = hot_trace(&Guide::of(&function(&[MOV_R0_1, 0xeaff_fffe], &[])));
     assert_eq!((trace.places, trace.end), (vec![0, 1], End::Loop));
 }
 
 fn audited(words: &[u32]) -> Timed {
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
-    time_path(&function(words, &[]), &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions")
+    let function = function(words, &[]);
+    time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions")
 }
 
 /// The smallest licence that shortens the wait of the instruction at `at`, the cycles before and after.
@@ -166,7 +167,7 @@ fn registers_that_an_order_needs() {
     // ldr r1, [r0]; add r2, r1, #1; ldr r3, [r0, #4]; add r0, r3, r2; bx lr
     let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe590_3004, 0xe083_0002, BX_LR];
     let function = function(&words, &[]);
-    let trace = hot_trace(&function, &[]);
+    let trace = hot_trace(&Guide::of(&function));
     // The caller's eight saved registers and its return address stay alive throughout.
     let kept = 9;
     // r0 and then r3, r2, and r1, which might be the upper half of a result.

@@ -202,7 +202,7 @@ fn a_path_ends_at_a_call_that_dwarf_says_never_returns() {
         let function = decoded.function;
         let last = function.instructions.iter().position(|it| it.flow == Flow::LastCall).unwrap_or_else(|| panic!("{cpu}: no last call"));
         assert_eq!(function.callees.get(&function.instructions[last].address).map(String::as_str), Some("leave"));
-        let trace = audit::facts::trace::hot_trace(&function, &[]);
+        let trace = audit::facts::trace::hot_trace(&audit::facts::trace::Guide::of(&function));
         assert!(!trace.places.contains(&last), "{cpu}: the way to it is the cold one");
         assert_eq!(trace.end, audit::facts::trace::End::Return, "{cpu}");
     }

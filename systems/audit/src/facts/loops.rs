@@ -20,7 +20,7 @@ use petgraph::visit::DfsPostOrder;
 
 use crate::decode::code::{Delay, Flow};
 use crate::facts::liveness::Liveness;
-use crate::facts::trace::{End, Trace, cold_places, step};
+use crate::facts::trace::{End, Guide, Trace, step};
 use crate::program::function::Function;
 
 /// A loop, as places in the function's instructions.
@@ -36,12 +36,13 @@ pub struct Loop {
     pub depth: usize,
     /// Another loop lies on its path, which the path passes once.
     pub has_inner: bool,
+    /// Rounds each time that it is entered, if that was recorded.
+    pub rounds: Option<f64>,
 }
 
 /// All loops that are not cold, by their heads.
-pub fn loops(function: &Function, cold: &[String]) -> Vec<Loop> {
+pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     let n = function.instructions.len();
-    let is_cold = cold_places(function, cold);
     let edges = edges(function);
     let mut before = vec![Vec::new(); n];
     edges.iter().for_each(|(from, to)| before[*to].push(*from));
@@ -59,10 +60,12 @@ pub fn loops(function: &Function, cold: &[String]) -> Vec<Loop> {
     }
     // The bodies of loops with one head are one loop.
     let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut backs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, head) in &edges {
         let is_back =
             order[from] <= order[head] && dominators.dominators(from.into()).is_some_and(|mut all| all.any(|it| it.index() == head));
-        if is_back && !is_cold[from] {
+        if is_back && !guide.is_cold(from) {
+            backs.entry(head).or_default().push(from);
             bodies.entry(head).or_default().extend(natural(&before, head, from));
         }
     }
@@ -70,16 +73,16 @@ pub fn loops(function: &Function, cold: &[String]) -> Vec<Loop> {
     let mut loops = Vec::new();
     for (&head, body) in &bodies {
         let around = bodies.iter().filter(|(other, it)| **other != head && it.contains(&head) && it.is_superset(body));
-        let Some(round) = round(function, &liveness, head, body, &is_cold) else { continue };
+        let Some(round) = round(function, &liveness, head, body, guide) else { continue };
         let has_inner =
             bodies.iter().any(|(other, it)| *other != head && body.contains(other) && body.is_superset(it) && round.places.contains(other));
-        loops.push(Loop { head, body: body.clone(), round, depth: around.count(), has_inner });
+        loops.push(Loop { head, body: body.clone(), round, depth: around.count(), has_inner, rounds: guide.rounds(head, &backs[&head]) });
     }
     loops
 }
 
 /// The path from the head back to it, if one way leads there.
-fn round(function: &Function, liveness: &Liveness, head: usize, body: &BTreeSet<usize>, is_cold: &[bool]) -> Option<Trace> {
+fn round(function: &Function, liveness: &Liveness, head: usize, body: &BTreeSet<usize>, guide: &Guide) -> Option<Trace> {
     let mut is_seen = BTreeSet::new();
     let mut places = Vec::new();
     let mut idx = head;
@@ -88,12 +91,13 @@ fn round(function: &Function, liveness: &Liveness, head: usize, body: &BTreeSet<
             return None;
         }
         places.push(idx);
-        let good = |it: usize| body.contains(&it) && !is_cold[it] && !is_seen.contains(&it);
-        // The way back to the head is taken where nothing else is left.
-        let (next, slot) = step(function, idx, |there, behind| match (good(there), good(behind)) {
-            (true, false) => true,
+        let is_open = |it: usize| body.contains(&it) && !is_seen.contains(&it);
+        // The way back to the head is taken where nothing else is left, and what is cold where the loop has nothing else.
+        let (next, slot) = step(function, idx, |there, behind| match (is_open(there), is_open(behind)) {
+            (true, true) => guide.is_taken(idx, there, behind, is_open),
+            (true, false) => !(behind == head && guide.is_cold(there)),
+            (false, true) => there == head && guide.is_cold(behind),
             (false, false) => there == head,
-            _ => false,
         });
         places.extend(slot);
         match next {

@@ -5,5 +5,6 @@ pub mod frame;
 pub mod hazards;
 pub mod liveness;
 pub mod loops;
+pub mod recorded;
 pub mod spills;
 pub mod trace;

@@ -12,6 +12,7 @@
 
 use crate::decode::code::{Delay, Flow};
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
+use crate::facts::recorded::Counts;
 use crate::program::function::Function;
 
 /// Functions that do not return, or only when something went wrong. A name of the compiler's
@@ -125,17 +126,67 @@ pub(crate) fn step(function: &Function, idx: usize, choose: impl Fn(usize, usize
     (next, (has_slot && is_done).then_some(idx + 1))
 }
 
-/// The hot trace from the function's first instruction on. `cold` are symbols that the user calls cold.
-pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
+/// Which way is the hot one.
+#[derive(Debug)]
+pub struct Guide<'a> {
+    function: &'a Function,
+    cold: &'a [String],
+    is_cold: Vec<bool>,
+    counts: Option<&'a Counts>,
+}
+
+impl<'a> Guide<'a> {
+    /// By a recording, if there is one, and where that says nothing by what is cold.
+    pub fn new(function: &'a Function, cold: &'a [String], counts: Option<&'a Counts>) -> Guide<'a> {
+        Guide { function, cold, is_cold: cold_places(function, cold), counts }
+    }
+
+    /// Does the hot way take the branch at `idx`, which leads `there`, or go on `behind` it? One that is not open is not gone.
+    pub(crate) fn is_taken(&self, idx: usize, there: usize, behind: usize, is_open: impl Fn(usize) -> bool) -> bool {
+        if !is_open(there) {
+            return false;
+        }
+        match self.counts.and_then(|it| it.ways(self.function, idx)) {
+            Some((taken, not)) if taken != not => taken > not || !is_open(behind),
+            _ => self.is_cold(behind) && !self.is_cold(there),
+        }
+    }
+
+    /// How many rounds a loop with this head and these edges back has each time that it is entered.
+    pub(crate) fn rounds(&self, head: usize, backs: &[usize]) -> Option<f64> {
+        let counts = self.counts?;
+        let back = |from: &usize| match counts.ways(self.function, *from) {
+            Some((taken, not)) => Some(if self.function.target(*from) == Some(head) { taken } else { not }),
+            None => Some(counts.runs(*from)),
+        };
+        let again = backs.iter().map(back).sum::<Option<u64>>()?;
+        let runs = counts.runs(head);
+        (runs > again).then(|| runs as f64 / (runs - again) as f64)
+    }
+
+    /// What is known of a function without a recording.
+    pub fn of(function: &'a Function) -> Guide<'a> {
+        Guide::new(function, &[], None)
+    }
+
+    /// All that can follow the instruction at `idx` is cold.
+    pub(crate) fn is_cold(&self, idx: usize) -> bool {
+        self.is_cold.get(idx).copied().unwrap_or(true)
+    }
+}
+
+/// The hot trace from the function's first instruction on.
+pub fn hot_trace(guide: &Guide) -> Trace {
+    let function = guide.function;
     let n = function.instructions.len();
-    let is_cold = cold_places(function, cold);
     let mut is_seen = vec![false; n];
     let mut places = Vec::new();
     let (mut idx, mut end, mut goes_on) = (0, End::Loop, None);
     while idx < n && !is_seen[idx] {
         is_seen[idx] = true;
         places.push(idx);
-        let (next, slot) = step(function, idx, |there, behind| is_hotter(there, behind, &is_cold, &is_seen));
+        // A way back into the path is a loop's: the path goes on behind the loop.
+        let (next, slot) = step(function, idx, |there, behind| guide.is_taken(idx, there, behind, |it| it < n && !is_seen[it]));
         if let Some(slot) = slot {
             is_seen[slot] = true;
             places.push(slot);
@@ -149,20 +200,13 @@ pub fn hot_trace(function: &Function, cold: &[String]) -> Trace {
             };
             break;
         };
-        if ends_here(function, idx, cold) {
+        if ends_here(function, idx, guide.cold) {
             end = End::Stop;
             break;
         }
         idx = next;
     }
     Trace::through(function, &Liveness::of(function), places, goes_on, end)
-}
-
-/// Of two ways, is the branch the hot one?
-fn is_hotter(there: usize, behind: usize, is_cold: &[bool], is_seen: &[bool]) -> bool {
-    let cold_behind = is_cold.get(behind).copied().unwrap_or(true);
-    // A way back into the path is a loop's: the path goes on behind the loop.
-    cold_behind && !is_cold[there] && !is_seen[there]
 }
 
 /// The instruction at `idx` calls a function that does not return.
@@ -178,7 +222,7 @@ fn is_cold_name(name: &str, cold: &[String]) -> bool {
 }
 
 /// For each instruction: all that can follow it is cold.
-pub(crate) fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
+fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
     let n = function.instructions.len();
     // A place is warm if some way from it returns or leaves for a place that is not cold.
     let mut is_warm = vec![false; n];

@@ -1,5 +1,6 @@
 //! Door: files in: programs as they are, C and assembly through a compiler; and source texts.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 
 use crate::decode::Isa;
+use crate::facts::recorded::Recorded;
 
 /// A compiler gets this long for one file.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -236,6 +238,18 @@ pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &B
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
     std::fs::read(path).map_err(|error| io_error("read", path, &error))
+}
+
+/// Reads what a program did when it ran; `base` is how far above the addresses of its file it was loaded.
+pub fn recorded(path: &Path, base: u64) -> Result<Recorded, ToolError> {
+    let file = std::fs::File::open(path).map_err(|error| io_error("open", path, &error))?;
+    let mut recorded = Recorded::new(base);
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(|error| io_error("read", path, &error))?;
+        recorded.line(&String::from_utf8_lossy(&line));
+    }
+    recorded.finish();
+    Ok(recorded)
 }
 
 /// The text of a source file that line tables name; none if it is not there.

@@ -20,7 +20,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Class, Flow};
 use crate::facts::frame::StackFrame;
 use crate::facts::loops::loops;
-use crate::facts::trace::{Trace, hot_trace};
+use crate::facts::trace::{Guide, Trace, hot_trace};
 use crate::program::function::Function;
 use crate::timing::beyond::{BeyondC, beyond_c};
 use crate::timing::depend::{Edge, Licence, dependences};
@@ -28,15 +28,6 @@ use crate::timing::licence::{Effort, Reached, reach};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, Timing, causes, time};
 use crate::timing::steady::{Steady, steady};
-
-/// What the user may set.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Symbols that are cold besides those that everybody knows.
-    pub cold: Vec<String>,
-    /// How much work an answer is worth.
-    pub effort: Effort,
-}
 
 /// Everything that is known about the time of one function.
 #[derive(Debug, Clone)]
@@ -110,23 +101,23 @@ pub struct Condition {
 }
 
 /// Times `function` on `core`. A function without instructions has no time.
-pub fn time_path(function: &Function, core: &Core, options: &Options) -> Option<Timed> {
+pub fn time_path(function: &Function, core: &Core, guide: &Guide, effort: Effort) -> Option<Timed> {
     if function.instructions.is_empty() {
         return None;
     }
     let frame = StackFrame::of(function);
-    let trace = hot_trace(function, &options.cold);
+    let trace = hot_trace(guide);
     let needs = Need::of_trace(function, &trace, core);
     let edges = dependences(function, &frame, &trace, core, Licence::default());
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, core);
     let waits = |at: usize| timing.stall_cycles[at] > 0;
     let causes = (0..needs.len()).map(|at| if waits(at) { causes(&needs, &edges, &timing, core, at) } else { Vec::new() }).collect();
-    let reached = reach(function, &frame, &trace, core, &needs, &timing, options.effort);
+    let reached = reach(function, &frame, &trace, core, &needs, &timing, effort);
     let cycles = count(&timing, &reached);
-    let beyond_c = (options.effort == Effort::Search).then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
+    let beyond_c = (effort == Effort::Search).then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
     let conditions = conditions(function, core, &trace);
-    let all_loops = if options.effort == Effort::Search { loops(function, &options.cold) } else { Vec::new() };
+    let all_loops = if effort == Effort::Search { loops(function, guide) } else { Vec::new() };
     let loops = all_loops.iter().map(|it| steady(function, &frame, core, it)).collect();
     Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, loops, edges })
 }

@@ -38,6 +38,8 @@ pub struct Steady {
     pub depth: usize,
     /// An inner loop is passed once.
     pub has_inner: bool,
+    /// Rounds each time that it is entered, if that was recorded.
+    pub rounds: Option<f64>,
     /// Cycles from the start of a round to that of the next.
     pub cycles: f64,
     /// What no order of the instructions beats.
@@ -95,7 +97,15 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
         let why: Vec<String> = causes.map(|it| path.cause(at % n, &it)).collect();
         waits.push(Wait { at: at % n, cycles: timing.stall_cycles[at], why: why.join("; ") });
     }
-    Steady { waits, cycles, bound: bound(&needs, &edges, core), round: it.round.clone(), depth: it.depth, has_inner: it.has_inner }
+    Steady {
+        waits,
+        cycles,
+        bound: bound(&needs, &edges, core),
+        round: it.round.clone(),
+        depth: it.depth,
+        has_inner: it.has_inner,
+        rounds: it.rounds,
+    }
 }
 
 /// An order between instructions of one round, or of one and the next.

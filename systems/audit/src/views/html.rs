@@ -9,7 +9,7 @@ use crate::finding::{Finding, Kind};
 use crate::timing::depend::Why;
 use crate::timing::stalls;
 use crate::views::loops;
-use crate::views::text::{Sources, View};
+use crate::views::text::{self, Sources, View};
 
 /// The page.
 pub fn html(audit: &Audit, sources: &Sources, view: &View) -> String {
@@ -81,6 +81,10 @@ fn numbers(audit: &Audit) -> String {
             html += &format!("<p class=\"keys\">{keys}<span class=\"key other\">other findings</span></p>\n");
         }
         None => html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n",
+    }
+    let path = text::path(audit);
+    if !path.is_empty() {
+        html += &format!("<p>{}.</p>\n", escape(path.trim_end()));
     }
     if let Some(missing) = audit.missing_lines {
         html += &format!("<p>No source lines: {}.</p>\n", escape(missing));

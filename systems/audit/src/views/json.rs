@@ -19,6 +19,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "kind": "model",
         "instructions": audit.function.instructions.len(),
         "hot_instructions": audit.trace.places.len(),
+        "path": audit.path,
         "issue_cycles": cycles.map(|it| it.issue_cycles),
         "stall_cycles": cycles.map(|it| it.stall_cycles),
         "total_cycles": cycles.map(|it| it.total_cycles),

@@ -38,9 +38,10 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
     /// Longer chains are named by their ends.
     const CHAIN_MAX: usize = 4;
     let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
+    let rounds = it.rounds.map_or(String::new(), |it| format!(", {it:.1} rounds each time"));
     let nested = if it.depth > 0 { format!(", inside {}", count(it.depth, "other loop")) } else { String::new() };
     let mut lines = vec![format!(
-        "loop at {}: {} cycles a round of {}{inner}{nested} [model {}]",
+        "loop at {}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
         place(audit, it),
         cycles(it.cycles),
         count(it.round.places.len(), "instruction"),
@@ -101,6 +102,7 @@ pub fn json(audit: &Audit) -> Value {
             "depth": it.depth,
             "has_inner": it.has_inner,
             "instructions": it.round.places.len(),
+            "rounds": it.rounds,
             "cycles": it.cycles,
             "bound": {
                 "total": it.bound.total,

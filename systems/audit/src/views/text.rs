@@ -74,10 +74,22 @@ fn head(audit: &Audit) -> String {
         }
         None => text += "\nno cycles: this machine reorders instructions, and no model here says when one waits\n",
     }
+    text += &path(audit);
     if let Some(missing) = audit.missing_lines {
         text += &format!("no source lines: {missing}\n");
     }
     text
+}
+
+/// What chose the path; nothing if that is as always.
+pub(super) fn path(audit: &Audit) -> String {
+    let Some(recorded) = &audit.path.recorded else { return String::new() };
+    let share = audit.path.least_share.map_or(String::new(), |it| {
+        let n = count(audit.path.branches, "branch");
+        let n = if audit.path.branches == 1 { n } else { format!("{} branches", audit.path.branches) };
+        format!("; of {n} on it the least sure goes this way in {:.0} % of its runs", 100.0 * it)
+    });
+    format!("path as recorded ({recorded}){share}\n")
 }
 
 /// Words that are shown as such, because nothing else is known of them.

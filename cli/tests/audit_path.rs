@@ -1,0 +1,132 @@
+//! `meanwhile audit --path`: the hot path as a run of the program took it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// One way divides by 7 (a product with a constant), the other multiplies by 3 (an addition of twice the value). Which one
+/// runs, the first argument decides.
+const SOURCE: &str = "\
+#include <stdlib.h>
+int sum;
+__attribute__((noinline)) int step(int x)
+{
+    if (x & 1) {
+        sum += 3 * x;
+        sum ^= 5;
+    } else
+        sum -= x / 7;
+    for (int i = 0; i < (x & 3); i++)
+        sum += i * x;
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int odd = argc > 1;
+    for (int i = 0; i < 500; i++)
+        step(2 * i + (i % 10 == 0 ? !odd : odd));
+    return 0;
+}
+";
+
+fn run(folder: &Path, program: &str, args: &[&str]) -> Output {
+    let ran = Command::new(program).args(args).current_dir(folder).output();
+    let ran = ran.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(ran.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    ran
+}
+
+/// The program, statically linked for AArch64.
+fn built(flags: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fs::write(folder.path().join("p.c"), SOURCE).expect("a scratch file");
+    run(folder.path(), "aarch64-linux-gnu-gcc", &[&["-O1", "-g", "-static", "p.c", "-o", "p"], flags].concat());
+    folder
+}
+
+fn audit(folder: &Path, path: &[&str]) -> Output {
+    let args = [&["audit", "p", "--function", "step", "--cpu", "cortex-a53"], path].concat();
+    Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(args).current_dir(folder).output().expect("the binary runs")
+}
+
+fn json(folder: &Path, path: &[&str]) -> Value {
+    let ran = audit(folder, &[path, &["--json"]].concat());
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    serde_json::from_slice(&ran.stdout).expect("JSON")
+}
+
+fn text(folder: &Path, path: &[&str]) -> String {
+    let ran = audit(folder, path);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).expect("text")
+}
+
+#[test]
+fn qemus_log_of_blocks_chooses_the_path() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", "./p"]);
+    run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "odd.log", "./p", "odd"]);
+    let (even, odd) = (text(folder, &["--path", "even.log"]), text(folder, &["--path", "odd.log"]));
+    assert!(even.contains("smull") && !even.contains("w0, lsl #1"), "{even}");
+    assert!(odd.contains("w0, lsl #1") && !odd.contains("smull"), "{odd}");
+    assert!(even.contains("path as recorded (") && even.contains(" blocks)"), "{even}");
+    let path = &json(folder, &["--path", "even.log"])["path"];
+    // Nine tenths of the calls are even; half of these pass the loop by.
+    assert!(path["branches"].as_u64() >= Some(2) && path["least_share"].as_f64() >= Some(0.4), "{path}");
+    // x & 3 is 2 for the 250 odd i, 1 for the 50 odd values, and 0 for the others, which do not enter the loop.
+    assert_eq!(json(folder, &["--path", "even.log"])["loops"][0]["rounds"].as_f64(), Some(550.0 / 300.0));
+    let plain = json(folder, &[]);
+    assert_eq!((&plain["path"]["recorded"], &plain["loops"][0]["rounds"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_list_of_addresses_and_a_moved_program() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", "-singlestep", "./p"]);
+    // With one instruction a block the log is a trace of instructions, here as a debugger lists it, 0x10000 further on.
+    let log = fs::read_to_string(folder.join("even.log")).expect("the log");
+    let addresses = log.lines().filter_map(|it| u64::from_str_radix(it.split(['[', '/']).nth(2)?, 16).ok());
+    let list: String = addresses.enumerate().map(|(nth, it)| format!("-{nth:010} | P:{:#010x} ptrace\n", it + 0x1_0000)).collect();
+    fs::write(folder.join("list.txt"), list).expect("a scratch file");
+    let moved = text(folder, &["--path", "list.txt", "--path-base", "0x10000"]);
+    assert!(moved.contains("smull") && moved.contains(" instructions)"), "{moved}");
+    let ran = audit(folder, &["--path", "list.txt"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert!(said.contains("did not run in the recording") && said.contains("--path-base"), "{said}");
+}
+
+#[test]
+fn counts_of_lines_choose_the_path() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    let count = |line: usize| match line {
+        5 => "500",
+        6 | 7 => "#####",
+        9 => "500*",
+        10..=12 => "500",
+        _ => "-",
+    };
+    let lines: String = SOURCE.lines().enumerate().map(|(nth, it)| format!("{:>9}:{:>5}:{it}\n", count(nth + 1), nth + 1)).collect();
+    fs::write(folder.join("p.c.gcov"), format!("        -:    0:Source:p.c\n{lines}")).expect("a scratch file");
+    let even = text(folder, &["--path", "p.c.gcov"]);
+    assert!(even.contains("smull") && !even.contains("w0, lsl #1"), "{even}");
+    assert!(even.contains("counts of"), "{even}");
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    fs::write(folder.join("empty.txt"), "nothing to see\n").expect("a scratch file");
+    for (path, part) in [("empty.txt", "holds no addresses"), ("missing.log", "there is no file")] {
+        let ran = audit(folder, &["--path", path]);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{said}");
+        assert!(said.contains(part), "{said}");
+    }
+}

@@ -1,0 +1,292 @@
+//! What a program did when it ran: how often each instruction was done and each branch taken, from a recording.
+//!
+//! ```text
+//! Trace 0: 0x7f.. [0000000000000000/0000000000400580/.. qemu -d exec,nochain: blocks, by their first address
+//! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples
+//! -0000000123 | P:0x00400580 ..                         a debugger's list: the first address of a line
+//!       12:    7:  if (x)                               gcov: lines of the source
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::decode::code::{Delay, Flow};
+use crate::program::function::Function;
+
+/// What kind of text was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// First addresses of blocks that run to their branch.
+    Blocks,
+    /// Addresses of instructions.
+    Instructions,
+    /// Counts of source lines.
+    Lines,
+}
+
+/// A recording, read line by line.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    kind: Option<Kind>,
+    /// Which address came behind which, and how often.
+    pairs: BTreeMap<(u64, u64), u64>,
+    last: Option<u64>,
+    n_addresses: u64,
+    /// Counts by file and line.
+    lines: HashMap<(String, u32), u64>,
+    source: String,
+    /// Subtracted from each address.
+    base: u64,
+}
+
+impl Recorded {
+    /// An empty recording of a program that was loaded `base` bytes above the addresses in its file.
+    pub fn new(base: u64) -> Recorded {
+        Recorded { base, ..Recorded::default() }
+    }
+
+    /// Reads one line; one without an address says nothing.
+    pub fn line(&mut self, text: &str) {
+        if let Some((count, line, rest)) = gcov(text) {
+            self.kind.get_or_insert(Kind::Lines);
+            if line == 0 {
+                if let Some(source) = rest.strip_prefix("Source:") {
+                    self.source = source.to_owned();
+                }
+            } else if let Some(count) = count {
+                *self.lines.entry((self.source.clone(), line)).or_default() += count;
+            }
+            return;
+        }
+        let (kind, address) = match block(text) {
+            Some(address) => (Kind::Blocks, Some(address)),
+            None => (Kind::Instructions, listed(text)),
+        };
+        let Some(address) = address else { return };
+        if self.n_addresses == 0 {
+            self.kind = Some(kind);
+        } else if self.kind != Some(kind) {
+            return;
+        }
+        let address = address.wrapping_sub(self.base);
+        if let Some(last) = self.last.replace(address) {
+            *self.pairs.entry((last, address)).or_default() += 1;
+        }
+        self.n_addresses += 1;
+    }
+
+    /// Ends the recording: what came last leads nowhere.
+    pub fn finish(&mut self) {
+        if let Some(last) = self.last.take() {
+            *self.pairs.entry((last, u64::MAX)).or_default() += 1;
+        }
+    }
+
+    /// What was read, in words.
+    pub fn what(&self) -> String {
+        match self.kind {
+            Some(Kind::Blocks) => format!("{} blocks", self.n_addresses),
+            Some(Kind::Instructions) => format!("{} instructions", self.n_addresses),
+            Some(Kind::Lines) => format!("counts of {} lines", self.lines.len()),
+            None => "nothing".to_owned(),
+        }
+    }
+
+    /// Nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_none() || self.pairs.is_empty() && self.lines.is_empty()
+    }
+
+    /// The lowest and highest address.
+    pub fn range(&self) -> Option<(u64, u64)> {
+        Some((self.pairs.first_key_value()?.0.0, self.pairs.last_key_value()?.0.0))
+    }
+}
+
+/// The address of a block in QEMU's log of executed blocks.
+fn block(text: &str) -> Option<u64> {
+    let inside = text.strip_prefix("Trace ")?.split_once('[')?.1;
+    let mut fields = inside.split([']', '/']);
+    u64::from_str_radix(fields.nth(1)?, 16).ok()
+}
+
+/// Count, line and text of a line of gcov; no count where there is no code.
+fn gcov(text: &str) -> Option<(Option<u64>, u32, &str)> {
+    let (count, rest) = text.split_once(':')?;
+    let (line, rest) = rest.split_once(':')?;
+    let (count, line) = (count.trim(), line.trim().parse().ok()?);
+    let never = !count.is_empty() && count.bytes().all(|it| matches!(it, b'#' | b'=' | b'%' | b'$'));
+    let counted = count.trim_end_matches('*').parse().ok();
+    (count == "-" || never || counted.is_some()).then_some((if never { Some(0) } else { counted }, line, rest))
+}
+
+/// The first address of a line of a debugger's list or of `perf script`: the first number that is marked as one, else the
+/// one behind the event, else the first that looks like one.
+fn listed(text: &str) -> Option<u64> {
+    const DIGITS_MIN: usize = 4;
+    let words: Vec<&str> = text.split(|it: char| it.is_whitespace() || it == '|' || it == ',').filter(|it| !it.is_empty()).collect();
+    let marked = |it: &&str| u64::from_str_radix(it.rsplit(':').next()?.strip_prefix("0x")?, 16).ok();
+    let plain = |it: &&str| u64::from_str_radix(it.trim_end_matches(':'), 16).ok().filter(|_| it.len() >= DIGITS_MIN);
+    let event = words.iter().rposition(|it| it.ends_with(':')).filter(|it| *it > 0).and_then(|it| words.get(it + 1));
+    words.iter().find_map(marked).or_else(|| event.and_then(plain)).or_else(|| words.iter().find_map(plain))
+}
+
+/// How often the instructions of one function were done.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    runs: Vec<u64>,
+    /// Of conditional branches: taken, and not.
+    ways: HashMap<usize, (u64, u64)>,
+    /// Instructions that control comes to in one way only.
+    has_one_way: Vec<bool>,
+}
+
+impl Counts {
+    /// What a recording says of a function; none if nothing of it ran.
+    pub fn of(function: &Function, recorded: &Recorded) -> Option<Counts> {
+        let n = function.instructions.len();
+        let mut counts = Counts { runs: vec![0; n], ways: HashMap::new(), has_one_way: one_way(function) };
+        match recorded.kind? {
+            Kind::Lines => counts.lines(function, recorded),
+            Kind::Blocks => counts.pairs(function, recorded, true),
+            Kind::Instructions => counts.pairs(function, recorded, false),
+        }
+        counts.runs.iter().any(|it| *it > 0).then_some(counts)
+    }
+
+    fn lines(&mut self, function: &Function, recorded: &Recorded) {
+        let same = |a: &str, b: &str| a == b || a.rsplit('/').next() == b.rsplit('/').next();
+        for (runs, frames) in self.runs.iter_mut().zip(&function.frames) {
+            let Some(frame) = frames.first() else { continue };
+            let found = recorded.lines.iter().find(|((file, line), _)| *line == frame.line && same(file, &frame.file));
+            *runs = found.map_or(0, |(_, count)| *count);
+        }
+    }
+
+    fn pairs(&mut self, function: &Function, recorded: &Recorded, are_blocks: bool) {
+        let (mut n_near, mut n_far) = (0u64, 0u64);
+        let mut ways: HashMap<usize, (u64, u64)> = HashMap::new();
+        let (Some(first), Some(end)) = (function.instructions.first(), function.instructions.last()) else { return };
+        for (&(from, to), &n) in recorded.pairs.range((first.address, 0)..=(end.address, u64::MAX)) {
+            let Some(mut idx) = function.at(from) else { continue };
+            // A block runs to its branch, or to where the next begins.
+            loop {
+                self.runs[idx] += n;
+                let instruction = &function.instructions[idx];
+                let behind = instruction.address + u64::from(instruction.length);
+                if !are_blocks || instruction.flow != Flow::Next || behind == to || idx + 1 >= self.runs.len() {
+                    break;
+                }
+                idx += 1;
+            }
+            let instruction = &function.instructions[idx];
+            let place = behind(function, idx);
+            if are_blocks && place == idx + 2 {
+                self.runs[idx + 1] += n;
+            }
+            let last = &function.instructions[place - 1];
+            let behind = last.address + u64::from(last.length);
+            let is_taken = function.target(idx).is_some_and(|it| function.instructions[it].address == to);
+            if let Flow::Branch { is_conditional: true, .. } = instruction.flow {
+                let way = ways.entry(idx).or_default();
+                if behind == to {
+                    way.1 += n;
+                } else if is_taken {
+                    way.0 += n;
+                }
+            }
+            let leaves = instruction.flow != Flow::Next && !matches!(instruction.flow, Flow::Branch { .. });
+            if behind == to || is_taken || leaves { n_near += n } else { n_far += n }
+        }
+        // What does not follow each other is a sample of the time, and says nothing of ways.
+        if are_blocks || n_near >= n_far {
+            self.ways = ways;
+        }
+    }
+
+    /// How often the conditional branch at `idx` went where it leads, and how often straight on; none if that is not known.
+    pub fn ways(&self, function: &Function, idx: usize) -> Option<(u64, u64)> {
+        if let Some(ways) = self.ways.get(&idx).filter(|(taken, not)| taken + not > 0) {
+            return Some(*ways);
+        }
+        let (there, behind) = (function.target(idx)?, behind(function, idx));
+        let runs = |it: usize| self.runs.get(it).copied();
+        let ways = if self.has_one_way.get(behind).copied()? {
+            (self.runs[idx].saturating_sub(runs(behind)?), runs(behind)?)
+        } else if self.has_one_way[there] {
+            (runs(there)?, self.runs[idx].saturating_sub(runs(there)?))
+        } else {
+            (runs(there)?, runs(behind)?)
+        };
+        (ways.0 + ways.1 > 0).then_some(ways)
+    }
+
+    /// How often the instruction at `idx` was done.
+    pub fn runs(&self, idx: usize) -> u64 {
+        self.runs[idx]
+    }
+}
+
+/// The place behind an instruction and its delay slot.
+fn behind(function: &Function, idx: usize) -> usize {
+    let has_slot = function.instructions[idx].delay != Delay::None && idx + 1 < function.instructions.len();
+    idx + 1 + usize::from(has_slot)
+}
+
+/// For each instruction: control comes to it from the one before only, or by one branch only.
+fn one_way(function: &Function) -> Vec<bool> {
+    let n = function.instructions.len();
+    let mut ways = vec![0; n];
+    for (idx, instruction) in function.instructions.iter().enumerate() {
+        let goes_on =
+            !matches!(instruction.flow, Flow::Branch { is_conditional: false, .. } | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop);
+        if goes_on && behind(function, idx) < n {
+            ways[behind(function, idx)] += 1;
+        }
+        if let Some(to) = function.target(idx) {
+            ways[to] += 1;
+        }
+    }
+    ways.iter().map(|it| *it == 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_each_kind() {
+        let log = "Trace 0: 0x7f95bfc00100 [0000000001009331/0000000000400580/00000001/00000200] _start";
+        assert_eq!(block(log), Some(0x40_0580));
+        assert_eq!(block("Trace 0: 0x7f95"), None);
+        // Debuggers, perf, plain lists: the first address, whatever numbers stand before it.
+        for (text, address) in [
+            ("-0000000123 | P:0x00400580  ptrace  main+0x10", Some(0x40_0580)),
+            ("main 4711 [001] 10.500: 1 instructions:u: 400580 main+0x0 (/tmp/p)", Some(0x40_0580)),
+            ("  ffffffc008a01230 schedule+0x10 ([kernel.kallsyms])", Some(0xffff_ffc0_08a0_1230)),
+            ("0x8000", Some(0x8000)),
+            ("400580: 52800000 mov w0, #0", Some(0x40_0580)),
+            ("no address here", None),
+            ("", None),
+        ] {
+            assert_eq!(listed(text), address, "{text}");
+        }
+        assert_eq!(gcov("      12*:    7:  if (x)"), Some((Some(12), 7, "  if (x)")));
+        assert_eq!(gcov("    #####:    8:  y();"), Some((Some(0), 8, "  y();")));
+        assert_eq!(gcov("        -:    9:}"), Some((None, 9, "}")));
+        assert_eq!(gcov("main 4711 10.5: 1 instructions: 400580"), None);
+    }
+
+    #[test]
+    fn random_lines_are_read_or_not_but_never_fatal() {
+        let mut recorded = Recorded::new(0x1000);
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..20_000 {
+            let words =
+                ["Trace ", "[", "/", "0x", "ffff", "-", ":", " 7:", "#####", "\u{fffd}", "|", "P:", "400580", "\t", "99999999999999999999"];
+            let text: String = (0..rng.usize(0..9)).map(|_| words[rng.usize(0..words.len())]).collect();
+            recorded.line(&text);
+        }
+        recorded.finish();
+        assert!(!recorded.what().is_empty());
+    }
+}

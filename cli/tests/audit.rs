@@ -389,3 +389,59 @@ fn lines_that_the_assembler_does_not_know_are_named_and_nothing_is_concluded_acr
         assert!(text.starts_with("line 5: `frobnicate 1` is not assembled: "), "{cpu}: {text}");
     }
 }
+
+/// C++ with two functions of one name, one that is inlined everywhere, as an archive of two members.
+fn archive(folder: &Path) {
+    let ring = "namespace ring {\nstatic inline int next(int at) { return (at + 1) & 63; }\n__attribute__((noinline)) int push(int at) \
+                { return next(at) * 3; }\n__attribute__((noinline)) int push(long at) { return next(int(at)) * 5; }\n}\n\
+                int vfs_read(int x) { return ring::push(x) + 1; }\n";
+    fs::write(folder.join("ring.cc"), ring).expect("a scratch file");
+    fs::write(folder.join("vfs.cc"), "int vfs_write(int x) { return x * 9; }\n").expect("a scratch file");
+    let run = |program: &str, args: &[&str]| {
+        let ran = Command::new(program).args(args).current_dir(folder).status().expect("the tool runs");
+        assert!(ran.success(), "{program} {args:?}");
+    };
+    for name in ["ring", "vfs"] {
+        let (source, made) = (format!("{name}.cc"), format!("{name}.o"));
+        run("clang-19", &["--target=aarch64-linux-gnu", "-ffreestanding", "-O2", "-g", "-c", &source, "-o", &made]);
+    }
+    run("llvm-ar-19", &["rc", "libfs.a", "ring.o", "vfs.o"]);
+}
+
+#[test]
+fn functions_are_named_as_their_sources_have_them() {
+    let folder = folder();
+    let folder = folder.path();
+    archive(folder);
+    let cpu = ["--cpu", "cortex-a53"];
+    let shown = |file: &str, name: &str| ok(folder, &[&[file, "--function", name], &cpu[..]].concat());
+    assert!(shown("ring.o", "ring::push(long)").starts_with("ring::push(long) on cortex-a53"));
+    assert!(shown("ring.o", "vfs_*").contains("bl ring::push(int)") || shown("ring.o", "vfs_*").contains("b ring::push(int)"));
+    // A line is in the function that it was written in and where that was inlined.
+    assert!(shown("ring.o", "ring.cc:6").starts_with("vfs_read(int) on cortex-a53"));
+    let refused = |file: &str, name: &str| refused(folder, &[&[file, "--function", name], &cpu[..]].concat(), 1);
+    let said = refused("ring.o", "ring::push");
+    assert!(said.contains("2 functions `ring::push`") && said.contains("ring::push(int)") && said.contains("ring::push(long)"), "{said}");
+    let said = refused("ring.o", "ring.cc:2");
+    assert!(said.contains("2 functions") && said.contains("--all-functions"), "{said}");
+    let said = refused("ring.o", "next");
+    let said: String = said.split_whitespace().filter(|it| *it != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.contains("no code of its own") && said.contains("ring::push(int)`") && said.contains("--pivot next"), "{said}");
+    assert!(refused("ring.o", "ring.cc:99").contains("no code comes from line 99"));
+}
+
+#[test]
+fn an_archive_is_all_its_members() {
+    let folder = folder();
+    let folder = folder.path();
+    archive(folder);
+    let args = ["libfs.a", "--all-functions", "--cpu", "cortex-a53"];
+    let table: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(table["functions"].as_array().map(Vec::len), Some(4), "{table}");
+    let some: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--function", "vfs_*", "--json"]].concat())).expect("JSON");
+    assert_eq!(some["functions"].as_array().map(Vec::len), Some(2), "{some}");
+    assert!(ok(folder, &["libfs.a", "--function", "vfs_write", "--cpu", "cortex-a53"]).starts_with("vfs_write(int) on"));
+    fs::write(folder.join("cut.a"), &fs::read(folder.join("libfs.a")).expect("the archive")[..700]).expect("a scratch file");
+    let said = refused(folder, &["cut.a", "--all-functions", "--cpu", "cortex-a53"], 1);
+    assert!(said.contains("damaged"), "{said}");
+}

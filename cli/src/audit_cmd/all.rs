@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use audit::audit::{Summary, summary};
+use audit::program::names::{Found, find, shown};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -10,28 +11,28 @@ use super::options::{How, Loaded};
 use crate::output::{Failure, Output};
 
 /// Runs the command.
-pub fn run(loaded: &Loaded, how: &How, out: &mut Output) -> Result<(), Failure> {
+pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let Some(core) = how.core(&loaded.cpu) else {
         let help = "--spills counts what was spilled; --function shows one function without cycles";
         return Err(Failure::user(format!("`{}` reorders instructions: no model here says when one waits", loaded.cpu), Some(help)));
     };
     let mut rows: Vec<Summary> = Vec::new();
     let mut refused = Vec::new();
-    for symbol in &loaded.program.symbols {
-        match summary(&loaded.program, symbol, &core, &how.cold) {
+    for (program, symbol) in chosen(loaded, function)? {
+        match summary(program, symbol, &core, &how.cold) {
             Ok(found) => rows.extend(found),
             Err(error) => refused.push(error.message),
         }
     }
     rows.sort_by_key(|it| (Reverse(above(it)), Reverse(it.cycles.stall_cycles), it.address));
     let n_all = rows.len();
-    let shown = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
+    let listed = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
     let columns = ["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
     let note = format!("cycles of the hot path on {}; the bound is the polynomial one", loaded.cpu);
     let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
-    for it in shown {
+    for it in listed {
         table.push(vec![
-            Cell::words(&it.name),
+            Cell::words(shown(&it.name)),
             Cell::number(it.n_instructions),
             Cell::number(it.cycles.instructions),
             Cell::number(it.cycles.total_cycles),
@@ -41,8 +42,8 @@ pub fn run(loaded: &Loaded, how: &How, out: &mut Output) -> Result<(), Failure> 
         ]);
     }
     out.text(&table.terminal(None));
-    if shown.len() < n_all {
-        out.line(&format!("{} more functions; --limit shows more", n_all - shown.len()));
+    if listed.len() < n_all {
+        out.line(&format!("{} more functions; --limit shows more", n_all - listed.len()));
     }
     for message in refused.iter().take(5) {
         out.warning(message);
@@ -50,7 +51,7 @@ pub fn run(loaded: &Loaded, how: &How, out: &mut Output) -> Result<(), Failure> 
     if refused.len() > 5 {
         out.warning(&format!("{} more functions could not be read", refused.len() - 5));
     }
-    let functions: Vec<Value> = shown
+    let functions: Vec<Value> = listed
         .iter()
         .map(|it| {
             json!({
@@ -66,12 +67,18 @@ pub fn run(loaded: &Loaded, how: &How, out: &mut Output) -> Result<(), Failure> 
             })
         })
         .collect();
-    out.object(
-        &json!({"ok": true, "file": loaded.program.name, "cpu": loaded.cpu, "kind": "model", "functions": functions, "refused": refused}),
-    );
+    out.object(&json!({"ok": true, "file": loaded.name, "cpu": loaded.cpu, "kind": "model", "functions": functions, "refused": refused}));
     Ok(())
 }
 
 fn above(it: &Summary) -> u32 {
     it.cycles.total_cycles - it.cycles.lower_bound.total
+}
+
+/// The functions that were named, or all.
+pub fn chosen<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Vec<Found<'a>>, Failure> {
+    match function {
+        Some(name) => find(&loaded.programs, name).map_err(|error| Failure::User(vec![error])),
+        None => Ok(loaded.programs.iter().flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol))).collect()),
+    }
 }

@@ -31,8 +31,8 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
-    /// Print each function in few numbers, the worst first.
-    #[arg(long, conflicts_with_all = ["function", "spills"])]
+    /// Print each function in few numbers, the worst first; with --function those that it means.
+    #[arg(long, conflicts_with_all = ["spills"])]
     all_functions: bool,
     /// Count stores and reloads of spilled values instead.
     #[arg(long)]
@@ -98,7 +98,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return spills::run(&loaded, function, out);
     }
     if args.all_functions {
-        return all::run(&loaded, &args.how, out);
+        return all::run(&loaded, &args.how, function, out);
     }
     let recorded = match &args.path {
         Some(path) => Some(recorded(path, args.path_base)?),

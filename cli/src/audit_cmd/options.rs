@@ -15,10 +15,11 @@ use crate::output::Failure;
 /// Which code.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// C (.c), assembly (.s, .S), or a compiled ELF file; `-` for assembly on standard input.
+    /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for assembly on standard input.
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
-    /// The function; needed if the file has several. NAME@ADDRESS chooses between equal names.
+    /// The function; needed if the file has several: a symbol, a name of C++ or Rust, a pattern such as `vfs_*`, or FILE:LINE.
+    /// NAME@ADDRESS chooses between equal names.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }
@@ -53,8 +54,10 @@ pub struct How {
 /// A program that was loaded, and for which machine.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The program.
-    pub program: Program,
+    /// The program, or the members of an archive.
+    pub programs: Vec<Program>,
+    /// Its name, for messages.
+    pub name: String,
     /// The file.
     pub path: PathBuf,
     /// The machine.
@@ -137,19 +140,25 @@ impl How {
                 made.map_err(Failure::tool)?
             }
         };
-        let program = Program::parse(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
+        let mut programs = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
+        let isa = match &wanted {
+            Some((_, sets)) => programs.iter().map(|it| it.isa).find(|it| sets.contains(it)).unwrap_or(programs[0].isa),
+            None => programs[0].isa,
+        };
+        programs.retain(|it| it.isa == isa);
         let cpu = match wanted {
-            Some((cpu, sets)) if sets.contains(&program.isa) => cpu,
+            Some((cpu, sets)) if sets.contains(&isa) => cpu,
             Some((cpu, sets)) => {
-                let code = program.isa.name();
+                let code = isa.name();
                 let machine = sets.iter().map(|it| it.name()).collect::<Vec<_>>().join(" and ");
-                let fitting = fitting(program.isa).map(|it| format!("--cpu {it} fits"));
+                let fitting = fitting(isa).map(|it| format!("--cpu {it} fits"));
                 return Err(Failure::user(format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"), fitting.as_deref()));
             }
-            None => fitting(program.isa)
-                .ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", program.isa.name()), None))?,
+            None => {
+                fitting(isa).ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", isa.name()), None))?
+            }
         };
-        Ok(Loaded { program, path: path.to_owned(), cpu, build, skipped })
+        Ok(Loaded { programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::facts::recorded::Recorded;
-use audit::program::Symbol;
+use audit::program::names::{Found, choices};
 use audit::program::toolchain::{self, Skipped};
 use audit::timing::licence::Effort;
 use audit::views::html::html;
@@ -14,6 +14,7 @@ use audit::views::text::{Sources, text};
 use serde_json::json;
 
 use super::Format;
+use super::all::chosen;
 use super::options::{How, Loaded};
 use super::verify::verify;
 use crate::output::{Failure, Output};
@@ -52,10 +53,10 @@ fn unknown(skipped: &[Skipped]) -> String {
 
 /// The audit of the function that the user means.
 pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<Recorded>) -> Result<Audit, Failure> {
-    let symbol = meant(loaded, function)?;
+    let (program, symbol) = meant(loaded, function)?;
     let core = how.core(&loaded.cpu);
     let options = Options { cold: how.cold.clone(), effort: Effort::Search, recorded };
-    let audited = audit(&loaded.program, symbol, &loaded.cpu, core.as_ref(), &options).map_err(|error| Failure::User(vec![error]))?;
+    let audited = audit(program, symbol, &loaded.cpu, core.as_ref(), &options).map_err(|error| Failure::User(vec![error]))?;
     if let Some(pivot) = how.pivot.as_deref() {
         let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.function.as_str()).collect();
         if !names.contains(pivot) {
@@ -68,17 +69,17 @@ pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Opt
 }
 
 /// The function that was named, or the only one.
-fn meant<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<&'a Symbol, Failure> {
-    if let Some(name) = function {
-        return loaded.program.symbol(name).map_err(|error| Failure::User(vec![error]));
-    }
-    match &loaded.program.symbols[..] {
-        [one] => Ok(one),
-        several => {
-            let names: Vec<&str> = several.iter().take(8).map(|it| it.name.as_str()).collect();
-            let more = if several.len() > names.len() { ", .." } else { "" };
-            let help = format!("choose one with --function: {}{more}; or --all-functions", names.join(", "));
-            Err(Failure::user(format!("`{}` has {} functions", loaded.program.name, several.len()), Some(&help)))
+fn meant<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Found<'a>, Failure> {
+    let found = chosen(loaded, function)?;
+    match (&found[..], function) {
+        ([one], _) => Ok(*one),
+        (several, None) => {
+            let help = format!("choose one with --function: {}; or --all-functions", choices(several));
+            Err(Failure::user(format!("`{}` has {} functions", loaded.name, several.len()), Some(&help)))
+        }
+        (several, Some(name)) => {
+            let help = format!("choose one: {}; or --all-functions for a table of them", choices(several));
+            Err(Failure::user(format!("`{}` has {} functions `{name}`", loaded.name, several.len()), Some(&help)))
         }
     }
 }

@@ -1,22 +1,19 @@
 //! `meanwhile audit FILE --spills`: stores and reloads of spilled values.
 
 use audit::facts::spills::{Spills, spills};
+use audit::program::names::shown;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
+use super::all::chosen;
 use super::options::Loaded;
 use crate::output::{Failure, Output};
 
 /// Runs the command for one function or all.
 pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let user = |error| Failure::User(vec![error]);
-    let program = &loaded.program;
-    let chosen = match function {
-        Some(name) => vec![program.symbol(name).map_err(user)?],
-        None => program.symbols.iter().collect(),
-    };
     let mut rows: Vec<(String, Spills)> = Vec::new();
-    for symbol in chosen {
+    for (program, symbol) in chosen(loaded, function)? {
         let decoded = program.decode(symbol).map_err(user)?;
         if decoded.function.instructions.is_empty() {
             continue;
@@ -35,14 +32,14 @@ pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<
             Cell::number(format!("{:.1}", it.share_pct())),
         ]);
     };
-    rows.iter().for_each(|(name, it)| push(name, it));
+    rows.iter().for_each(|(name, it)| push(&shown(name), it));
     if rows.len() > 1 {
         push("all", &total);
     }
     out.text(&table.terminal(None));
     out.object(&json!({
         "ok": true,
-        "file": program.name,
+        "file": loaded.name,
         "cpu": loaded.cpu,
         "total": object(None, &total),
         "functions": rows.iter().map(|(name, it)| object(Some(name), it)).collect::<Vec<Value>>(),

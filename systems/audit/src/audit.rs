@@ -15,6 +15,7 @@ use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
 use crate::finding::Finding;
 use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
+use crate::program::names::shown;
 use crate::program::{Program, Symbol};
 use crate::timing::explain::explain;
 use crate::timing::licence::Effort;
@@ -133,7 +134,7 @@ impl Audit {
         let instruction = &self.function.instructions[idx];
         let Some(callee) = self.function.callees.get(&instruction.address) else { return instruction.text.clone() };
         let mnemonic = instruction.text.split_whitespace().next().unwrap_or_default();
-        format!("{mnemonic} {callee}")
+        format!("{mnemonic} {}", shown(callee))
     }
 }
 
@@ -175,7 +176,7 @@ fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subj
     let has_lines = function.frames.iter().any(|it| !it.is_empty());
     let mut callees = BTreeMap::new();
     for name in function.callees.values() {
-        let Ok(decoded) = program.symbol(name).and_then(|it| program.decode(it)) else { continue };
+        let Some(Ok(decoded)) = program.only(name).map(|it| program.decode(it)) else { continue };
         let callee = &decoded.function;
         let is_straight = callee.instructions.iter().all(|it| matches!(it.flow, Flow::Next | Flow::Return));
         let is_assembly = has_lines && callee.frames.iter().flatten().all(|it| it.file.ends_with(['s', 'S']));

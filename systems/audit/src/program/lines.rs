@@ -8,6 +8,7 @@ use gimli::{EndianArcSlice, Reader, RunTimeEndian};
 use object::{File, Object, ObjectSection};
 
 use crate::program::function::SourceFrame;
+use crate::program::names::shown;
 use crate::program::relocate::{self, Layout};
 
 type Section = EndianArcSlice<RunTimeEndian>;
@@ -61,7 +62,7 @@ impl Lines {
         let Ok(mut found) = context.find_frames(address).skip_all_loads() else { return Vec::new() };
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = found.next() {
-            let function = frame.function.and_then(|it| it.demangle().ok().map(|name| name.into_owned()));
+            let function = frame.function.and_then(|it| it.raw_name().ok().map(|name| shown(&name)));
             let place = frame.location.and_then(|it| Some((it.file?, it.line.filter(|&line| line > 0)?)));
             let Some((file, line)) = place else { continue };
             frames.push(SourceFrame { function: function.unwrap_or_default(), file: plain(file), line });

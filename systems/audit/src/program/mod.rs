@@ -3,15 +3,17 @@
 
 pub mod function;
 pub mod lines;
+pub mod names;
 mod relocate;
 pub mod toolchain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use object::read::archive::ArchiveFile;
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind, SectionIndex, SectionKind, SymbolKind, elf,
 };
-use report::{Diagnostic, did_you_mean};
+use report::Diagnostic;
 
 use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction, Undecodable};
@@ -135,32 +137,44 @@ impl Program {
         Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
     }
 
-    /// The function of this name; `NAME@ADDRESS` chooses between several of one name.
-    pub fn symbol(&self, name: &str) -> Result<&Symbol, Diagnostic> {
-        let (plain, address) = match name.rsplit_once('@') {
-            Some((plain, text)) => (plain, u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()),
-            None => (name, None),
-        };
-        let found: Vec<&Symbol> = self.symbols.iter().filter(|it| it.name == name).collect();
-        let found = if found.is_empty() && address.is_some() {
-            self.symbols.iter().filter(|it| it.name == plain && Some(it.address) == address).collect()
-        } else {
-            found
-        };
-        match found[..] {
-            [one] => Ok(one),
-            [] => {
-                let refused = Diagnostic::new(format!("`{}` has no function `{name}`", self.name));
-                let meant = did_you_mean(name, self.symbols.iter().map(|it| it.name.as_str()));
-                Err(match meant {
-                    Some(meant) => refused.with_help(format!("did you mean `{meant}`?")),
-                    None => refused.with_help(format!("it has {}", listed(&self.symbols))),
-                })
+    /// Reads an ELF file, or all in an archive of them. Members that are none, or hold no functions, are left out.
+    pub fn parse_all(name: &str, bytes: &[u8]) -> Result<Vec<Program>, Diagnostic> {
+        if !bytes.starts_with(b"!<arch>\n") {
+            return Program::parse(name, bytes).map(|it| vec![it]);
+        }
+        let damaged = |error: object::Error| Diagnostic::new(format!("`{name}` is a damaged archive: {}", lower(&error.to_string())));
+        let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
+        let mut programs = Vec::new();
+        let mut refused = None;
+        for member in archive.members() {
+            let member = member.map_err(damaged)?;
+            let shown = format!("{name}({})", String::from_utf8_lossy(member.name()));
+            match Program::parse(&shown, member.data(bytes).map_err(damaged)?) {
+                Ok(program) => programs.push(program),
+                Err(error) => refused = Some(error),
             }
+        }
+        match refused {
+            Some(error) if programs.is_empty() => Err(error),
+            None if programs.is_empty() => Err(Diagnostic::new(format!("`{name}` is an archive without members"))),
+            _ => Ok(programs),
+        }
+    }
+
+    /// The function with this symbol, if it is the only one.
+    pub fn only(&self, symbol: &str) -> Option<&Symbol> {
+        let mut found = self.symbols.iter().filter(|it| it.name == symbol);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The only function that the user may call so.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, Diagnostic> {
+        let found = names::find(std::slice::from_ref(self), name)?;
+        match found[..] {
+            [(_, one)] => Ok(one),
             _ => {
-                let choices: Vec<String> = found.iter().map(|it| format!("`{name}@{:#x}`", it.address)).collect();
                 let refused = Diagnostic::new(format!("`{}` has {} functions `{name}`", self.name, found.len()));
-                Err(refused.with_help(format!("choose one: {}", choices.join(", "))))
+                Err(refused.with_help(format!("choose one: {}", names::choices(&found))))
             }
         }
     }
@@ -470,11 +484,12 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
 }
 
 /// A few names for a message.
-fn listed(symbols: &[Symbol]) -> String {
+fn listed<'a>(symbols: impl Iterator<Item = &'a Symbol>) -> String {
     const N_SHOWN: usize = 8;
-    let names: Vec<String> = symbols.iter().take(N_SHOWN).map(|it| format!("`{}`", it.name)).collect();
-    let more = symbols.len().saturating_sub(N_SHOWN);
-    if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+    let names: Vec<String> = symbols.map(|it| format!("`{}`", names::shown(&it.name))).collect();
+    let more = names.len().saturating_sub(N_SHOWN);
+    let shown = names.iter().take(N_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 fn lower(text: &str) -> String {

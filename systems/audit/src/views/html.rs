@@ -6,6 +6,7 @@ use report::escape::escape;
 use crate::audit::Audit;
 use crate::decode::code::Role;
 use crate::finding::{Finding, Kind};
+use crate::program::names::shown;
 use crate::timing::depend::Why;
 use crate::timing::stalls;
 use crate::views::loops;
@@ -13,7 +14,7 @@ use crate::views::text::{self, Sources, View};
 
 /// The page.
 pub fn html(audit: &Audit, sources: &Sources, view: &View) -> String {
-    let title = format!("{} on {}", audit.function.name, audit.cpu);
+    let title = format!("{} on {}", shown(&audit.function.name), audit.cpu);
     let title = escape(&title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -157,7 +158,11 @@ fn assembly_side(audit: &Audit, view: &View) -> String {
             _ => String::new(),
         };
         let wait = if wait == 0 { String::new() } else { format!("+{wait}") };
-        let inner = format!("<span class=\"n\">{cycle}</span><span class=\"wait\">{wait}</span><code>{}</code>", escape(&audit.text(idx)));
+        let address = audit.function.instructions[idx].address;
+        let inner = format!(
+            "<span class=\"n\">{cycle}</span><span class=\"wait\">{wait}</span><span class=\"at\">{address:x}</span><code>{}</code>",
+            escape(&audit.text(idx))
+        );
         let line = if found > 0 {
             format!("<button type=\"button\" class=\"{class}\" data-idx=\"{idx}\" aria-controls=\"explanation\">{inner}</button>")
         } else {
@@ -260,6 +265,7 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap:
 .here, .here .plain { background: var(--here); }
 .n { display: inline-block; width: 3rem; text-align: right; padding-right: 0.7rem; color: var(--faint); user-select: none; }
 .wait { display: inline-block; width: 2rem; font-weight: 700; }
+.at { padding-right: 0.7rem; }
 .asm button, .plain { display: block; width: 100%; text-align: left; font: inherit; color: inherit; padding: 0 0.3rem; border: 0; border-radius: 3px; }
 .asm button { cursor: pointer; background: var(--other); margin: 1px 0; }
 .asm button[aria-expanded=true], .asm button:focus-visible { outline: 2px solid var(--ink); outline-offset: -2px; }

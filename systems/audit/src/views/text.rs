@@ -1,9 +1,9 @@
 //! An audit as text: source and assembly side by side with the cycles, then what there is to say.
 //!
 //! ```text
-//! line source                                      cycle  wait assembly
-//!    8 if (endpoint_state(ep) == 1)                     0       ldr r0, [r4]
-//!                                                       3     2 and r3, r0, #3
+//! line source                                   cycle wait address assembly
+//!    8 if (endpoint_state(ep) == 1)                 0         8000 ldr r0, [r4]
+//!                                                   3    2    8004 and r3, r0, #3
 //! ```
 
 use std::collections::BTreeMap;
@@ -12,10 +12,13 @@ use report::number::count;
 
 use crate::audit::Audit;
 use crate::finding::Finding;
+use crate::program::names::shown;
 use crate::views::loops;
 
-/// Columns of the source, of 100.
-const SOURCE_WIDTH: usize = 46;
+/// Columns of source and address together, of 100.
+const LEFT_WIDTH: usize = 55;
+/// Columns of an address at least: those of its title.
+const ADDRESS_WIDTH: usize = 7;
 /// Columns of everything.
 const WIDTH: usize = 100;
 
@@ -34,7 +37,6 @@ pub type Sources = BTreeMap<String, Vec<String>>;
 /// The audit as text, at most 100 columns wide where words allow it; ends with a line end.
 pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
     let mut text = head(audit);
-    text += "\n line source                                          cycle wait assembly\n";
     text += &listing(audit, sources, view);
     for lines in loops::paragraphs(audit) {
         text += &format!("\n{}\n", lines[0]);
@@ -49,7 +51,7 @@ fn head(audit: &Audit) -> String {
     let function = &audit.function;
     let n_instructions = function.instructions.len() - audit.undecodable.len();
     let mut text = undecodable(audit);
-    text += &format!("{} on {}: {}", function.name, audit.cpu, count(n_instructions, "instruction"));
+    text += &format!("{} on {}: {}", shown(&function.name), audit.cpu, count(n_instructions, "instruction"));
     match &audit.timed {
         Some(timed) => {
             let cycles = &timed.cycles;
@@ -111,11 +113,14 @@ fn undecodable(audit: &Audit) -> String {
 }
 
 fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
-    let mut text = String::new();
     let mut last: Option<(String, u32)> = None;
     // The whole function where no path is timed.
     let places: Vec<usize> =
         if audit.timed.is_some() { audit.trace.places.clone() } else { (0..audit.function.instructions.len()).collect() };
+    let address = |idx: usize| format!("{:x}", audit.function.instructions[idx].address);
+    let address_width = places.iter().map(|idx| address(*idx).len()).max().unwrap_or(0).max(ADDRESS_WIDTH);
+    let source_width = LEFT_WIDTH - address_width;
+    let mut text = format!("\n line {} cycle wait {:>address_width$} assembly\n", cut("source", source_width), "address");
     for (at, &idx) in places.iter().enumerate() {
         let frame = audit.frame(idx, view.pivot.as_deref());
         let place = frame.map(|it| (it.file.clone(), it.line));
@@ -131,9 +136,10 @@ fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
         };
         let wait = if wait == 0 { String::new() } else { wait.to_string() };
         let row = format!(
-            "{line:>5} {} {cycle:>7} {wait:>4} {}",
-            cut(&source, SOURCE_WIDTH),
-            cut(&audit.text(idx), WIDTH - SOURCE_WIDTH - 20).trim_end()
+            "{line:>5} {} {cycle:>5} {wait:>4} {:>address_width$} {}",
+            cut(&source, source_width),
+            address(idx),
+            cut(&audit.text(idx), WIDTH - LEFT_WIDTH - 19).trim_end()
         );
         text += row.trim_end();
         text.push('\n');
@@ -149,7 +155,11 @@ fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
 fn source(audit: &Audit, frame: &crate::program::function::SourceFrame, sources: &Sources) -> String {
     let line = sources.get(&frame.file).and_then(|it| it.get(frame.line as usize - 1)).map_or("", |it| it.trim());
     let line = if line.is_empty() { frame.file.rsplit('/').next().unwrap_or_default() } else { line };
-    if frame.function == audit.function.name { line.to_owned() } else { format!("{}: {line}", frame.function) }
+    if frame.function == audit.function.name || frame.function == shown(&audit.function.name) {
+        line.to_owned()
+    } else {
+        format!("{}: {line}", frame.function)
+    }
 }
 
 /// The text in exactly `width` columns, its end replaced by two dots if it is longer.

@@ -1,0 +1,128 @@
+//! What users call a function: its symbol, its name in C++ or Rust, a pattern, or a line of its source.
+//!
+//! ```text
+//! memcpy            a symbol
+//! memcpy@0x8000     one of several symbols of one name
+//! ring::push        a name of C++ or Rust, with its arguments or without
+//! vfs_*             a pattern; also of C++ and Rust
+//! ring.c:112        all functions that this line is in, inlined or not
+//! ```
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use report::{Diagnostic, did_you_mean};
+use wildmatch::WildMatch;
+
+use crate::program::{Program, Symbol};
+
+/// The name as C++ or Rust has it; others as they are: `f` is not `float`, which it would be as a type.
+pub fn shown(name: &str) -> String {
+    let is_mangled = ["_Z", "__Z", "_R"].iter().any(|it| name.starts_with(it));
+    if is_mangled { addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned() } else { name.to_owned() }
+}
+
+/// The name is a pattern, which may mean several functions.
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?'])
+}
+
+/// A function of a program.
+pub type Found<'a> = (&'a Program, &'a Symbol);
+
+/// The functions of this name in one program or in the members of an archive, at least one.
+///
+/// # Errors
+/// There is none: what is near, what there is, or where it was inlined.
+pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, Diagnostic> {
+    let all = || programs.iter().flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol)));
+    let having = |is_meant: &dyn Fn(&Symbol) -> bool| all().filter(|(_, symbol)| is_meant(symbol)).collect::<Vec<Found>>();
+    let at = name.rsplit_once('@').and_then(|(plain, text)| Some((plain, u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()?)));
+    let pattern = WildMatch::new(name);
+    let ways: [&dyn Fn(&Symbol) -> bool; 4] = [
+        &|it| it.name == name,
+        &|it| at.is_some_and(|(plain, address)| it.address == address && (it.name == plain || shown(&it.name) == plain)),
+        &|it| is_pattern(name) && (pattern.matches(&it.name) || pattern.matches(&shown(&it.name))),
+        &|it| is_called(&shown(&it.name), name),
+    ];
+    if let Some(found) = ways.iter().map(|it| having(it)).find(|it| !it.is_empty()) {
+        return Ok(found);
+    }
+    if let Some((file, line)) = name.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse::<u32>().ok()?))) {
+        let is_there = |program: &Program, symbol: &Symbol| {
+            let frames = (symbol.address..symbol.address + symbol.size).step_by(2).map(|it| program.lines.frames(it));
+            frames.into_iter().flatten().any(|it| it.line == line && (it.file == file || it.file.ends_with(&format!("/{file}"))))
+        };
+        let found: Vec<Found> = all().filter(|(program, symbol)| is_there(program, symbol)).collect();
+        return if found.is_empty() { Err(Diagnostic::new(format!("no code comes from line {line} of `{file}`"))) } else { Ok(found) };
+    }
+    Err(unknown(programs, name))
+}
+
+/// The name without its arguments, or without the path before it, is what the user wrote.
+fn is_called(shown: &str, name: &str) -> bool {
+    let plain = shown.split('(').next().unwrap_or(shown);
+    shown == name || plain == name || plain.ends_with(&format!("::{name}"))
+}
+
+/// Nothing is called so: perhaps it was inlined everywhere, perhaps it was mistyped.
+fn unknown(programs: &[Program], name: &str) -> Diagnostic {
+    let file = match programs {
+        [one] => one.name.clone(),
+        several => several[0].name.split('(').next().unwrap_or_default().to_owned(),
+    };
+    let all = || programs.iter().flat_map(|it| &it.symbols);
+    let mut places = BTreeSet::new();
+    for program in programs {
+        for symbol in &program.symbols {
+            let Ok(decoded) = program.decode(symbol) else { continue };
+            for frames in decoded.function.frames {
+                if let Some(at) = frames.iter().position(|it| is_called(&it.function, name)) {
+                    let line = frames.get(at + 1).map(|it| format!(" ({}:{})", it.file.rsplit('/').next().unwrap_or_default(), it.line));
+                    places.insert(format!("`{}`{}", shown(&symbol.name), line.unwrap_or_default()));
+                }
+            }
+        }
+    }
+    if !places.is_empty() {
+        const N_SHOWN: usize = 8;
+        let n = places.len();
+        let list: Vec<String> = places.into_iter().take(N_SHOWN).collect();
+        let more = if n > N_SHOWN { format!(" and {} more", n - N_SHOWN) } else { String::new() };
+        let said = Diagnostic::new(format!("`{name}` has no code of its own in `{file}`: it is inlined into {}{more}", list.join(", ")));
+        return said.with_help(format!("audit one of these; --pivot {name} shows its lines in place of those inlined into it"));
+    }
+    let refused = Diagnostic::new(format!("`{file}` has no function `{name}`"));
+    let names: Vec<String> = all().map(|it| shown(&it.name)).collect();
+    match did_you_mean(name, names.iter().map(String::as_str)) {
+        Some(meant) => refused.with_help(format!("did you mean `{meant}`?")),
+        None => refused.with_help(format!("it has {}", super::listed(all()))),
+    }
+}
+
+/// Several functions for a message, each so that it can be chosen.
+pub fn choices(found: &[Found]) -> String {
+    const N_SHOWN: usize = 8;
+    let names: Vec<String> = found.iter().map(|(_, it)| shown(&it.name)).collect();
+    let is_only = |name: &String| names.iter().filter(|it| *it == name).count() == 1;
+    let one = |(name, (_, it)): (&String, &Found)| if is_only(name) { name.clone() } else { format!("{name}@{:#x}", it.address) };
+    let list: Vec<String> = names.iter().zip(found).take(N_SHOWN).map(one).collect();
+    let more = found.len().saturating_sub(N_SHOWN);
+    if more == 0 { list.join(", ") } else { format!("{} and {more} more", list.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cpp_and_rust_are_shown_and_others_stay() {
+        assert_eq!(shown("_ZN4ring4pushEi"), "ring::push(int)");
+        assert_eq!(shown("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
+        for plain in ["f", "i", "memcpy", "main", "_start", "v8"] {
+            assert_eq!(shown(plain), plain);
+        }
+        assert!(is_called("ring::push(int)", "ring::push") && is_called("ring::push(int)", "push"));
+        assert!(!is_called("ring::push(int)", "ush") && !is_called("ring::push(int)", "int"));
+    }
+}

@@ -352,7 +352,8 @@ fn probe(machine: &Machine, it: &Instruction, state: &State, rng: &mut Rng) -> O
     let is_address = |reg| it.reads.iter().any(|it| it.reg == reg && !is_free(it.role));
     let n = rng.usize(..it.reads.len().max(1));
     let read = it.reads.get(n).filter(|read| is_free(read.role) && !is_address(read.reg))?;
-    let &(word, shift, mask) = machine.places(read.reg).first()?;
+    // A vector register has two halves, of which some instructions read the upper one only.
+    let (word, shift, mask) = rng.choice(machine.places(read.reg))?;
     let bits: Vec<u32> = (0..64).filter(|bit| read.bits & mask & 1 << bit != 0).collect();
     let bit = rng.choice(bits)?;
     let mut other = state.clone();
@@ -375,9 +376,9 @@ fn matters(machine: &Machine, case: &Case, probe: &Probe, records: &[(usize, Sta
 }
 
 /// Reads that cannot be seen to matter here: a store that fails because nobody holds the monitor, what is
-/// stored if random memory is equal to a random register, and vectors, of which only the group is decoded.
+/// stored if random memory is equal to a random register, and whether a random register is zero.
 fn cannot_be_seen(it: &Instruction) -> bool {
-    ["stx", "stlx", "strex", "sc.", "cas", ".inst"].iter().any(|prefix| it.text.starts_with(prefix))
+    ["stx", "stlx", "strex", "sc.", "cas", "czero."].iter().any(|prefix| it.text.starts_with(prefix))
 }
 
 /// The mnemonic without the condition that guards it.
@@ -443,6 +444,11 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32);
     assert!(n_traps < N_WORDS / 10, "{} seed {seed}: {n_traps} of {N_WORDS} words trapped", isa.name());
 }
 
+/// Probes behind which a read that never mattered is one too many: a comparison seldom comes out otherwise.
+fn enough(mnemonic: &str) -> u32 {
+    if ["cm", "fcm", "fac"].iter().any(|it| mnemonic.starts_with(it)) { 400 } else { 40 }
+}
+
 /// Runs all batches of a set. A read that was probed often and never mattered is one too many.
 fn check(isa: Isa, seed: u64) {
     let mut seen = BTreeMap::new();
@@ -452,7 +458,7 @@ fn check(isa: Isa, seed: u64) {
     let mut faults = Vec::new();
     for ((mnemonic, read), counts) in &seen {
         let (n_probes, n_mattered) = counts.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-        if n_probes >= 40 && n_mattered == 0 {
+        if n_probes >= enough(mnemonic) && n_mattered == 0 {
             faults.push(format!("{read} of {mnemonic}: {n_probes} probes"));
         }
         for (bit, count) in counts.iter().enumerate().filter(|(_, count)| n_mattered > 0 && count.0 >= 200 && count.1 == 0) {

@@ -241,7 +241,6 @@ fn a64(it: &Difference) -> Option<&'static str> {
             (ours.len() == theirs.len() && others.len() == 1 && is_generic(others[0]))
                 .then_some("D19.1: system registers outside our list are shown in the generic way")
         }
-        Ok(ours) if ours.text.starts_with(".inst") => Some("C4.1: of vector instructions only the group and the registers are decoded"),
         Err(why) if why.contains("unpredictable") => Some("K1.2: constrained unpredictable; llvm-mc only warns, or says nothing"),
         Err(why) if why.contains("must be ones") => Some("C2.2: bits in brackets should be ones; otherwise constrained unpredictable"),
         Ok(_) | Err(_) => None,

@@ -71,10 +71,12 @@ fn sparc(rng: &mut Rng) -> u32 {
 fn a64(rng: &mut Rng) -> u32 {
     let mut word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
     match rng.u8(..16) {
-        // System registers; hints and barriers; scalar floating point.
+        // System registers; hints and barriers; scalar floating point; vectors, their structures in memory.
         0 => return word & !(0x3ff << 22) | 0b11_0101_0100 << 22,
         1 => return word & !(0xfff << 20) & !(0xfc << 12) | 0xd50 << 20 | rng.u32(..64) << 12 | 31,
         2 => return word & !(0xff << 24 | 1 << 23) | 0x1e << 24 | rng.u32(..2) << 24 | rng.u32(..2) << 31,
+        3..6 => return word & !(0xf << 25 | 1 << 31) | [7, 15][rng.usize(..2)] << 25,
+        6 => return word & !(0x1f << 25 | 1 << 31) | 6 << 25 & !(1 << 31),
         _ => {}
     }
     // Most of the space is vectors and floating point; the base instructions come more often.

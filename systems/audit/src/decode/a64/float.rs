@@ -3,6 +3,14 @@
 use super::{ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector, writes_flags};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
+/// The number that eight bits stand for: sign, three bits of exponent around 0, four bits of fraction.
+pub(super) fn constant(imm: u32) -> f64 {
+    let exponent = (imm >> 4 & 7) as i32;
+    let exponent = if exponent & 4 != 0 { exponent - 7 } else { exponent + 1 };
+    let magnitude = f64::from(16 + (imm & 15)) / 16.0 * 2_f64.powi(exponent);
+    if imm & 0x80 != 0 { -magnitude } else { magnitude }
+}
+
 impl Word {
     pub(super) fn float_group(&self) -> Result<Instruction, Undecodable> {
         // Scalars of one and of two words; everything else is vectors.
@@ -123,12 +131,7 @@ impl Word {
         if self.rn() != 0 {
             return self.refuse("the constant is reserved");
         }
-        let imm = self.field(20, 13);
-        // Sign, three bits of exponent around 0, four bits of fraction.
-        let exponent = (imm >> 4 & 7) as i32;
-        let exponent = if exponent & 4 != 0 { exponent - 7 } else { exponent + 1 };
-        let magnitude = f64::from(16 + (imm & 15)) / 16.0 * 2_f64.powi(exponent);
-        let value = if imm & 0x80 != 0 { -magnitude } else { magnitude };
+        let value = constant(self.field(20, 13));
         Ok(self.plain(Class::Float, format!("fmov {t}{}, #{value:.8}", self.rd())).writes(vector(self.rd()), ALL, Out::Result))
     }
 

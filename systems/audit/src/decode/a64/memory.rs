@@ -1,5 +1,6 @@
 //! Loads and stores.
 
+use super::vector::shape;
 use super::{ALL, EXTENSIONS, MONITOR, Word, low_bits, name, name_sp, reg, reg_sp, vector};
 use crate::decode::code::{Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable, Value};
 
@@ -364,7 +365,7 @@ impl Word {
         if self.bit(31) || !is_updated && rm != 0 || !is_single && self.bit(21) {
             return self.refuse("the structure is reserved");
         }
-        let (n_registers, n_bytes) = if is_single {
+        let (n_registers, n_bytes, mnemonic, shape, lane) = if is_single {
             let n = 1 + (self.field(13, 13) << 1 | self.field(21, 21));
             let scale = self.field(15, 14);
             let size = self.field(11, 10);
@@ -376,7 +377,13 @@ impl Word {
                 3 if is_load && !self.bit(12) => size,
                 _ => return self.refuse("the lane is reserved"),
             };
-            (n, n << lane)
+            let mnemonic = format!("{}{n}", if is_load { "ld" } else { "st" });
+            let index = (self.field(30, 30) << 3 | self.field(12, 12) << 2 | size) >> lane;
+            if scale == 3 {
+                (n, n << lane, format!("{mnemonic}r"), shape(lane, self.bit(30)).to_owned(), String::new())
+            } else {
+                (n, n << lane, mnemonic, ["b", "h", "s", "d"][lane as usize].to_owned(), format!("[{index}]"))
+            }
         } else {
             let (n, is_interleaved) = match self.field(15, 12) {
                 0 => (4, true),
@@ -391,18 +398,27 @@ impl Word {
             if is_interleaved && self.field(11, 10) == 3 && !self.bit(30) {
                 return self.refuse("the structure is reserved");
             }
-            (n, n * if self.bit(30) { 16 } else { 8 })
+            let mnemonic = format!("{}{}", if is_load { "ld" } else { "st" }, if is_interleaved { n } else { 1 });
+            let shape = shape(self.field(11, 10), self.bit(30)).to_owned();
+            (n, n * if self.bit(30) { 16 } else { 8 }, mnemonic, shape, String::new())
         };
-        let mut it = self.plain(Class::Float, format!(".inst {:#010x}", self.word)).reads(reg_sp(rn), ALL, Role::Base);
+        let list: Vec<String> = (0..n_registers).map(|n| format!("v{}.{shape}", (rt + n) & 31)).collect();
+        let update = match (is_updated, rm) {
+            (false, _) => String::new(),
+            (true, 31) => format!(", #{n_bytes}"),
+            (true, _) => format!(", {}", name(rm, true)),
+        };
+        let text = format!("{mnemonic} {{ {} }}{lane}, [{}]{update}", list.join(", "), name_sp(rn, true));
+        let mut it = self.plain(Class::Float, text).reads(reg_sp(rn), ALL, Role::Base);
         if is_updated {
             // Register 31 stands for the number of bytes.
             it = it.reads(reg(rm), ALL, Role::Index).writes(reg_sp(rn), ALL, Out::BaseUpdate);
         }
         for n in 0..n_registers {
             let register = vector((rt + n) & 31);
-            // A lane is put into what the register held.
+            // A lane is put into what the register held; one that goes to all lanes is not.
             it = if is_load { it.writes(register, ALL, Out::Nth(n as u8)) } else { it };
-            it = if !is_load || is_single { it.reads(register, ALL, Role::Data) } else { it };
+            it = if !is_load || is_single && !mnemonic.ends_with('r') { it.reads(register, ALL, Role::Data) } else { it };
         }
         let access =
             Access { is_store: !is_load, base: reg_sp(rn), index: None, index_form: IndexForm::Whole, disp: 0, width: n_bytes as u8 };

@@ -3,9 +3,8 @@
 //! Source: Arm Architecture Reference Manual for A-profile, DDI 0487, chapters C4 (encodings) and
 //! C6 (instructions). What the manual calls constrained unpredictable is refused.
 //!
-//! Floating point and vectors are [`Class::Float`]. Their loads, stores and scalar arithmetic are
-//! exact. Of vector arithmetic, only the group is decoded: it is shown as `.inst`, all of its register
-//! fields are read, and the result is read too, so that no dependence is missed.
+//! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not followed. Halves and
+//! what later versions have besides is refused.
 
 mod control;
 mod float;

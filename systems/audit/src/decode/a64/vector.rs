@@ -1,35 +1,683 @@
-//! Vector arithmetic: not named, but its registers are never too few.
+//! Vectors and the scalar forms of their operations: Advanced SIMD of version 8.0, with AES and SHA, the dot products
+//! and the doubling products with accumulation of 8.1 and 8.2.
+//!
+//! Source: DDI 0487, C4.1.95. A table a group, by the field that the manual calls `opcode`; of each row: its names for
+//! signed and unsigned (`U` clear and set), which sizes of elements there are, and whether it adds to its destination.
 
-use super::{ALL, FPSR, Word, reg, vector};
+use super::{ALL, FPSR, Word, low_bits, name, reg, vector};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
+
+/// Elements of bytes, half words, words, double words that a row has.
+type Sizes = &'static [u32];
+const ANY: Sizes = &[0, 1, 2, 3];
+const TO_S: Sizes = &[0, 1, 2];
+const H_S: Sizes = &[1, 2];
+const B: Sizes = &[0];
+const D: Sizes = &[3];
+const S_D: Sizes = &[2, 3];
+
+/// A row: names with `U` clear and set (empty: reserved), sizes of the vector form, of the scalar form, and whether the
+/// destination is read.
+type Row = (u32, &'static str, &'static str, Sizes, Sizes, bool);
+
+/// Three registers of one shape, integers.
+const SAME: &[Row] = &[
+    (0, "shadd", "uhadd", TO_S, &[], false),
+    (1, "sqadd", "uqadd", ANY, ANY, false),
+    (2, "srhadd", "urhadd", TO_S, &[], false),
+    (4, "shsub", "uhsub", TO_S, &[], false),
+    (5, "sqsub", "uqsub", ANY, ANY, false),
+    (6, "cmgt", "cmhi", ANY, D, false),
+    (7, "cmge", "cmhs", ANY, D, false),
+    (8, "sshl", "ushl", ANY, D, false),
+    (9, "sqshl", "uqshl", ANY, ANY, false),
+    (10, "srshl", "urshl", ANY, D, false),
+    (11, "sqrshl", "uqrshl", ANY, ANY, false),
+    (12, "smax", "umax", TO_S, &[], false),
+    (13, "smin", "umin", TO_S, &[], false),
+    (14, "sabd", "uabd", TO_S, &[], false),
+    (15, "saba", "uaba", TO_S, &[], true),
+    (16, "add", "sub", ANY, D, false),
+    (17, "cmtst", "cmeq", ANY, D, false),
+    (18, "mla", "mls", TO_S, &[], true),
+    (19, "mul", "", TO_S, &[], false),
+    (19, "", "pmul", B, &[], false),
+    (20, "smaxp", "umaxp", TO_S, &[], false),
+    (21, "sminp", "uminp", TO_S, &[], false),
+    (22, "sqdmulh", "sqrdmulh", H_S, H_S, false),
+    (23, "addp", "", ANY, &[], false),
+];
+
+/// The same of floating point, by opcode and bit 23: sizes say only whether there is a form.
+const SAME_FLOAT: &[Row] = &[
+    (0x30, "fmaxnm", "fmaxnmp", S_D, &[], false),
+    (0x31, "fminnm", "fminnmp", S_D, &[], false),
+    (0x32, "fmla", "", S_D, &[], true),
+    (0x33, "fmls", "", S_D, &[], true),
+    (0x34, "fadd", "faddp", S_D, &[], false),
+    (0x35, "fsub", "", S_D, &[], false),
+    (0x35, "", "fabd", S_D, S_D, false),
+    (0x36, "fmulx", "", S_D, S_D, false),
+    (0x36, "", "fmul", S_D, &[], false),
+    (0x38, "fcmeq", "fcmge", S_D, S_D, false),
+    (0x39, "", "fcmgt", S_D, S_D, false),
+    (0x3a, "", "facge", S_D, S_D, false),
+    (0x3b, "", "facgt", S_D, S_D, false),
+    (0x3c, "fmax", "fmaxp", S_D, &[], false),
+    (0x3d, "fmin", "fminp", S_D, &[], false),
+    (0x3e, "frecps", "", S_D, S_D, false),
+    (0x3e, "", "fdiv", S_D, &[], false),
+    (0x3f, "frsqrts", "", S_D, S_D, false),
+];
+
+/// One source, a result of its shape; a name may end in what stands behind the operands.
+const MISC: &[Row] = &[
+    (0, "rev64", "", TO_S, &[], false),
+    (0, "", "rev32", &[0, 1], &[], false),
+    (1, "rev16", "", B, &[], false),
+    (3, "suqadd", "usqadd", ANY, ANY, true),
+    (4, "cls", "clz", TO_S, &[], false),
+    (5, "cnt", "mvn", B, &[], false),
+    (5, "", "rbit", &[1], &[], false),
+    (7, "sqabs", "sqneg", ANY, ANY, false),
+    (8, "cmgt #0", "cmge #0", ANY, D, false),
+    (9, "cmeq #0", "cmle #0", ANY, D, false),
+    (10, "cmlt #0", "", ANY, D, false),
+    (11, "abs", "neg", ANY, D, false),
+];
+
+/// The same of floating point, by opcode and bit 23.
+const MISC_FLOAT: &[Row] = &[
+    (0x19, "fcmgt #0.0", "fcmge #0.0", S_D, S_D, false),
+    (0x1b, "fcmeq #0.0", "fcmle #0.0", S_D, S_D, false),
+    (0x1d, "fcmlt #0.0", "", S_D, S_D, false),
+    (0x1f, "fabs", "fneg", S_D, &[], false),
+    (0x30, "frintn", "frinta", S_D, &[], false),
+    (0x31, "frintp", "", S_D, &[], false),
+    (0x32, "frintm", "frintx", S_D, &[], false),
+    (0x33, "frintz", "frinti", S_D, &[], false),
+    (0x34, "fcvtns", "fcvtnu", S_D, S_D, false),
+    (0x35, "fcvtps", "fcvtpu", S_D, S_D, false),
+    (0x36, "fcvtms", "fcvtmu", S_D, S_D, false),
+    (0x37, "fcvtzs", "fcvtzu", S_D, S_D, false),
+    (0x38, "fcvtas", "fcvtau", S_D, S_D, false),
+    (0x39, "urecpe", "ursqrte", &[2], &[], false),
+    (0x3a, "scvtf", "ucvtf", S_D, S_D, false),
+    (0x3b, "frecpe", "frsqrte", S_D, S_D, false),
+    (0x3f, "", "fsqrt", S_D, &[], false),
+    (0x3f, "frecpx", "", &[], S_D, false),
+];
+
+/// Three registers, one of them wider: `l` has a wide result, `w` a wide source too, `n` a narrow result.
+const DIFFERENT: &[(u32, char, Row)] = &[
+    (0, 'l', (0, "saddl", "uaddl", TO_S, &[], false)),
+    (1, 'w', (1, "saddw", "uaddw", TO_S, &[], false)),
+    (2, 'l', (2, "ssubl", "usubl", TO_S, &[], false)),
+    (3, 'w', (3, "ssubw", "usubw", TO_S, &[], false)),
+    (4, 'n', (4, "addhn", "raddhn", TO_S, &[], false)),
+    (5, 'l', (5, "sabal", "uabal", TO_S, &[], true)),
+    (6, 'n', (6, "subhn", "rsubhn", TO_S, &[], false)),
+    (7, 'l', (7, "sabdl", "uabdl", TO_S, &[], false)),
+    (8, 'l', (8, "smlal", "umlal", TO_S, &[], true)),
+    (9, 'l', (9, "sqdmlal", "", H_S, H_S, true)),
+    (10, 'l', (10, "smlsl", "umlsl", TO_S, &[], true)),
+    (11, 'l', (11, "sqdmlsl", "", H_S, H_S, true)),
+    (12, 'l', (12, "smull", "umull", TO_S, &[], false)),
+    (13, 'l', (13, "sqdmull", "", H_S, H_S, false)),
+    (14, 'l', (14, "pmull", "", &[0, 3], &[], false)),
+];
+
+/// Shifts by a constant: `r` to the right, `<` to the left, `n` to the right with a narrow result, `l` to the left with a
+/// wide one, `f` numbers with a fixed point.
+const SHIFTED: &[(char, Row)] = &[
+    ('r', (0, "sshr", "ushr", ANY, D, false)),
+    ('r', (2, "ssra", "usra", ANY, D, true)),
+    ('r', (4, "srshr", "urshr", ANY, D, false)),
+    ('r', (6, "srsra", "ursra", ANY, D, true)),
+    ('r', (8, "", "sri", ANY, D, true)),
+    ('<', (10, "shl", "", ANY, D, false)),
+    ('<', (10, "", "sli", ANY, D, true)),
+    ('<', (12, "", "sqshlu", ANY, ANY, false)),
+    ('<', (14, "sqshl", "uqshl", ANY, ANY, false)),
+    ('n', (16, "shrn", "", TO_S, &[], false)),
+    ('n', (16, "", "sqshrun", TO_S, TO_S, false)),
+    ('n', (17, "rshrn", "", TO_S, &[], false)),
+    ('n', (17, "", "sqrshrun", TO_S, TO_S, false)),
+    ('n', (18, "sqshrn", "uqshrn", TO_S, TO_S, false)),
+    ('n', (19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
+    ('l', (20, "sshll", "ushll", TO_S, &[], false)),
+];
+const FIXED: &[(char, Row)] = &[('f', (28, "scvtf", "ucvtf", S_D, S_D, false)), ('f', (31, "fcvtzs", "fcvtzu", S_D, S_D, false))];
+
+/// By one element of the last register; `l` has a wide result.
+const INDEXED: &[(char, Row)] = &[
+    (' ', (0, "", "mla", H_S, &[], true)),
+    (' ', (1, "fmla", "", S_D, S_D, true)),
+    ('l', (2, "smlal", "umlal", H_S, &[], true)),
+    ('l', (3, "sqdmlal", "", H_S, H_S, true)),
+    (' ', (4, "", "mls", H_S, &[], true)),
+    (' ', (5, "fmls", "", S_D, S_D, true)),
+    ('l', (6, "smlsl", "umlsl", H_S, &[], true)),
+    ('l', (7, "sqdmlsl", "", H_S, H_S, true)),
+    (' ', (8, "mul", "", H_S, &[], false)),
+    (' ', (9, "fmul", "fmulx", S_D, S_D, false)),
+    ('l', (10, "smull", "umull", H_S, &[], false)),
+    ('l', (11, "sqdmull", "", H_S, H_S, false)),
+    (' ', (12, "sqdmulh", "", H_S, H_S, false)),
+    (' ', (13, "sqrdmulh", "", H_S, H_S, false)),
+    (' ', (13, "", "sqrdmlah", H_S, H_S, true)),
+    ('4', (14, "sdot", "udot", &[2], &[], true)),
+    (' ', (15, "", "sqrdmlsh", H_S, H_S, true)),
+];
+
+/// Shapes of a vector register by size and `Q`.
+pub(super) fn shape(size: u32, is_quad: bool) -> &'static str {
+    [["8b", "16b"], ["4h", "8h"], ["2s", "4s"], ["1d", "2d"]][size as usize][usize::from(is_quad)]
+}
+
+/// The letter of a size; 4 is a whole register.
+fn letter(size: u32) -> char {
+    ['b', 'h', 's', 'd', 'q'][size as usize]
+}
+
+/// The row of this operation, its name, and whether it has a form of this size.
+fn row(rows: &[Row], opcode: u32, is_second: bool) -> Option<(&'static str, &Row)> {
+    let name = |row: &Row| if is_second { row.2 } else { row.1 };
+    rows.iter().find(|it| it.0 == opcode && !name(it).is_empty()).map(|it| (name(it), it))
+}
 
 impl Word {
     /// Everything of the group that is not scalar floating point.
     pub(super) fn vector_group(&self) -> Result<Instruction, Undecodable> {
+        // Bit 28 tells scalars, which have bit 30 set.
+        let is_scalar = self.bit(28);
+        if self.bit(31) || is_scalar && !self.bit(30) {
+            return self.reserved();
+        }
+        if self.bit(24) {
+            return match (self.bit(10), self.bit(23)) {
+                (false, _) => self.indexed(is_scalar),
+                (true, true) => self.reserved(),
+                (true, false) if self.field(22, 19) != 0 => self.shifted_vector(is_scalar),
+                (true, false) if is_scalar => self.reserved(),
+                (true, false) => self.constant_vector(),
+            };
+        }
+        if !self.bit(21) {
+            return self.without_bit_21(is_scalar);
+        }
+        match (self.field(11, 10), self.field(20, 17)) {
+            (1 | 3, _) => self.same(is_scalar),
+            (0, _) => self.different(is_scalar),
+            (_, 0) => self.one_vector_source(is_scalar),
+            (_, 8) if is_scalar => self.pairwise(),
+            (_, 8) => self.across(),
+            (_, 4) => self.crypto_two(is_scalar),
+            _ => self.reserved(),
+        }
+    }
+
+    fn reserved<T>(&self) -> Result<T, Undecodable> {
+        self.refuse("the operation is reserved or of a later version")
+    }
+
+    fn is_quad(&self) -> bool {
+        self.bit(30)
+    }
+
+    fn is_unsigned(&self) -> bool {
+        self.bit(29)
+    }
+
+    /// A register as its operands are shown.
+    fn vector_operand(&self, n: u32, size: u32, is_scalar: bool) -> String {
+        if is_scalar { format!("{}{n}", letter(size)) } else { format!("v{n}.{}", shape(size, self.is_quad())) }
+    }
+
+    /// An operation on whole registers: the result, then what is read.
+    fn on_vectors(&self, text: String, adds: bool, sources: &[u32]) -> Instruction {
+        let it = sources.iter().fold(self.plain(Class::Float, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
+        let it = if adds { it.reads(vector(self.rd()), ALL, Role::Addend) } else { it };
+        it.writes(vector(self.rd()), ALL, Out::Result)
+    }
+
+    /// What rounds or saturates may set flags of exceptions, which add up in any order.
+    fn sets_status(it: Instruction) -> Instruction {
+        it.reads(FPSR, ALL, Role::Source)
+    }
+
+    /// The size of a row's elements, if it has such a form.
+    fn checked(&self, row: &Row, size: u32, is_scalar: bool) -> Result<u32, Undecodable> {
+        let sizes = if is_scalar { row.4 } else { row.3 };
+        let is_cut = !is_scalar && size == 3 && !self.is_quad();
+        if !sizes.contains(&size) || is_cut { self.refuse("there is no form of this size") } else { Ok(size) }
+    }
+
+    /// Rows of floating point follow bit 23 as well; their sizes are words and double words.
+    fn float_row<'a>(&self, rows: &'a [Row], opcode: u32) -> Option<(&'static str, &'a Row, u32)> {
+        let (name, found) = row(rows, opcode << 1 | self.field(23, 23), self.is_unsigned())?;
+        Some((name, found, 2 + self.field(22, 22)))
+    }
+
+    /// Three registers of one shape.
+    fn same(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm, opcode, size) = (self.rd(), self.rn(), self.rm(), self.field(15, 11), self.field(23, 22));
+        if opcode == 3 && !is_scalar {
+            return Ok(self.bitwise());
+        }
+        let (name, found, size) = match row(SAME, opcode, self.is_unsigned()) {
+            Some((name, found)) if opcode < 24 => (name, found, size),
+            _ => match self.float_row(SAME_FLOAT, opcode) {
+                Some(found) => found,
+                None => return self.reserved(),
+            },
+        };
+        let size = self.checked(found, size, is_scalar)?;
+        let operand = |n| self.vector_operand(n, size, is_scalar);
+        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.5, &[rn, rm]);
+        Ok(if opcode >= 24 || name.contains('q') { Word::sets_status(it) } else { it })
+    }
+
+    fn bitwise(&self) -> Instruction {
         let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
-        let it = self.plain(Class::Float, format!(".inst {:#010x}", self.word));
-        // Copies between a lane and a general register.
-        if self.field(31, 31) == 0 && self.field(28, 21) == 0b0111_0000 && self.bit(10) && !self.bit(15) && !self.bit(29) {
-            match self.field(14, 11) {
-                1 | 3 => {
-                    // `dup`, and `ins`, which keeps the other lanes.
-                    let it = it.reads(reg(rn), ALL, Role::Source).writes(vector(rd), ALL, Out::Result);
-                    return Ok(it.reads(vector(rd), ALL, Role::Source));
-                }
-                5 | 7 => return Ok(it.reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result)),
-                _ => {}
+        let names = ["and", "bic", "orr", "orn", "eor", "bsl", "bit", "bif"];
+        let nth = self.field(29, 29) << 2 | self.field(23, 22);
+        let operand = |n| self.vector_operand(n, 0, false);
+        if nth == 2 && rn == rm {
+            return self.on_vectors(format!("mov {}, {}", operand(rd), operand(rn)), false, &[rn]);
+        }
+        let text = format!("{} {}, {}, {}", names[nth as usize], operand(rd), operand(rn), operand(rm));
+        self.on_vectors(text, nth > 4, &[rn, rm])
+    }
+
+    /// One source and a result, of one shape or of two.
+    fn one_vector_source(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
+        if matches!(opcode, 2 | 6 | 18 | 19 | 20 | 22 | 23) {
+            return self.other_width(is_scalar);
+        }
+        // Rows of floating point have an opcode of their own, or bit 23 set.
+        let float = if opcode >= 12 { self.float_row(MISC_FLOAT, opcode) } else { None };
+        let (name, found, size) = match (float, row(MISC, opcode, self.is_unsigned())) {
+            (Some(found), _) => found,
+            (None, Some(_)) if opcode == 5 && self.is_unsigned() && size == 1 => ("rbit", &MISC[6], 1),
+            (None, Some((name, found))) => (name, found, size),
+            (None, None) => return self.reserved(),
+        };
+        // Estimates of words only.
+        let size = if opcode == 28 && self.bit(23) && self.bit(22) { 3 } else { size };
+        let size = self.checked(found, size, is_scalar)?;
+        let shown = if name == "rbit" { 0 } else { size };
+        let (name, zero) = name.split_once(' ').map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
+        let text = format!("{name} {}, {}{zero}", self.vector_operand(rd, shown, is_scalar), self.vector_operand(rn, shown, is_scalar));
+        let it = self.on_vectors(text, found.5, &[rn]);
+        Ok(if opcode >= 12 || matches!(opcode, 3 | 7) { Word::sets_status(it) } else { it })
+    }
+
+    /// One source, and a result of elements of another width.
+    fn other_width(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
+        let (is_quad, is_unsigned) = (self.is_quad(), self.is_unsigned());
+        let pick = |a: &'static str, b: &'static str| if is_unsigned { b } else { a };
+        let two = if is_quad { "2" } else { "" };
+        if is_scalar {
+            let (name, size) = match (opcode, is_unsigned) {
+                (18, true) => ("sqxtun", size),
+                (20, _) => (pick("sqxtn", "uqxtn"), size),
+                (22, true) if size == 1 => ("fcvtxn", 2),
+                _ => return self.reserved(),
+            };
+            if size == 3 {
+                return self.reserved();
             }
+            let text = format!("{name} {}{rd}, {}{rn}", letter(size), letter(size + 1));
+            return Ok(Word::sets_status(self.on_vectors(text, false, &[rn])));
         }
-        if self.bit(31) {
-            return self.refuse("the operation is reserved or of a later version");
+        if opcode >= 22 {
+            let is_double = self.bit(22);
+            if self.bit(23) || opcode == 23 && is_unsigned || opcode == 22 && is_unsigned && !is_double {
+                return self.reserved();
+            }
+            let (wide, narrow) = (shape(2 + u32::from(is_double), true), shape(1 + u32::from(is_double), is_quad));
+            let text = match opcode {
+                22 => format!("{}{two} v{rd}.{narrow}, v{rn}.{wide}", pick("fcvtn", "fcvtxn")),
+                _ => format!("fcvtl{two} v{rd}.{wide}, v{rn}.{narrow}"),
+            };
+            return Ok(Word::sets_status(self.on_vectors(text, opcode == 22 && is_quad, &[rn])));
         }
-        let it = it.reads(vector(rd), ALL, Role::Source).reads(vector(rm), ALL, Role::Source);
-        // Of an element of 16 bits, the highest bit of the field belongs to the index.
-        let mut it = it.reads(vector(rm & 15), ALL, Role::Source);
-        // A table has up to four registers.
-        for n in 0..4 {
-            it = it.reads(vector((rn + n) & 31), ALL, Role::Source);
+        if size == 3 {
+            return self.reserved();
         }
-        Ok(it.reads(FPSR, ALL, Role::Source).writes(vector(rd), ALL, Out::Result))
+        let (wide, narrow) = (shape(size + 1, true), shape(size, is_quad));
+        Ok(match opcode {
+            2 | 6 => {
+                let name = if opcode == 2 { pick("saddlp", "uaddlp") } else { pick("sadalp", "uadalp") };
+                let wide = ["4h", "8h", "2s", "4s", "1d", "2d"][(2 * size + u32::from(is_quad)) as usize];
+                self.on_vectors(format!("{name} v{rd}.{wide}, v{rn}.{narrow}"), opcode == 6, &[rn])
+            }
+            19 if !is_unsigned => return self.reserved(),
+            19 => self.on_vectors(format!("shll{two} v{rd}.{wide}, v{rn}.{narrow}, #{}", 8 << size), false, &[rn]),
+            _ => {
+                let name = if opcode == 18 { pick("xtn", "sqxtun") } else { pick("sqxtn", "uqxtn") };
+                let it = self.on_vectors(format!("{name}{two} v{rd}.{narrow}, v{rn}.{wide}"), is_quad, &[rn]);
+                if name == "xtn" { it } else { Word::sets_status(it) }
+            }
+        })
+    }
+
+    /// All elements become one.
+    fn across(&self) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
+        let is_unsigned = self.is_unsigned();
+        if matches!(opcode, 12 | 15) {
+            if !is_unsigned || self.bit(22) || !self.is_quad() {
+                return self.reserved();
+            }
+            let name = match (opcode, self.bit(23)) {
+                (12, false) => "fmaxnmv",
+                (12, true) => "fminnmv",
+                (_, false) => "fmaxv",
+                (_, true) => "fminv",
+            };
+            return Ok(Word::sets_status(self.on_vectors(format!("{name} s{rd}, v{rn}.4s"), false, &[rn])));
+        }
+        let (name, to) = match (opcode, is_unsigned) {
+            (3, false) => ("saddlv", size + 1),
+            (3, true) => ("uaddlv", size + 1),
+            (10, false) => ("smaxv", size),
+            (10, true) => ("umaxv", size),
+            (26, false) => ("sminv", size),
+            (26, true) => ("uminv", size),
+            (27, false) => ("addv", size),
+            _ => return self.reserved(),
+        };
+        if size == 3 || size == 2 && !self.is_quad() {
+            return self.reserved();
+        }
+        Ok(self.on_vectors(format!("{name} {}{rd}, v{rn}.{}", letter(to), shape(size, self.is_quad())), false, &[rn]))
+    }
+
+    /// The two elements of a register become one.
+    fn pairwise(&self) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
+        if !self.is_unsigned() {
+            return match (opcode, size) {
+                (27, 3) => Ok(self.on_vectors(format!("addp d{rd}, v{rn}.2d"), false, &[rn])),
+                _ => self.reserved(),
+            };
+        }
+        let name = match (opcode, self.bit(23)) {
+            (12, false) => "fmaxnmp",
+            (12, true) => "fminnmp",
+            (13, false) => "faddp",
+            (15, false) => "fmaxp",
+            (15, true) => "fminp",
+            _ => return self.reserved(),
+        };
+        let size = 2 + self.field(22, 22);
+        let from = if size == 3 { "2d" } else { "2s" };
+        Ok(Word::sets_status(self.on_vectors(format!("{name} {}{rd}, v{rn}.{from}", letter(size)), false, &[rn])))
+    }
+
+    /// Three registers, of which one is wider.
+    fn different(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm, size) = (self.rd(), self.rn(), self.rm(), self.field(23, 22));
+        let opcode = self.field(15, 12);
+        let named =
+            DIFFERENT.iter().find(|it| it.0 == opcode).and_then(|it| Some((it.1, row(&[it.2], opcode, self.is_unsigned())?.0, &it.2)));
+        let Some((kind, name, found)) = named else { return self.reserved() };
+        let sizes = if is_scalar { found.4 } else { found.3 };
+        if !sizes.contains(&size) {
+            return self.refuse("there is no form of this size");
+        }
+        let it = if is_scalar {
+            self.on_vectors(format!("{name} {}{rd}, {1}{rn}, {1}{rm}", letter(size + 1), letter(size)), found.5, &[rn, rm])
+        } else {
+            let two = if self.is_quad() { "2" } else { "" };
+            let (wide, narrow) = (if size == 3 { "1q" } else { shape(size + 1, true) }, shape(size, self.is_quad()));
+            let (to, a, b) = match kind {
+                'l' => (wide, narrow, narrow),
+                'w' => (wide, wide, narrow),
+                _ => (narrow, wide, wide),
+            };
+            let adds = found.5 || kind == 'n' && self.is_quad();
+            self.on_vectors(format!("{name}{two} v{rd}.{to}, v{rn}.{a}, v{rm}.{b}"), adds, &[rn, rm])
+        };
+        Ok(if name.starts_with("sq") { Word::sets_status(it) } else { it })
+    }
+
+    fn shifted_vector(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(15, 11));
+        let size = 31 - self.field(22, 19).leading_zeros();
+        let amount = self.field(22, 16);
+        let all = SHIFTED.iter().chain(FIXED);
+        let found = all.filter_map(|(kind, it)| Some((*kind, row(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let Some((kind, (name, found))) = found else { return self.reserved() };
+        let bits = 8 << size;
+        let shift = if matches!(kind, '<' | 'l') { amount - bits } else { 2 * bits - amount };
+        if matches!(kind, 'n' | 'l') {
+            let sizes = if is_scalar { found.4 } else { found.3 };
+            if !sizes.contains(&size) {
+                return self.refuse("there is no form of this size");
+            }
+            let two = if self.is_quad() && !is_scalar { "2" } else { "" };
+            let (wide, narrow) = match is_scalar {
+                true => (letter(size + 1).to_string(), letter(size).to_string()),
+                false => (format!(".{}", shape(size + 1, true)), format!(".{}", shape(size, self.is_quad()))),
+            };
+            let operand = |it: &str, n: u32| if is_scalar { format!("{it}{n}") } else { format!("v{n}{it}") };
+            let (to, from) = if kind == 'n' { (&narrow, &wide) } else { (&wide, &narrow) };
+            let text = format!("{name}{two} {}, {}, #{shift}", operand(to, rd), operand(from, rn));
+            let it = self.on_vectors(text, kind == 'n' && !two.is_empty(), &[rn]);
+            return Ok(if name.contains('q') { Word::sets_status(it) } else { it });
+        }
+        let size = self.checked(found, size, is_scalar)?;
+        let operand = |n| self.vector_operand(n, size, is_scalar);
+        let it = self.on_vectors(format!("{name} {}, {}, #{shift}", operand(rd), operand(rn)), found.5, &[rn]);
+        Ok(if kind == 'f' || name.contains("qshl") { Word::sets_status(it) } else { it })
+    }
+
+    /// By one element of the last register.
+    fn indexed(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(15, 12));
+        let found =
+            INDEXED.iter().filter_map(|(kind, it)| Some((*kind, row(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let Some((kind, (name, found))) = found else { return self.reserved() };
+        let is_float = name.starts_with('f');
+        let size = if is_float && self.bit(23) { 2 + self.field(22, 22) } else { self.field(23, 22) };
+        let sizes = if is_scalar { found.4 } else { found.3 };
+        let is_cut = size == 3 && (self.bit(21) || !self.is_quad() && !is_scalar);
+        if !sizes.contains(&size) || is_cut || is_float && !self.bit(23) {
+            return self.refuse("there is no form of this size");
+        }
+        let (h, l, m) = (self.field(11, 11), self.field(21, 21), self.field(20, 20));
+        let low = self.field(19, 16);
+        let (rm, index) = match size {
+            1 => (low, h << 2 | l << 1 | m),
+            2 => (m << 4 | low, h << 1 | l),
+            _ => (m << 4 | low, h),
+        };
+        let quad = self.is_quad();
+        let text = match (kind, is_scalar) {
+            ('l', true) => format!("{name} {}{rd}, {}{rn}, v{rm}.{}[{index}]", letter(size + 1), letter(size), letter(size)),
+            ('l', false) => {
+                let two = if quad { "2" } else { "" };
+                format!("{name}{two} v{rd}.{}, v{rn}.{}, v{rm}.{}[{index}]", shape(size + 1, true), shape(size, quad), letter(size))
+            }
+            ('4', _) => format!("{name} v{rd}.{}, v{rn}.{}, v{rm}.4b[{index}]", shape(2, quad), shape(0, quad)),
+            _ => {
+                let operand = |n| self.vector_operand(n, size, is_scalar);
+                format!("{name} {}, {}, v{rm}.{}[{index}]", operand(rd), operand(rn), letter(size))
+            }
+        };
+        let it = self.on_vectors(text, found.5, &[rn, rm]);
+        Ok(if is_float || name.starts_with("sq") { Word::sets_status(it) } else { it })
+    }
+
+    /// Copies of elements, permutations, tables, and what later versions put beside three registers of one shape.
+    fn without_bit_21(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm, size, is_quad) = (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_quad());
+        if self.bit(15) && self.bit(10) {
+            return self.extended(is_scalar);
+        }
+        if is_scalar {
+            return match (self.field(15, 10), self.is_unsigned(), size) {
+                (1, false, 0) => self.copy(true),
+                (it, false, 0) if it & 3 == 0 && it >> 5 == 0 => self.crypto_three(),
+                _ => self.reserved(),
+            };
+        }
+        if self.bit(15) {
+            return self.reserved();
+        }
+        match (self.is_unsigned(), self.bit(10), self.bit(11)) {
+            (_, true, _) if size == 0 => self.copy(false),
+            (false, false, false) if size == 0 => {
+                let n = self.field(14, 13) + 1;
+                let table: Vec<u32> = (0..n).map(|it| (rn + it) & 31).collect();
+                let list: Vec<String> = table.iter().map(|it| format!("v{it}.16b")).collect();
+                let name = if self.bit(12) { "tbx" } else { "tbl" };
+                let shape = shape(0, is_quad);
+                let text = format!("{name} v{rd}.{shape}, {{ {} }}, v{rm}.{shape}", list.join(", "));
+                Ok(self.on_vectors(text, self.bit(12), &[table, vec![rm]].concat()))
+            }
+            (false, false, true) => {
+                let names = ["", "uzp1", "trn1", "zip1", "", "uzp2", "trn2", "zip2"];
+                let name = names[self.field(14, 12) as usize];
+                if name.is_empty() || size == 3 && !is_quad {
+                    return self.reserved();
+                }
+                let operand = |n| self.vector_operand(n, size, false);
+                Ok(self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), false, &[rn, rm]))
+            }
+            (true, false, _) if size == 0 => {
+                let at = self.field(14, 11);
+                if at > 7 && !is_quad {
+                    return self.reserved();
+                }
+                let operand = |n| self.vector_operand(n, 0, false);
+                Ok(self.on_vectors(format!("ext {}, {}, {}, #{at}", operand(rd), operand(rn), operand(rm)), false, &[rn, rm]))
+            }
+            _ => self.reserved(),
+        }
+    }
+
+    /// Between an element and a register, or another element.
+    fn copy(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, which, imm4) = (self.rd(), self.rn(), self.field(20, 16), self.field(14, 11));
+        if which & 15 == 0 {
+            return self.reserved();
+        }
+        let (size, is_quad) = (which.trailing_zeros(), self.is_quad());
+        let (t, index) = (letter(size), which >> (size + 1));
+        if is_scalar {
+            return Ok(self.on_vectors(format!("mov {t}{rd}, v{rn}.{t}[{index}]"), false, &[rn]));
+        }
+        if self.is_unsigned() {
+            if !is_quad {
+                return self.reserved();
+            }
+            return Ok(self.on_vectors(format!("mov v{rd}.{t}[{index}], v{rn}.{t}[{}]", imm4 >> size), true, &[rn]));
+        }
+        let general = |n| name(n, size == 3);
+        let to_general =
+            |text: String| Ok(self.plain(Class::Float, text).reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result));
+        match imm4 {
+            0 | 1 if size == 3 && !is_quad => self.reserved(),
+            0 => Ok(self.on_vectors(format!("dup v{rd}.{}, v{rn}.{t}[{index}]", shape(size, is_quad)), false, &[rn])),
+            1 => {
+                let it = self.on_vectors(format!("dup v{rd}.{}, {}", shape(size, is_quad), general(rn)), false, &[]);
+                Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
+            }
+            3 if is_quad => {
+                let it = self.on_vectors(format!("mov v{rd}.{t}[{index}], {}", general(rn)), true, &[]);
+                Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
+            }
+            5 if size < 2 + u32::from(is_quad) => to_general(format!("smov {}, v{rn}.{t}[{index}]", name(rd, is_quad))),
+            7 if is_quad == (size == 3) => {
+                let mnemonic = if size < 2 { "umov" } else { "mov" };
+                to_general(format!("{mnemonic} {}, v{rn}.{t}[{index}]", name(rd, is_quad)))
+            }
+            _ => self.reserved(),
+        }
+    }
+
+    /// Dot products, and the doubling products with accumulation.
+    fn extended(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm, size, is_unsigned) = (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_unsigned());
+        match self.field(14, 11) {
+            0 | 1 if is_unsigned && matches!(size, 1 | 2) => {
+                let mnemonic = if self.bit(11) { "sqrdmlsh" } else { "sqrdmlah" };
+                let operand = |n| self.vector_operand(n, size, is_scalar);
+                let text = format!("{mnemonic} {}, {}, {}", operand(rd), operand(rn), operand(rm));
+                Ok(Word::sets_status(self.on_vectors(text, true, &[rn, rm])))
+            }
+            2 if !is_scalar && size == 2 => {
+                let mnemonic = if is_unsigned { "udot" } else { "sdot" };
+                let (to, from) = (shape(2, self.is_quad()), shape(0, self.is_quad()));
+                Ok(self.on_vectors(format!("{mnemonic} v{rd}.{to}, v{rn}.{from}, v{rm}.{from}"), true, &[rn, rm]))
+            }
+            _ => self.reserved(),
+        }
+    }
+
+    /// Vectors of a constant.
+    fn constant_vector(&self) -> Result<Instruction, Undecodable> {
+        let (rd, cmode, is_inverted, is_quad) = (self.rd(), self.field(15, 12), self.bit(29), self.is_quad());
+        let imm = self.field(18, 16) << 5 | self.field(9, 5);
+        if self.bit(11) {
+            return self.reserved();
+        }
+        let pick = |a: &'static str, b: &'static str| if is_inverted { b } else { a };
+        let shift = |by: u32| if by == 0 { String::new() } else { format!(", lsl #{by}") };
+        let (text, adds) = match cmode {
+            0..=7 => {
+                let name = if cmode & 1 == 1 { pick("orr", "bic") } else { pick("movi", "mvni") };
+                (format!("{name} v{rd}.{}, #{imm}{}", shape(2, is_quad), shift((cmode >> 1) * 8)), cmode & 1 == 1)
+            }
+            8..=11 => {
+                let name = if cmode & 1 == 1 { pick("orr", "bic") } else { pick("movi", "mvni") };
+                (format!("{name} v{rd}.{}, #{imm}{}", shape(1, is_quad), shift((cmode >> 1 & 1) * 8)), cmode & 1 == 1)
+            }
+            12 | 13 => (format!("{} v{rd}.{}, #{imm}, msl #{}", pick("movi", "mvni"), shape(2, is_quad), 8 << (cmode & 1)), false),
+            14 if !is_inverted => (format!("movi v{rd}.{}, #{imm}", shape(0, is_quad)), false),
+            14 => {
+                let bytes = (0..8).filter(|it| imm >> it & 1 == 1).fold(0_u64, |all, it| all | 0xff << (8 * it));
+                let to = if is_quad { format!("v{rd}.2d") } else { format!("d{rd}") };
+                (format!("movi {to}, #{bytes:#018x}"), false)
+            }
+            _ if is_inverted && !is_quad => return self.reserved(),
+            _ => {
+                let to = if is_inverted { "2d" } else { shape(2, is_quad) };
+                (format!("fmov v{rd}.{to}, #{:.8}", super::float::constant(imm)), false)
+            }
+        };
+        Ok(self.on_vectors(text, adds, &[]))
+    }
+
+    fn crypto_two(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(16, 12));
+        if self.field(23, 22) != 0 || self.is_unsigned() || !self.is_quad() {
+            return self.reserved();
+        }
+        Ok(match (is_scalar, opcode) {
+            (false, 4 | 5) => self.on_vectors(format!("{} v{rd}.16b, v{rn}.16b", ["aese", "aesd"][(opcode & 1) as usize]), true, &[rn]),
+            (false, 6 | 7) => self.on_vectors(format!("{} v{rd}.16b, v{rn}.16b", ["aesmc", "aesimc"][(opcode & 1) as usize]), false, &[rn]),
+            (true, 0) => self.on_vectors(format!("sha1h s{rd}, s{rn}"), false, &[rn]),
+            (true, 1) => self.on_vectors(format!("sha1su1 v{rd}.4s, v{rn}.4s"), true, &[rn]),
+            (true, 2) => self.on_vectors(format!("sha256su0 v{rd}.4s, v{rn}.4s"), true, &[rn]),
+            _ => return self.reserved(),
+        })
+    }
+
+    fn crypto_three(&self) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
+        let text = match self.field(14, 12) {
+            it @ 0..=2 => format!("{} q{rd}, s{rn}, v{rm}.4s", ["sha1c", "sha1p", "sha1m"][it as usize]),
+            it @ (4 | 5) => format!("{} q{rd}, q{rn}, v{rm}.4s", ["sha256h", "sha256h2"][(it & 1) as usize]),
+            it @ (3 | 6) => format!("{} v{rd}.4s, v{rn}.4s, v{rm}.4s", if it == 3 { "sha1su0" } else { "sha256su1" }),
+            _ => return self.reserved(),
+        };
+        Ok(self.on_vectors(text, true, &[rn, rm]))
     }
 }

@@ -1,5 +1,5 @@
 //! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the paper's speedups; and
-//! two more choices in the same way: `--specialise` and the look-behind window.
+//! more choices in the same way: `--specialise`, the look-behind window and `--interleave`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ use crate::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
-    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, or the primitive
-    /// alone and through its byte interface.
+    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, one batch and
+    /// several in turn, or the primitive alone and through its byte interface.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -55,6 +55,7 @@ enum Study {
     Schedulers,
     Specialise,
     LookBehind,
+    Interleave,
     Bytes,
 }
 
@@ -84,6 +85,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             cells.retain(|cell| named(cell.primitive));
             let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, care))?;
             out.line(&window_table(&rows).terminal(None));
+            rows
+        }
+        Study::Interleave => {
+            let mut cells = gain::interleave_cells();
+            cells.retain(|c| {
+                named(c.primitive)
+                    && (args.cc.is_empty() || args.cc.contains(&c.cc))
+                    && (args.arch.is_empty() || args.arch.contains(&c.arch))
+            });
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_interleave(cell, care))?;
+            out.line(&interleave_table(&rows).terminal(None));
             rows
         }
         Study::Bytes => {
@@ -117,6 +129,7 @@ fn measured<C: Serialize, R: Serialize>(
         Study::Schedulers => "",
         Study::Specialise => " --study specialise",
         Study::LookBehind => " --study look-behind",
+        Study::Interleave => " --study interleave",
         Study::Bytes => " --study bytes",
     };
     let unroll = match args.unroll {
@@ -244,6 +257,29 @@ fn window_table(rows: &[Value]) -> Table {
     table
 }
 
+fn interleave_table(rows: &[Value]) -> Table {
+    let columns =
+        ["primitive", "slicing", "target", "compiler", "batches", "one", "in turn", "ratio", "interval", "p", "stack one", "stack"];
+    let note = "time-stamp cycles a byte, one batch of blocks and as many in turn as auto chooses, two where it chooses one; loops written out, no scheduler, measured in turn";
+    let mut table = Table::new("Batches worked on in turn", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        let mut cells = vec![
+            Cell::words(text(row, "primitive")),
+            Cell::words(text(row, "slicing")),
+            Cell::words(text(row, "arch")),
+            Cell::words(text(row, "cc")),
+            Cell::number(number(&row["batches"], 0)),
+            Cell::number(number(&row["cycles_per_byte_off"], 2)),
+            Cell::number(number(&row["cycles_per_byte_on"], 2)),
+        ];
+        cells.extend(ratio(row));
+        cells.push(Cell::number(number(&row["stack_off"], 0)));
+        cells.push(Cell::number(number(&row["stack_on"], 0)));
+        table.push(cells);
+    }
+    table
+}
+
 fn bytes_table(rows: &[Value]) -> Table {
     let columns = ["primitive", "slicing", "target", "compiler", "loops", "alone", "through bytes", "ratio", "interval", "bytes"];
     let note = "time-stamp cycles a byte of output; the entry on registers alone, and NAME_blocks, in turn in one process";
@@ -318,6 +354,7 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
             blocks.extend(bytes_means(&rows).into_iter().map(Block::Text));
             blocks.push(Block::Table(bytes_table(&rows)));
         }
+        "interleave" => blocks.push(Block::Table(interleave_table(&rows))),
         "specialise" => blocks.push(Block::Table(specialise_table(&rows))),
         "look-behind" => {
             blocks.push(Block::Chart(window_chart(&rows).svg()));

@@ -96,6 +96,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         if let Some(reason) = &made.compiled.schedule_reason {
             out.line(&format!("schedule {}: {reason}", made.compiled.schedule.name()));
         }
+        if let Some(reason) = &made.compiled.interleave_reason {
+            out.line(&format!("interleave {}: {reason}", made.compiled.interleave));
+        }
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
     }
@@ -109,6 +112,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "equations": made.n_equations(),
         "schedule": made.compiled.schedule,
         "schedule_reason": made.compiled.schedule_reason,
+        "interleave": made.compiled.interleave,
+        "interleave_reason": made.compiled.interleave_reason,
         "circuits": circuits,
         "output": output.as_ref().map(|p| p.display().to_string()),
         "header": args.header.as_ref().map(|p| p.display().to_string()),

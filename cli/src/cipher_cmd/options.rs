@@ -7,8 +7,9 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::Cc;
 use cipher::passes::inline::{Inline, Thresholds};
+use cipher::passes::interleave::MOST;
 use cipher::passes::schedule_mslice::LOOK_BEHIND;
-use cipher::pipeline::{Options, Schedule, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use cipher::user_layout;
@@ -58,6 +59,9 @@ pub struct How {
     /// The window of the mslice scheduler, in equations.
     #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
     pub look_behind: usize,
+    /// How many batches of blocks are worked on at once, statement by statement in turn: 1 to 4, or what the model prefers.
+    #[arg(long, value_name = "N|auto", default_value = "1", value_parser = interleave)]
+    pub interleave: Interleave,
     /// A bundled machine or a machine file, for the schedulers [default: a generic one of the target].
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
@@ -163,6 +167,7 @@ impl How {
             specialise: self.specialise,
             schedule: self.schedule,
             look_behind: self.look_behind,
+            interleave: self.interleave,
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
@@ -233,6 +238,14 @@ fn schedule(text: &str) -> Result<Schedule, String> {
         "mslice" => Ok(Schedule::Mslice),
         "auto" => Ok(Schedule::Auto),
         _ => Err("choose none, bitslice, mslice or auto".into()),
+    }
+}
+
+fn interleave(text: &str) -> Result<Interleave, String> {
+    match text.parse() {
+        Ok(n) if (1..=MOST).contains(&n) => Ok(Interleave::Times(n)),
+        _ if text == "auto" => Ok(Interleave::Auto),
+        _ => Err(format!("choose a number from 1 to {MOST}, or auto")),
     }
 }
 

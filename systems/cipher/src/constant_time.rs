@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::emit_c::Arch;
 use crate::library::{Primitive, primitives};
 use crate::native::Cc;
-use crate::pipeline::{Slicing, Unroll};
+use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::unit::Subject;
 
@@ -100,6 +100,7 @@ pub fn watch_cell(cell: &Cell) -> Result<Verdict, ToolError> {
     let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, Cc::Gcc, Unroll::Auto, "-O3");
     recipe.mode = cell.mode.clone();
+    recipe.options.interleave = Interleave::Auto;
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let flags: Vec<String> = cell.opt.split_whitespace().map(str::to_owned).collect();
     check(&recipe.source(&made, true, false), cell.arch, &cell.cc, &flags)

@@ -1,5 +1,5 @@
 //! What a choice gains: the same program with it and without it, measured in turn. The choices are
-//! a scheduler, the specialisation of nodes of bitwise operations, and the size of the window.
+//! a scheduler, the specialisation of nodes of bitwise operations, the size of the window, and batches worked on in turn.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts;
 use crate::emit_c::Arch;
 use crate::native::{self, Cc};
-use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::speed::{self, N_LAUNCHES, calls_for};
 use crate::unit::Subject;
@@ -217,6 +217,58 @@ pub fn measure_window(cell: &Window, care: Care) -> Result<Gain, ToolError> {
     compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), care)
 }
 
+/// A row of the table about `--interleave`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Interleaved {
+    /// Name of the primitive.
+    pub primitive: &'static str,
+    /// How it is sliced.
+    pub slicing: Slicing,
+    /// The C compiler.
+    pub cc: Cc,
+    /// The target.
+    pub arch: Arch,
+    /// Batches that are worked on in turn; as many as `auto` says.
+    pub batches: u32,
+}
+
+/// Primitives of few registers and long paths, and three that fill the registers, on AVX2 and AVX-512.
+pub fn interleave_cells() -> Vec<Interleaved> {
+    let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
+    let subjects = [
+        ("serpent-128", v),
+        ("rectangle-80", v),
+        ("gift-128", v),
+        ("clyde-128", v),
+        ("pyjamask-128", v),
+        ("ascon-p12", v),
+        ("chacha20", v),
+        ("xoodoo-12", v),
+        ("aes-128", h),
+    ];
+    let mut cells = Vec::new();
+    for (primitive, slicing) in subjects {
+        for arch in [Arch::Avx2, Arch::Avx512] {
+            let subject = Subject::bundled(primitive).expect("it is bundled").expect("bundled programs are right");
+            let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
+            recipe.options.interleave = Interleave::Auto;
+            let batches = recipe.make(&subject).expect("bundled programs compile in their slicings").compiled.interleave;
+            cells.extend(Cc::ALL.map(|cc| Interleaved { primitive, slicing, cc, arch, batches }));
+        }
+    }
+    cells
+}
+
+/// Measures one batch against as many in turn as the cell says, two where that is one, without a scheduler.
+pub fn measure_interleave(cell: &Interleaved, care: Care) -> Result<Gain, ToolError> {
+    let recipe = |n: u32| {
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
+        recipe.options.interleave = Interleave::Times(n);
+        recipe
+    };
+    compare(cell.primitive, recipe(1), recipe(cell.batches.max(2)), care)
+}
+
 /// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out, or kept in
 /// both if that makes the program too large.
 fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, care: Care) -> Result<Gain, ToolError> {
@@ -234,22 +286,22 @@ fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, care: Care) -> Resu
         make(&recipe).compiled.schedule
     };
     let (off_program, on_program) = (off.build(&made_off)?, on.build(&made_on)?);
-    let bytes = made_off.bytes_per_call(off.arch) as f64;
+    let bytes = [&made_off, &made_on].map(|made| made.bytes_per_call(off.arch) as f64);
     let calls = calls_for(&off_program)?;
     let n_disturbed = std::cell::Cell::new(0);
-    let sample = |program: &std::path::Path| {
+    let sample = |program: &std::path::Path, bytes: f64| {
         n_disturbed.set(n_disturbed.get() + u32::from(!quiet::wait(care.patience)));
         let launches = (0..N_LAUNCHES).map(|_| native::bench(program, 64, calls));
         let least = launches.reduce(|a, b| Ok(a?.min(b?))).expect("there is a launch");
         least.map(|cycles| cycles / bytes)
     };
     let plan = Plan { n_warmups: 1, n_pairs: care.n_pairs, n_repeats: 1 };
-    let summary = run_pairs(plan, || sample(&off_program), || sample(&on_program))?.summary();
+    let summary = run_pairs(plan, || sample(&off_program, bytes[0]), || sample(&on_program, bytes[1]))?.summary();
     let executed = |program: &std::path::Path, recipe: &Recipe| counts::instructions(program, recipe.arch).ok();
     let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);
     let (instructions_off, instructions_on) = (executed(&off_program, &off), executed(&on_program, &on));
-    let core_cycles = bytes * clock::core_cycles_per_tick();
-    let ipc = |instructions: Option<u64>, cycles_per_byte: f64| instructions.map(|n| n as f64 / (cycles_per_byte * core_cycles));
+    let ratio = clock::core_cycles_per_tick();
+    let ipc = |instructions: Option<u64>, cycles: f64| instructions.map(|n| n as f64 / (cycles * ratio));
     Ok(Gain {
         cycles_per_byte_off: summary.a_median,
         cycles_per_byte_on: summary.b_median,
@@ -261,8 +313,8 @@ fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, care: Care) -> Resu
         instructions_on,
         stack_off: stack(&off_program),
         stack_on: stack(&on_program),
-        ipc_off: ipc(instructions_off, summary.a_median),
-        ipc_on: ipc(instructions_on, summary.b_median),
+        ipc_off: ipc(instructions_off, summary.a_median * bytes[0]),
+        ipc_on: ipc(instructions_on, summary.b_median * bytes[1]),
         unroll: off.options.unroll,
         auto,
         warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed.get())).map(ToString::to_string).collect(),

@@ -10,8 +10,8 @@ use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
 use crate::passes::inline::{Inline, Thresholds};
 use crate::passes::schedule_mslice::Target;
 use crate::passes::{
-    arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline, loops, perms, schedule_bitslice,
-    schedule_mslice, tables, ternary, vslice,
+    arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline, interleave, loops, perms,
+    schedule_bitslice, schedule_mslice, tables, ternary, vslice,
 };
 use crate::syntax::ast;
 
@@ -91,6 +91,15 @@ impl Schedule {
     }
 }
 
+/// How many independent batches of blocks are worked on at once, statement by statement in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interleave {
+    /// As many.
+    Times(u32),
+    /// As many as the model of the machine says are fastest.
+    Auto,
+}
+
 /// What the passes are asked to do.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -110,6 +119,8 @@ pub struct Options {
     pub schedule: Schedule,
     /// The window of the mslice scheduler.
     pub look_behind: usize,
+    /// How many batches of blocks the entry works on.
+    pub interleave: Interleave,
     /// The processor that the schedulers have in mind.
     pub target: Target,
     /// Whether the target computes any function of three words at once.
@@ -133,6 +144,10 @@ pub struct Compiled {
     pub schedule: Schedule,
     /// Why `auto` chose it: model cycles of each candidate.
     pub schedule_reason: Option<String>,
+    /// Batches of blocks that the first entry works on; if several, the last entry works on one.
+    pub interleave: u32,
+    /// Why `auto` chose as many: model cycles of a batch with each number.
+    pub interleave_reason: Option<String>,
     /// The circuits used for tables, by node.
     pub circuits: Vec<(Rc<str>, Rc<Found>)>,
     /// The text that `dump_after` asked for.
@@ -141,7 +156,7 @@ pub struct Compiled {
 
 /// Names that `dump_after` knows, in the order in which they first run. A pass that runs several times is shown as
 /// it leaves the program the last time.
-pub const PASSES: [&str; 18] = [
+pub const PASSES: [&str; 19] = [
     "elaborate",
     "loops",
     "perms",
@@ -160,6 +175,7 @@ pub const PASSES: [&str; 18] = [
     "inline_small",
     "ternary",
     "schedule_mslice",
+    "interleave",
 ];
 
 /// Equations above which a program is refused before it is bitsliced.
@@ -173,6 +189,13 @@ const BITSLICE_KEEPS: f64 = 0.98;
 const AUTO_BITSLICE: f64 = 0.5;
 /// The same for the mslice scheduler.
 const AUTO_MSLICE: f64 = 0.9;
+/// `Interleave::Auto` takes more batches if the model promises cycles of each below this share.
+const AUTO_INTERLEAVE: f64 = 0.98;
+/// It takes two only up to so many more loads and stores of spilled values for each equation. C compilers, which choose
+/// worse than the model, lose more there than it thinks.
+const AUTO_SPILLS: f64 = 0.4;
+/// The same for three and four.
+const AUTO_SPILLS_MORE: f64 = 0.1;
 
 /// Compiles the nodes named `entries`.
 pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
@@ -208,8 +231,9 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
     run.after("carry", &program);
     run.simplify(&mut program);
     let (program, schedule, schedule_reason) = run.schedule(program, slicing);
+    let (program, interleave, interleave_reason) = run.interleave(program, slicing);
     let Run { warnings, circuits, dump, .. } = run;
-    Ok(Compiled { program, slicing, lane_bits, warnings, schedule, schedule_reason, circuits, dump })
+    Ok(Compiled { program, slicing, lane_bits, warnings, schedule, schedule_reason, interleave, interleave_reason, circuits, dump })
 }
 
 /// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
@@ -246,6 +270,7 @@ impl Default for Options {
             specialise: true,
             schedule: Schedule::None,
             look_behind: schedule_mslice::LOOK_BEHIND,
+            interleave: Interleave::Times(1),
             target: Target::generic(),
             ternary: false,
             dump_after: None,
@@ -410,7 +435,7 @@ impl Run<'_> {
         let mut made: Vec<(f64, Schedule, Program)> = Vec::new();
         for schedule in candidates {
             let finished = self.finish(program.clone(), schedule);
-            made.push((estimate::cycles(&finished, &self.options.target), schedule, finished));
+            made.push((estimate::entry(&finished, &self.options.target).cycles, schedule, finished));
         }
         let texts: Vec<String> = made.iter().map(|(cycles, schedule, _)| format!("{} {cycles:.0} cycles", schedule.name())).collect();
         let share = made[1].0 / made[0].0;
@@ -426,6 +451,47 @@ impl Run<'_> {
             reason += "; nothing to gain, so the order stays";
         }
         (program, if asked == Schedule::Auto { schedule } else { asked }, Some(reason))
+    }
+
+    /// The last pass, with as many batches as were asked for or as the model prefers.
+    fn interleave(&mut self, mut program: Program, slicing: Slicing) -> (Program, u32, Option<String>) {
+        let (n, reason) = match self.options.interleave {
+            Interleave::Times(n) => (n, None),
+            Interleave::Auto => self.batches(&program, slicing),
+        };
+        let one = interleave::interleave(&mut program, n);
+        if n > 1 {
+            program.entries.push(one);
+            interleave::forget_unused(&mut program);
+        }
+        self.after("interleave", &program);
+        (program, n, reason)
+    }
+
+    /// What `Interleave::Auto` does.
+    fn batches(&self, program: &Program, slicing: Slicing) -> (u32, Option<String>) {
+        let target = &self.options.target;
+        if interleave::n_inner_loops(program) > 1 {
+            let reason = "a processor goes on with the next iteration of a short loop, which the model does not see";
+            return (1, Some(format!("loops inside loops: {reason}")));
+        }
+        let one = estimate::entry(program, target);
+        let of_equation = |cost: &estimate::Cost| cost.spills / cost.equations.max(1.0);
+        let mut best = (1, one.cycles);
+        let mut texts = vec![format!("1 {:.0}", one.cycles)];
+        for n in 2..=interleave::MOST {
+            let mut several = program.clone();
+            interleave::interleave(&mut several, n);
+            let cost = estimate::entry(&several, target);
+            let cycles = cost.cycles / f64::from(n);
+            texts.push(format!("{n} {cycles:.0}"));
+            let spills_max = if n == 2 { AUTO_SPILLS } else { AUTO_SPILLS_MORE };
+            let fits = interleave::n_equations(&several) <= unrolled_max(slicing) as usize;
+            if fits && cycles < best.1 * AUTO_INTERLEAVE && of_equation(&cost) - of_equation(&one) <= spills_max {
+                best = (n, cycles);
+            }
+        }
+        (best.0, Some(format!("model {}: cycles of a batch, of {}", target.machine.name, texts.join(", of "))))
     }
 
     fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {

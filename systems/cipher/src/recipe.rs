@@ -8,7 +8,8 @@ use report::Diagnostic;
 
 use crate::emit_c::{self, Arch, EmitOptions, Unit};
 use crate::native::{self, Cc};
-use crate::pipeline::{self, Compiled, Options, Slicing, Unroll};
+use crate::passes::interleave;
+use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
 use crate::unit::Subject;
 
 /// Options of the passes, the target and the C compiler.
@@ -52,10 +53,23 @@ impl Recipe {
     /// Runs the passes.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
-        let options = Options { ternary: self.arch.has_ternary(), target, ..self.options.clone() };
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
+        let interleave = match (self.options.interleave, sponge) {
+            (Interleave::Times(2..), Some(sponge)) => {
+                let message = format!("mode `{}` works on one batch of messages at a time, not on several in turn", sponge.mode());
+                return Err(vec![Diagnostic::new(message).with_help("leave --interleave out")]);
+            }
+            (Interleave::Auto, Some(_)) => Interleave::Times(1),
+            (asked, _) => asked,
+        };
+        let options = Options { ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
-        let compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
+        let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
+        if compiled.interleave > 1 && subject.primitive.is_none() {
+            // Without bytes there is no rest of a message, for which the entry on one batch is.
+            compiled.program.entries.pop();
+            interleave::forget_unused(&mut compiled.program);
+        }
         let short = compiled.program.entries.last().copied();
         let unit = Unit { counter, sponge: sponge.zip(short), ..subject.unit(&compiled, options.word) };
         // Ascon's modes share their permutation: a program may have all of them.

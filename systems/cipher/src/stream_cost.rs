@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::emit_c::Arch;
 use crate::gain::Care;
 use crate::native::{self, Cc, PeerCipher};
-use crate::pipeline::{Slicing, Unroll};
+use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::speed::N_LAUNCHES;
 use crate::unit::Subject;
@@ -52,6 +52,8 @@ pub struct Cost {
     pub interval: [f64; 2],
     /// Pairs of samples.
     pub pairs: usize,
+    /// Batches of blocks that ours works on in turn.
+    pub interleave: u32,
     /// The library as it calls itself.
     pub peer_version: String,
     /// Processor features that it was told to do without, in its own words; empty: none.
@@ -115,6 +117,7 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, "-O3");
     recipe.mode = Some(cell.mode.into());
+    recipe.options.interleave = Interleave::Auto;
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let program = recipe.build(&made)?;
     let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");
@@ -137,6 +140,7 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
         ratio: summary.ratio,
         interval: [summary.ratio_low, summary.ratio_high],
         pairs: summary.n,
+        interleave: made.compiled.interleave,
         peer_version,
         peer_without: other.without,
         warnings: summary.warnings.iter().map(ToString::to_string).collect(),

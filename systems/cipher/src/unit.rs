@@ -159,7 +159,11 @@ impl Subject {
         let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
         let name = self.primitive.as_ref().map(|p| c_prefix(&p.name));
         let title = self.primitive.as_ref().map_or_else(|| self.entry.clone(), Primitive::title);
-        Unit { name, title, schedule, entry, fields, outputs, n_schedule, counter: None, sponge: None }
+        let one = match compiled.interleave {
+            1 => entry.node,
+            _ => *compiled.program.entries.last().expect("there is an entry"),
+        };
+        Unit { name, title, schedule, entry, one, fields, outputs, n_schedule, counter: None, sponge: None }
     }
 
     /// The mode of this name where it is none that counts.

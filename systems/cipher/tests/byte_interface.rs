@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use cipher::emit_c::{Arch, Field, Shape, moves_check, shape};
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Options, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Options, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::{interpret, to_hex};
 use cipher::unit::{Subject, c_prefix};
@@ -58,7 +58,8 @@ fn networks_move_random_blocks_as_the_plain_loops_do() {
     for arch in Arch::ALL.into_iter().filter(|arch| can_run(*arch)) {
         for (k, (key, subjects)) in groups.iter().enumerate() {
             let (slicing, word_bits) = shapes[key];
-            let text = moves_check(subjects, Shape { arch, slicing, word_bits }, seed).unwrap_or_else(|none| panic!("{key:?}: {none}"));
+            let text = moves_check(subjects, Shape { arch, slicing, word_bits, interleave: 1 }, seed)
+                .unwrap_or_else(|none| panic!("{key:?}: {none}"));
             let all = compilers(arch);
             let cc = all[k % all.len()];
             let program = native::build(&text, arch, cc, "-O1").unwrap_or_else(|error| panic!("{key:?} {}: {}", arch.name(), error.said));
@@ -79,6 +80,8 @@ fn any_number_of_blocks_in_place_and_unaligned_is_as_one_at_a_time() {
         let (slicing, arch) = (slicings[n % slicings.len()], archs[(n / slicings.len()) % archs.len()]);
         let all = compilers(arch);
         let mut recipe = Recipe::new(slicing, arch, all[n % all.len()], Unroll::No, "-O1");
+        // Bitsliced batches are long already.
+        recipe.options.interleave = Interleave::Times(if slicing == Slicing::Bit { 1 } else { 1 + n as u32 % 4 });
         let has_ctr = primitive.kind.ends_with("block cipher");
         recipe.mode = has_ctr.then(|| "ctr".to_string());
         let made = recipe.make(&subject).expect("bundled programs compile");

@@ -8,7 +8,7 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
 use cipher::passes::inline::Inline;
-use cipher::pipeline::{Schedule, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use fastrand::Rng;
@@ -57,9 +57,10 @@ fn primitives_agree_with_the_interpreter_on_random_inputs() {
         let slicing = slicings[n % slicings.len()];
         let mut recipe = Recipe::new(slicing, Arch::X86_64, compilers[n % compilers.len()], Unroll::No, "-O1");
         recipe.options.schedule = Schedule::Auto;
+        recipe.options.interleave = Interleave::Times(if slicing == Slicing::Bit { 1 } else { 1 + n as u32 / 2 % 4 });
         let made = recipe.make(&subject).expect("bundled programs compile");
         let program = recipe.build(&made).expect("the C compiler takes the text");
-        let fields: Vec<Fields> = (0..3).map(|_| random_fields(&mut rng, &subject, &made.unit)).collect();
+        let fields: Vec<Fields> = (0..5).map(|_| random_fields(&mut rng, &subject, &made.unit)).collect();
         let cases: Vec<Vec<u8>> =
             fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, None, f).expect("the fields fit")).collect();
         let outputs = native::run_cases(&program, recipe.arch, &cases, made.unit.output_bytes()).expect("the program runs");
@@ -86,6 +87,7 @@ fn random_programs_agree_with_the_interpreter() {
             let arch = [Arch::X86_64, Arch::Sse][seed as usize % 2];
             let mut recipe = Recipe::new(slicing, arch, compilers[seed as usize % compilers.len()], Unroll::No, "-O1");
             recipe.options.word = word;
+            recipe.options.interleave = Interleave::Times(1 + seed as u32 % 3);
             recipe.options.inline = [Inline::Auto, Inline::None, Inline::All][seed as usize % 3];
             recipe.options.schedule = if slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
             let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("seed {seed} {}: {}\n{text}", slicing.letter(), errors[0]));
@@ -97,7 +99,7 @@ fn random_programs_agree_with_the_interpreter() {
                 let shown: Vec<String> = words.iter().map(|w| format!("{w:x}")).collect();
                 (port.name.to_string(), if port.m == 1 { shown.concat() } else { shown.join(",") })
             };
-            let fields: Vec<Fields> = (0..3).map(|_| inputs.iter().map(&mut line).collect()).collect();
+            let fields: Vec<Fields> = (0..5).map(|_| inputs.iter().map(&mut line).collect()).collect();
             let cases: Vec<Vec<u8>> =
                 fields.iter().map(|f| cases::case_bytes(&subject, &made.unit, word, f).expect("the fields fit")).collect();
             let outputs = native::run_cases(&program, arch, &cases, made.unit.output_bytes()).expect("the program runs");

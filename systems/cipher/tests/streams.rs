@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::pipeline::{Interleave, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::run_text::{from_hex, to_hex};
 use cipher::unit::Subject;
@@ -21,6 +21,11 @@ fn skipped(what: &str) {
 
 /// A built program with a stream; `None` where this machine cannot run it.
 fn built(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc) -> Option<(Made, std::path::PathBuf)> {
+    interleaved(name, mode, slicing, arch, cc, 1)
+}
+
+/// The same with so many batches in turn.
+fn interleaved(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc, n: u32) -> Option<(Made, std::path::PathBuf)> {
     if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
         skipped(&format!("{} cannot run here", arch.name()));
         return None;
@@ -28,6 +33,7 @@ fn built(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc) -> Option
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::No, "-O1");
     recipe.mode = Some(mode.into());
+    recipe.options.interleave = Interleave::Times(n);
     let made = recipe.make(&subject).expect("bundled programs compile");
     let program = recipe.build(&made).expect("the C compiler takes the text");
     Some((made, program))
@@ -81,19 +87,23 @@ fn streams_are_those_of_openssl_for_every_length_up_to_four_batches() {
     let seed = 20_261_126;
     let mut rng = Rng::with_seed(seed);
     let all = [
-        ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Clang),
-        ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx512, Cc::Gcc),
-        ("aes-128", "ctr", Slicing::Horizontal, Arch::Neon, Cc::Gcc),
-        ("aes-128", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Gcc),
-        ("aes-192", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Clang),
-        ("aes-256", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Gcc),
-        ("chacha20", "ctr", Slicing::Vertical, Arch::Avx2, Cc::Gcc),
-        ("chacha20", "ctr64", Slicing::Vertical, Arch::Avx512, Cc::Clang),
-        ("chacha20", "ctr64", Slicing::Vertical, Arch::Sse, Cc::Gcc),
-        ("chacha20", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Clang),
+        ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Clang, 1),
+        ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx512, Cc::Gcc, 1),
+        ("aes-128", "ctr", Slicing::Horizontal, Arch::Neon, Cc::Gcc, 1),
+        ("aes-128", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Gcc, 1),
+        ("aes-192", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Clang, 1),
+        ("aes-256", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Gcc, 1),
+        ("chacha20", "ctr", Slicing::Vertical, Arch::Avx2, Cc::Gcc, 1),
+        ("chacha20", "ctr64", Slicing::Vertical, Arch::Avx512, Cc::Clang, 1),
+        ("chacha20", "ctr64", Slicing::Vertical, Arch::Sse, Cc::Gcc, 1),
+        ("chacha20", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Clang, 1),
+        ("chacha20", "ctr", Slicing::Vertical, Arch::Avx2, Cc::Clang, 2),
+        ("chacha20", "ctr64", Slicing::Vertical, Arch::Sse, Cc::Gcc, 3),
+        ("aes-128", "ctr", Slicing::Horizontal, Arch::Avx2, Cc::Gcc, 2),
+        ("aes-128", "ctr", Slicing::Vertical, Arch::X86_64, Cc::Clang, 4),
     ];
-    for (name, mode, slicing, arch, cc) in all {
-        let Some((made, program)) = built(name, mode, slicing, arch, cc) else { continue };
+    for (name, mode, slicing, arch, cc, n) in all {
+        let Some((made, program)) = interleaved(name, mode, slicing, arch, cc, n) else { continue };
         let length = 4 * made.bytes_per_call(arch) + 1;
         assert!(length <= 5000, "the program tries every length: {}", shape(&made.compiled, arch).blocks_text());
         let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };

@@ -108,6 +108,8 @@ pub struct Shape {
     pub slicing: Slicing,
     /// Bits of a word: 1 bitsliced, the lane vertically, the word horizontally.
     pub word_bits: u32,
+    /// Batches of registers that are worked on in turn.
+    pub interleave: u32,
 }
 
 impl Shape {
@@ -117,8 +119,13 @@ impl Shape {
     }
 
     /// Blocks that a register holds.
-    pub fn blocks(&self) -> u32 {
+    pub fn slices(&self) -> u32 {
         self.register_bits() / self.word_bits
+    }
+
+    /// Blocks that one call of the entry works on: those of a register in each of its batches.
+    pub fn blocks(&self) -> u32 {
+        self.slices() * self.interleave
     }
 
     /// `1 block`, `64 blocks`.
@@ -159,7 +166,11 @@ impl Shape {
             Arch::Sse | Arch::Avx2 | Arch::Avx512 => "#include <immintrin.h>\n",
             Arch::Neon => "#include <arm_neon.h>\n",
         };
-        out += &format!("\n/* {} at a time: {bits}-bit registers, {}. */\n", self.blocks_text(), self.description());
+        let batches = match self.interleave {
+            1 => String::new(),
+            n => format!(", {n} batches of {} worked on in turn", self.slices()),
+        };
+        out += &format!("\n/* {} at a time: {bits}-bit registers, {}{batches}. */\n", self.blocks_text(), self.description());
         out += &format!("typedef uint{lane}_t lane;\n");
         if self.is_vector() {
             out += &format!("typedef lane reg __attribute__((vector_size({}), may_alias));\n", bits / 8);
@@ -171,7 +182,11 @@ impl Shape {
             out += &format!("typedef int{lane}_t sreg;\n");
             out += "#define SPLAT(x) ((reg)(x))\n#define ZERO ((reg)0)\n#define ONES ((reg)~(reg)0)\n";
         }
-        out += &format!("#define BLOCKS {}\n", self.blocks());
+        out += &format!("#define SLICES {}\n", self.slices());
+        out += &match self.interleave {
+            1 => "#define BLOCKS SLICES\n".to_string(),
+            n => format!("#define BLOCKS ({n} * SLICES)\n"),
+        };
         if self.arch == Arch::Avx512 {
             out += "#define TERNARY(a, b, c, f) ((reg)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), (f)))\n";
         }

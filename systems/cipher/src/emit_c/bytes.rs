@@ -62,7 +62,7 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, he
         blocks.order = Some(moves.order);
     }
     for output in outputs {
-        let order: Vec<u32> = blocks.order.clone().unwrap_or_else(|| (0..shape.blocks().ilog2()).collect());
+        let order: Vec<u32> = blocks.order.clone().unwrap_or_else(|| (0..shape.slices().ilog2()).collect());
         if let Some(moves) = output.moves(shape, Direction::Store, Some(&order))
             && let Some(text) = network::function(output, shape, Direction::Store, &moves, helpers)
         {
@@ -80,13 +80,14 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, he
 
 /// The block of each slice, which the loops ask.
 pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
-    order_table("block_of_slice", shape, order)
+    order_table("block_of_slice", Shape { interleave: 1, ..shape }, order)
 }
 
-/// The same under another name.
+/// The same for all batches under another name.
 pub fn order_table(name: &str, shape: Shape, order: Option<&[u32]>) -> String {
+    let n = shape.slices();
     let block = |slice: u32| order.map_or(slice, |o| o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit));
-    table(name, (0..shape.blocks()).map(block))
+    table(name, (0..shape.blocks()).map(|slice| slice / n * n + block(slice % n)))
 }
 
 /// What the loops call.
@@ -127,7 +128,7 @@ pub fn load(field: &Field, shape: Shape) -> String {
             return table(&format!("register_of_{name}"), registers(field))
                 + &head
                 + &format!(
-                    "    for (int g = 0; g < BLOCKS / 64; g++) {{
+                    "    for (int g = 0; g < SLICES / 64; g++) {{
         for (int c = 0; c < {chunks}; c++) {{
             uint64_t a[64];
             for (int s = 0; s < 64; s++) {{
@@ -163,7 +164,7 @@ pub fn load(field: &Field, shape: Shape) -> String {
     };
     let loops = format!(
         "    memset(r, 0, {n} * sizeof *r);
-    for (int s = 0; s < BLOCKS; s++) {{
+    for (int s = 0; s < SLICES; s++) {{
         const uint8_t *p = in + block_of_slice[s] * {n_bytes};
         for (int j = 0; j < {n}; j++) {{
 {body}        }}
@@ -185,7 +186,7 @@ pub fn store(field: &Field, shape: Shape) -> String {
             return table(&format!("register_of_{name}"), registers(field))
                 + &head
                 + &format!(
-                    "    for (int g = 0; g < BLOCKS / 64; g++) {{
+                    "    for (int g = 0; g < SLICES / 64; g++) {{
         for (int c = 0; c < {chunks}; c++) {{
             uint64_t a[64] = {{0}};
             for (int i = 0; i < 64; i++)
@@ -217,8 +218,8 @@ pub fn store(field: &Field, shape: Shape) -> String {
         }
     };
     let loops = format!(
-        "    memset(out, 0, BLOCKS * {n_bytes});
-    for (int s = 0; s < BLOCKS; s++) {{
+        "    memset(out, 0, SLICES * {n_bytes});
+    for (int s = 0; s < SLICES; s++) {{
         uint8_t *p = out + block_of_slice[s] * {n_bytes};
         for (int j = 0; j < {n}; j++) {{
 {body}        }}

@@ -1,8 +1,8 @@
 //! Counter mode in C: a stream of any length, in pieces of any size, over the sliced primitive.
 //!
 //! Counters go through the primitive as any block, but where whole words of a vertical register are counter: these are
-//! counted in the lanes, and all else of the input is made once a call. A batch of key stream is made at a time, and what a call leaves of
-//! it waits in the state for the next.
+//! counted in the lanes, and all else of the input is made once a call. A batch of key stream is made at a time, or several
+//! where they are worked on in turn, and what a call leaves of it waits in the state for the next.
 
 use std::fmt::Write;
 
@@ -11,6 +11,7 @@ use crate::pipeline::Slicing;
 use super::Unit;
 use super::arch::Shape;
 use super::bytes::{self, Blocks, Field};
+use super::interface::{Batches, move_batches};
 
 /// What the primitive's input is made of: a piece of the block that each stream starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,15 @@ pub struct Counter {
     pub is_big_endian: bool,
     /// The block.
     pub pieces: Vec<Piece>,
+}
+
+/// A register whose lanes are counted in.
+struct Word {
+    register: usize,
+    /// The counter's bit that is the least significant of a lane.
+    shift: u32,
+    /// Its bytes stand the other way round.
+    is_swapped: bool,
 }
 
 impl Counter {
@@ -60,106 +70,124 @@ impl Counter {
         self.pieces == [Piece::Counter]
     }
 
-    /// Registers of the input that hold nothing but bits of the counter, and from which bit on; `None` if a register holds
-    /// such bits and others, or in another order.
-    fn words(&self, input: &Field, shape: Shape) -> Option<Vec<(usize, u32)>> {
+    /// The registers of the input that hold nothing but bits of the counter; `None` if a register holds such bits and
+    /// others, or in another order.
+    fn words(&self, input: &Field, shape: Shape) -> Option<Vec<Word>> {
         if shape.slicing != Slicing::Vertical || shape.word_bits != input.word_bits {
             return None;
         }
-        let (start, n) = (self.at() as u32, self.n_bytes() as u32);
+        let (start, n, m) = (self.at() as u32, self.n_bytes() as u32, input.word_bits);
         let counter_bit = |at: u32| {
             let byte = (at / 8).checked_sub(start).filter(|byte| *byte < n)?;
             Some(8 * if self.is_big_endian { n - 1 - byte } else { byte } + 7 - at % 8)
         };
+        let swapped = |bit: u32| if m % 8 == 0 { m - 8 - bit / 8 * 8 + bit % 8 } else { bit };
         let mut words = Vec::new();
-        for (j, word) in input.layout.position.chunks(input.word_bits as usize).enumerate() {
+        for (register, word) in input.layout.position.chunks(m as usize).enumerate() {
             let bits: Vec<Option<u32>> = word.iter().rev().map(|at| counter_bit(*at)).collect();
-            match bits[0] {
-                None if bits.iter().all(Option::is_none) => {}
-                Some(first) if bits.iter().zip(first..).all(|(bit, k)| *bit == Some(k)) => words.push((j, first)),
-                _ => return None,
+            if bits.iter().all(Option::is_none) {
+                continue;
             }
+            let shift = bits.iter().copied().min()??;
+            let is = |order: &dyn Fn(u32) -> u32| bits.iter().zip(0..).all(|(bit, k)| *bit == Some(shift + order(k)));
+            let is_plain = is(&|k| k);
+            if !is_plain && !is(&swapped) {
+                return None;
+            }
+            words.push(Word { register, shift, is_swapped: !is_plain });
         }
         Some(words)
     }
 
-    /// The function that makes a batch of key stream in `out_`, and what its callers pass and prepare.
-    fn batch(&self, name: &str, unit: &Unit, shape: Shape, n_input: usize, entry: &str, blocks: &Blocks) -> (String, &'static str, String) {
-        let (ctr, n) = (self.prefix(name), unit.output_bytes());
-        let (keys, _) = self.keys(name, unit, shape);
-        let batch = n * shape.blocks() as usize;
-        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
-        let template = if self.is_block() {
-            String::new()
-        } else {
-            format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
-        };
-        let buffer = format!("    uint8_t blocks[{batch}] __attribute__((aligned(64)));\n");
-        let head = |what: &str| {
+    /// `NAME_batch` or `NAME_batches`: makes the next key stream of so many blocks in `out_`.
+    fn batch(&self, name: &str, unit: &Unit, batches: &Batches, words: Option<&[Word]>) -> String {
+        let (n, n_blocks) = (unit.output_bytes(), batches.shape.blocks());
+        let (ctr, (keys, _)) = (self.prefix(name), self.keys(name, unit, batches.shape));
+        let function = format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
+        let head = |holds: &str, holder: &str| {
             format!(
                 "
-/* Makes the next batch of key stream in registers{what}
+/* Makes the next {n_blocks} blocks of key stream in registers{holds}. */
+static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{holder}reg *out_)
+{{
     uint64_t high = ctr->high, low = ctr->low;
-    int ends = {ctr}_left(ctr) <= BLOCKS;
+    int ends = {ctr}_left(ctr) <= {n_blocks};
 "
             )
         };
         let tail = "    ctr->high = high;\n    ctr->low = low;\n    ctr->has_ended = ends;\n";
-        let function = format!("static inline __attribute__((always_inline)) void {ctr}_batch({ctr} *ctr, {keys}");
-        let Some(words) = self.words(input, shape) else {
+        let Some(words) = words else {
             let wipe = if self.is_block() { "" } else { "    wipe(in_, sizeof in_);\n" };
             let carry = if self.bits == 128 { "high += low == 0;" } else { "(void)high;" };
-            let text = format!(
-                "{}    for (int b = 0; b < BLOCKS; b++) {{
+            return format!(
+                "{}    for (int b = 0; b < {n_blocks}; b++) {{
         uint8_t *p = blocks + {n} * b + {};
         {}
         low++;
         {carry}
     }}
-{tail}    reg in_[{n_input}];
-    load_input(in_, blocks);
-    {entry}
+{tail}    reg in_[{}];
+{}    {}
 {wipe}}}
 ",
-                head(&format!(" from blocks, which hold all but the counters. */\n{function}uint8_t *blocks, reg *out_)\n{{")),
+                head(" from blocks, which hold all but the counters", "uint8_t *blocks, "),
                 self.at(),
-                self.write()
+                self.write(),
+                batches.shape.interleave as usize * batches.input,
+                batches.load("blocks", n, 4),
+                batches.entry,
             );
-            return (text, "blocks", buffer + &template);
         };
-        let mut text = bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref());
-        text += &head(&format!("; in_ holds all but the counters. */\n{function}reg *in_, reg *out_)\n{{"));
+        let mut text = head("; in_ holds all but the counters", "reg *in_, ");
         let _ = writeln!(
             text,
-            "    lane words[{}][BLOCKS] __attribute__((aligned(64)));\n    for (int s = 0; s < BLOCKS; s++) {{",
+            "    lane words[{}][{n_blocks}] __attribute__((aligned(64)));\n    for (int s = 0; s < {n_blocks}; s++) {{",
             words.len()
         );
         let _ = writeln!(text, "        uint64_t x = low + {ctr}_block[s];");
         if self.bits == 128 {
             text += "        uint64_t y = high + (x < low);\n";
         }
-        for (k, (_, shift)) in words.iter().enumerate() {
-            let value = match shift {
+        for (k, word) in words.iter().enumerate() {
+            let value = match word.shift {
                 0 => "x".to_string(),
                 64 => "y".to_string(),
-                1..64 => format!("(x >> {shift})"),
-                _ => format!("(y >> {})", shift - 64),
+                1..64 => format!("(x >> {})", word.shift),
+                _ => format!("(y >> {})", word.shift - 64),
             };
-            let _ = writeln!(text, "        words[{k}][s] = (lane){value};");
+            let bits = batches.shape.word_bits;
+            let value = if word.is_swapped { format!("__builtin_bswap{bits}((lane){value})") } else { format!("(lane){value}") };
+            let _ = writeln!(text, "        words[{k}][s] = {value};");
         }
         text += "    }\n";
-        for (k, (register, _)) in words.iter().enumerate() {
-            let _ = writeln!(text, "    memcpy(&in_[{register}], words[{k}], sizeof words[{k}]);");
+        for (k, word) in words.iter().enumerate() {
+            for batch in 0..batches.shape.interleave as usize {
+                let (to, from) = (word.register + batch * batches.input, batch * batches.shape.slices() as usize);
+                let _ = writeln!(text, "    memcpy(&in_[{to}], words[{k}] + {from}, sizeof(reg));");
+            }
         }
-        text += "    low += BLOCKS;\n";
-        text += if self.bits == 128 { "    high += low < BLOCKS;\n" } else { "" };
-        text += &format!("{tail}    {entry}\n}}\n");
-        let prepare = if self.is_block() {
-            format!("    reg in_[{n_input}];\n")
+        let _ = writeln!(text, "    low += {n_blocks};");
+        if self.bits == 128 {
+            let _ = writeln!(text, "    high += low < {n_blocks};");
+        }
+        text + &format!("{tail}    {}\n}}\n", batches.entry)
+    }
+
+    /// What callers of these functions pass, and what they prepare before.
+    fn source(&self, unit: &Unit, batches: &Batches, has_words: bool) -> (&'static str, String) {
+        let n = unit.output_bytes();
+        let template = if self.is_block() {
+            String::new()
         } else {
-            format!("    reg in_[{n_input}];\n{buffer}{template}    load_input(in_, blocks);\n")
+            format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
         };
-        (text, "in_", prepare)
+        let buffer = format!("    uint8_t blocks[{}] __attribute__((aligned(64)));\n", batches.n_bytes(n));
+        let registers = format!("    reg in_[{}];\n", batches.shape.interleave as usize * batches.input);
+        match (has_words, self.is_block()) {
+            (false, _) => ("blocks", buffer + &template),
+            (true, true) => ("in_", registers),
+            (true, false) => ("in_", registers + &buffer + &template + &batches.load("blocks", n, 4)),
+        }
     }
 
     /// The parameters of `init` behind the state.
@@ -228,7 +256,7 @@ void {ctr}_wipe({ctr} *ctr);
             },
             wiped = if keys.is_empty() { ", its key with it" } else { "; its round keys are wiped on their own" },
             block = if self.is_block() { String::new() } else { format!("    uint8_t block[{n}];\n") },
-            batch = n * shape.blocks() as usize,
+            batch = n * shape.slices() as usize,
             params = self.params(),
         )
     }
@@ -280,8 +308,15 @@ void {ctr}_wipe({ctr} *ctr);
         }
     }
 
-    /// The functions; `entry` is the C text of a call from `in_` to `out_`.
-    pub fn functions(&self, name: &str, unit: &Unit, shape: Shape, registers: (usize, usize), entry: &str, blocks: &Blocks) -> String {
+    /// The functions: on one batch, and on all that are worked on in turn, if there are several.
+    pub(super) fn functions(
+        &self,
+        name: &str,
+        unit: &Unit,
+        shape: Shape,
+        (one, all): (&Batches, Option<&Batches>),
+        blocks: &Blocks,
+    ) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (keys, pass) = self.keys(name, unit, shape);
         let up = ctr.to_uppercase();
@@ -291,7 +326,36 @@ void {ctr}_wipe({ctr} *ctr);
             64 => "return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;".into(),
             _ => "return (UINT64_C(1) << 32) - ctr->low;".into(),
         };
-        let (make, source, prepare) = self.batch(name, unit, shape, registers.0, entry, blocks);
+        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+        let words = self.words(input, shape);
+        let (source, prepare) = self.source(unit, all.unwrap_or(one), words.is_some());
+        let mut make =
+            words.iter().map(|_| bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref())).collect::<String>();
+        [one].into_iter().chain(all).for_each(|batches| make += &self.batch(name, unit, batches, words.as_deref()));
+        // Whole batches: key stream made, and XORed on its way to memory.
+        let whole = |function: &str, batches: &Batches| {
+            let (step, batch) = (one.n_bytes(n), batches.n_bytes(n));
+            let xor = if blocks.has_xor {
+                move_batches("xor_output", batches.shape, &[("out_", batches.output), ("in", step), ("out", step)], 8)
+            } else {
+                (0..batches.shape.interleave as usize)
+                    .map(|k| {
+                        let (registers, at) = (k * batches.output, k * step);
+                        format!(
+                            "        store_output(out_ + {registers}, ctr->stream);
+        for (int i = 0; i < {step}; i++)
+            out[{at} + i] = in[{at} + i] ^ ctr->stream[i];\n"
+                        )
+                    })
+                    .collect()
+            };
+            format!(
+                "    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
+        {ctr}_{function}(ctr, {pass}{source}, out_);
+{xor}    }}\n"
+            )
+        };
+        let loops = all.iter().map(|all| whole("batches", all)).collect::<String>() + &whole("batch", one);
         let (big, swapped) = if self.is_big_endian { ("big", "__builtin_bswap64(x)") } else { ("little", "x") };
         let put_counter = if self.bits >= 64 && source == "blocks" {
             format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
@@ -329,10 +393,7 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
     if (n == 0)
         return {up}_OK;
     reg out_[{n_output}];
-{prepare}    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
-        {ctr}_batch(ctr, {pass}{source}, out_);
-{whole}    }}
-    ctr->at = ctr->end = 0;
+{prepare}{loops}    ctr->at = ctr->end = 0;
     if (n > 0) {{
         uint64_t left = {ctr}_left(ctr);
         {ctr}_batch(ctr, {pass}{source}, out_);
@@ -340,7 +401,7 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
         for (size_t i = 0; i < n; i++)
             out[i] = in[i] ^ ctr->stream[i];
         ctr->at = n;
-        ctr->end = left < BLOCKS ? {n} * left : {batch};
+        ctr->end = left < SLICES ? {n} * left : {batch};
     }}
 {wipes}    wipe(out_, sizeof out_);
     return {up}_OK;
@@ -358,17 +419,9 @@ void {ctr}_wipe({ctr} *ctr)
                 "in_" => "    wipe(blocks, sizeof blocks);\n    wipe(in_, sizeof in_);\n",
                 _ => "    wipe(blocks, sizeof blocks);\n",
             },
-            whole = if blocks.has_xor {
-                "        xor_output(out_, in, out);\n".to_string()
-            } else {
-                format!(
-                    "        store_output(out_, ctr->stream);\n        for (int i = 0; i < {}; i++)\n            out[i] = in[i] ^ ctr->stream[i];\n",
-                    n * shape.blocks() as usize
-                )
-            },
-            n_output = registers.1,
+            n_output = shape.interleave as usize * one.output,
             init = self.init(&ctr),
-            batch = n * shape.blocks() as usize,
+            batch = one.n_bytes(n),
         )
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::arch::{Arch, Shape};
-use super::{Sponge, Unit, call};
+use super::interface::{call, move_batches, result_args, sum};
+use super::{Sponge, Stage, Unit};
 
 /// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
 /// fields of each case, and writes the outputs; `secret` works on memory that nobody wrote to, for
@@ -14,44 +15,50 @@ use super::{Sponge, Unit, call};
 pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let (case, output) = (unit.case_bytes(), unit.output_bytes());
     let mut out = String::from("\n/* Test program. */\n#include <stdio.h>\n#include <stdlib.h>\n");
-    for field in &unit.fields {
-        let _ = writeln!(out, "static reg in_{}_[{}];", field.name, field.n_registers(shape));
-    }
-    for field in &unit.outputs {
-        let _ = writeln!(out, "static reg out_{}_[{}];", field.name, field.n_registers(shape));
+    let n_batches = shape.interleave as usize;
+    for (kind, field) in unit.fields.iter().map(|f| ("in", f)).chain(unit.outputs.iter().map(|f| ("out", f))) {
+        let _ = writeln!(out, "static reg {kind}_{}_[{}];", field.name, n_batches * field.n_registers(shape));
     }
     if unit.n_schedule > 0 {
-        let _ = writeln!(out, "static reg keys_[{}];", unit.n_schedule);
+        let _ = writeln!(out, "static reg keys_[{}];", n_batches * unit.n_schedule);
     }
-    let field = |f: usize| format!("in_{}_", unit.fields[f].name);
-    let results: Vec<String> = if unit.outputs.len() == unit.entry.dims.len() - unit.entry.params.len() {
-        unit.outputs.iter().map(|f| format!("out_{}_", f.name)).collect()
-    } else {
-        vec![format!("out_{}_", unit.outputs[0].name)]
+    let behind = |base: String, at: usize| if at == 0 { base } else { sum(&base, at) };
+    let keys = |k: usize| behind("keys_".into(), k * unit.n_schedule);
+    let operands = |stage: &Stage, k: usize, results: Vec<String>| {
+        let field = |f: usize| behind(format!("in_{}_", unit.fields[f].name), k * unit.fields[f].n_registers(shape));
+        stage.operands(field, &keys(k), results)
     };
-    let schedule_line = unit.schedule.as_ref().map_or(String::new(), |schedule| {
-        let results: Vec<String> = schedule_results(schedule);
-        format!("    {}\n", call(schedule, names, field, "", &results))
-    });
-    let entry = call(&unit.entry, names, field, "keys_", &results);
     out += "\nstatic __attribute__((noinline)) void prepare(void)\n{\n";
-    out += &schedule_line;
+    for (stage, k) in unit.schedule.iter().flat_map(|stage| (0..n_batches).map(move |k| (stage, k))) {
+        let call = call(&names[stage.node.idx()], &[operands(stage, k, result_args(stage, &keys(k)))]);
+        let _ = writeln!(out, "    {call}");
+    }
+    let batch = |k: usize| {
+        let results = unit.outputs.iter().map(|f| behind(format!("out_{}_", f.name), k * f.n_registers(shape)));
+        operands(&unit.entry, k, results.collect())
+    };
+    let entry = call(&names[unit.entry.node.idx()], &(0..n_batches).map(batch).collect::<Vec<_>>());
     let _ = write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
     let (mut loads, mut stores, mut at) = (String::new(), String::new(), 0);
+    let slices = shape.slices() as usize;
     for f in &unit.fields {
         let (name, n) = (&f.name, f.layout.n_bytes);
         let _ = writeln!(
             loads,
-            "        for (size_t b = 0; b < now; b++)\n            memcpy(strings + {n} * b, cases + (done + b) * {case} + {at}, {n});\n        load_{name}(in_{name}_, strings);"
+            "        for (size_t b = 0; b < now; b++)\n            memcpy(strings + {n} * b, cases + (done + b) * {case} + {at}, {n});"
         );
+        let registers = (format!("in_{name}_"), f.n_registers(shape));
+        loads += &move_batches(&format!("load_{name}"), shape, &[(&registers.0, registers.1), ("strings", slices * n)], 8);
         at += n;
     }
     let mut at = 0;
     for f in &unit.outputs {
         let (name, n) = (&f.name, f.layout.n_bytes);
+        let registers = (format!("out_{name}_"), f.n_registers(shape));
+        stores += &move_batches(&format!("store_{name}"), shape, &[(&registers.0, registers.1), ("strings", slices * n)], 8);
         let _ = writeln!(
             stores,
-            "        store_{name}(out_{name}_, strings);\n        for (size_t b = 0; b < now; b++)\n            memcpy(results + (done + b) * {output} + {at}, strings + {n} * b, {n});"
+            "        for (size_t b = 0; b < now; b++)\n            memcpy(results + (done + b) * {output} + {at}, strings + {n} * b, {n});"
         );
         at += n;
     }
@@ -175,19 +182,6 @@ static __attribute__((noinline)) void call_blocks(const uint8_t *in, uint8_t *ou
 ",
         n_most = n_in.max(n_out),
     )
-}
-
-/// One pointer for each result of the schedule.
-fn schedule_results(schedule: &super::Stage) -> Vec<String> {
-    let mut at = 0u32;
-    schedule.dims[schedule.params.len()..]
-        .iter()
-        .map(|dims| {
-            let text = format!("keys_ + {at}");
-            at += dims.iter().product::<u32>();
-            text
-        })
-        .collect()
 }
 
 fn bench(shape: Shape, unit: &Unit, against: &str) -> String {

@@ -6,6 +6,7 @@ mod code;
 mod ctr;
 mod expr;
 mod harness;
+mod interface;
 mod moves_check;
 mod network;
 mod peers;
@@ -24,6 +25,8 @@ pub use code::identifier;
 pub use ctr::{Counter, Piece};
 pub use moves_check::moves_check;
 pub use sponge::Sponge;
+
+use interface::{Operands, call};
 
 /// A node that the C file makes callable.
 #[derive(Debug, Clone)]
@@ -57,8 +60,10 @@ pub struct Unit {
     pub title: String,
     /// The node that makes round keys.
     pub schedule: Option<Stage>,
-    /// The node that works on a block.
+    /// The node that works on a block, in several batches if these are worked on in turn.
     pub entry: Stage,
+    /// The same on one batch.
+    pub one: NodeId,
     /// Byte strings that go in; the one named `input` differs from block to block.
     pub fields: Vec<Field>,
     /// Byte strings that come out, one for each result or one for all.
@@ -128,7 +133,7 @@ pub struct EmitOptions {
 
 /// How registers look in this program on this target.
 pub fn shape(compiled: &Compiled, arch: Arch) -> Shape {
-    Shape { arch, slicing: compiled.slicing, word_bits: compiled.lane_bits }
+    Shape { arch, slicing: compiled.slicing, word_bits: compiled.lane_bits, interleave: compiled.interleave }
 }
 
 /// The C file.
@@ -141,7 +146,8 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     if options.with_sliced {
         out += "\n/* Sliced interface: every array element is a register. */\n";
         for stage in unit.schedule.iter().chain([&unit.entry]) {
-            out += &wrapper(stage, compiled, &names);
+            let is_entry = stage.node == unit.entry.node;
+            out += &wrapper(stage, compiled, &names, if is_entry { shape.interleave } else { 1 });
         }
     }
     let (moves, blocks) = moves(unit, shape, options);
@@ -150,7 +156,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     }
     out += &moves;
     if let Some(name) = &unit.name {
-        out += &byte_interface(name, unit, compiled, shape, &names, &blocks);
+        out += &interface::functions(name, unit, shape, &names, &blocks);
     }
     if options.with_harness {
         out += &harness::main(unit, shape, &names);
@@ -199,63 +205,33 @@ fn compile_line(shape: Shape) -> String {
     if flags.is_empty() { format!("for {}.", shape.arch.name()) } else { format!("for {}: compile with {flags}", shape.arch.name()) }
 }
 
-/// The function with the original's interface: arrays of registers in, arrays of registers out.
-fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String]) -> String {
+/// The function with the original's interface: arrays of registers in, arrays of registers out. Where batches are worked on
+/// in turn, the first index is the batch.
+fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], n_batches: u32) -> String {
     let node = &compiled.program.nodes[stage.node.idx()];
+    let n_params = stage.params.len();
+    let vars = node.params.iter().take(n_params).chain(&node.results);
     let mut params = Vec::new();
-    let mut args = Vec::new();
-    for ((var, dims), is_result) in node.params.iter().chain(&node.results).zip(&stage.dims).zip((0..).map(|i| i >= node.params.len())) {
-        let name = format!("{}__", code::identifier(&node.vars[var.idx()].name));
+    let mut args: Vec<Operands> = vec![Operands::default(); n_batches as usize];
+    for (k, (var, dims)) in vars.zip(&stage.dims).enumerate() {
+        let (name, is_result) = (format!("{}__", code::identifier(&node.vars[var.idx()].name)), k >= n_params);
         let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
-        match (brackets.is_empty(), is_result) {
-            (true, false) => {
-                params.push(format!("reg {name}"));
-                args.push(format!("&{name}"));
-            }
-            (true, true) => {
-                params.push(format!("reg *{name}"));
-                args.push(name);
-            }
-            (false, is_result) => {
-                params.push(format!("reg {name}{brackets}"));
-                args.push(format!("({}reg *){name}", if is_result { "" } else { "const " }));
-            }
+        let batches = if n_batches > 1 { format!("[{n_batches}]") } else { String::new() };
+        let star = if is_result && brackets.is_empty() && batches.is_empty() { "*" } else { "" };
+        params.push(format!("reg {star}{name}{batches}{brackets}"));
+        for (batch, args) in args.iter_mut().enumerate() {
+            let own = if n_batches > 1 { format!("{name}[{batch}]") } else { name.clone() };
+            let cast = if is_result { "(reg *)" } else { "(const reg *)" };
+            let arg = match (brackets.is_empty(), is_result) {
+                (true, true) if n_batches == 1 => own,
+                (true, _) => format!("&{own}"),
+                (false, _) => format!("{cast}{own}"),
+            };
+            if is_result { &mut args.results } else { &mut args.params }.push(arg);
         }
     }
-    format!(
-        "void {}__({})\n{{\n    {}({});\n}}\n",
-        code::identifier(&stage.name),
-        params.join(", "),
-        names[stage.node.idx()],
-        args.join(", ")
-    )
-}
-
-/// C text of a call of a stage, given where its fields and the schedule's results lie.
-fn call(stage: &Stage, names: &[String], field: impl Fn(usize) -> String, schedule: &str, results: &[String]) -> String {
-    let mut args: Vec<String> = stage
-        .params
-        .iter()
-        .map(|source| match source {
-            Source::Field(idx) => field(*idx),
-            Source::Schedule(at) => format!("{schedule} + {at}"),
-        })
-        .collect();
-    args.extend(results.iter().cloned());
-    format!("{}({});", names[stage.node.idx()], args.join(", "))
-}
-
-fn result_args(stage: &Stage, compiled: &Compiled, base: &str) -> Vec<String> {
-    let node = &compiled.program.nodes[stage.node.idx()];
-    let mut at = 0;
-    node.results
-        .iter()
-        .map(|var| {
-            let text = format!("{base} + {at}");
-            at += node.vars[var.idx()].len;
-            text
-        })
-        .collect()
+    let (name, call) = (code::identifier(&stage.name), call(&names[stage.node.idx()], &args));
+    format!("void {name}__({})\n{{\n    {call}\n}}\n", params.join(", "))
 }
 
 /// For what is not to stay in memory.
@@ -268,82 +244,6 @@ static inline void wipe(void *p, size_t n)
 }
 ";
 
-fn byte_interface(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape, names: &[String], blocks: &bytes::Blocks) -> String {
-    let (starts, n_keys) = unit.key_registers(shape);
-    let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
-    let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
-    let n_most = n_in.max(n_out);
-    let n_input = unit.fields[input].n_registers(shape);
-    let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
-    let mut out = String::from("\n/* Byte interface. */\n");
-    if n_keys > 0 {
-        let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
-        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
-        let _ = writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
-        if let Some(schedule) = &unit.schedule {
-            for source in &schedule.params {
-                if let Source::Field(f) = source {
-                    let field = &unit.fields[*f];
-                    let _ = writeln!(out, "    reg {0}_[{1}];\n    spread_{0}({0}_, {0});", field.name, field.n_registers(shape));
-                }
-            }
-            let results = result_args(schedule, compiled, "keys->r");
-            let _ = writeln!(out, "    {}", call(schedule, names, |f| format!("{}_", unit.fields[f].name), "", &results));
-        }
-        for (f, at) in &starts {
-            let _ = writeln!(out, "    spread_{0}(keys->r + {at}, {0});", unit.fields[*f].name);
-        }
-        for source in unit.schedule.iter().flat_map(|s| &s.params) {
-            if let Source::Field(f) = source {
-                let _ = writeln!(out, "    wipe({0}_, sizeof {0}_);", unit.fields[*f].name);
-            }
-        }
-        let _ = writeln!(out, "}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n");
-    }
-    let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
-    let start = |f: usize| starts.iter().find(|s| s.0 == f).map_or("in_".to_string(), |s| format!("keys->r + {}", s.1));
-    let results = result_args(&unit.entry, compiled, "out_");
-    let entry = call(&unit.entry, names, |f| if f == input { "in_".into() } else { start(f) }, "keys->r", &results);
-    let _ = write!(
-        out,
-        "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)
-{{
-    reg in_[{n_input}], out_[{n_output}];
-    uint8_t last[BLOCKS * {n_most}] __attribute__((aligned(64)));
-    while (n > 0) {{
-        size_t now = n < BLOCKS ? n : BLOCKS;
-        const uint8_t *from = in;
-        uint8_t *to = out;
-        if (now < BLOCKS) {{
-            memset(last, 0, sizeof last);
-            memcpy(last, in, now * {n_in});
-            from = to = last;
-        }}
-        load_input(in_, from);
-        {entry}
-        store_output(out_, to);
-        if (now < BLOCKS) {{
-            memcpy(out, last, now * {n_out});
-            wipe(last, sizeof last);
-        }}
-        in += now * {n_in};
-        out += now * {n_out};
-        n -= now;
-    }}
-    wipe(in_, sizeof in_);
-    wipe(out_, sizeof out_);
-}}
-"
-    );
-    if let Some(counter) = &unit.counter {
-        out += &counter.functions(name, unit, shape, (n_input, n_output), &entry, blocks);
-    }
-    if let Some((sponge, short)) = unit.sponge {
-        out += &sponge.functions(shape, &names[unit.entry.node.idx()], &names[short.idx()]);
-    }
-    out
-}
-
 /// The header with the prototypes of the byte interface, or of the sliced one for a user's file.
 pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
     let shape = shape(compiled, arch);
@@ -352,7 +252,7 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
     let mut out = format!("/* {}\n   Made by meanwhile; {} */\n#ifndef {guard}\n#define {guard}\n\n", unit.title, compile_line(shape));
     out += "#include <stdint.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     match &unit.name {
-        Some(name) => out += &byte_prototypes(name, unit, compiled, shape),
+        Some(name) => out += &interface::prototypes(name, unit, compiled, shape),
         None => {
             let lane = shape.lane_bits();
             let vector = if shape.is_vector() {
@@ -369,67 +269,15 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
                     "the bits of a word lie in as many elements, from the most significant; see the first lines of the C file"
                 }
             };
-            let _ = writeln!(out, "/* {} at a time: {which}. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks_text());
-            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()]);
+            let batches = match shape.interleave {
+                1 => String::new(),
+                n => format!(", in {n} batches: the first index is the batch, and in each"),
+            };
+            let _ = writeln!(out, "/* {} at a time{batches}: {which}. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks_text());
+            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()], shape.interleave);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
-    out
-}
-
-fn byte_prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) -> String {
-    let (starts, n_keys) = unit.key_registers(shape);
-    let bytes = shape.register_bits() as usize / 8;
-    let mut out = String::new();
-    if n_keys > 0 {
-        let _ = writeln!(out, "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key.");
-        if let Some(schedule) = &unit.schedule {
-            let node = &compiled.program.nodes[schedule.node.idx()];
-            let mut at = 0;
-            for (var, dims) in node.results.iter().zip(&schedule.dims[node.params.len()..]) {
-                let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
-                let n = node.vars[var.idx()].len;
-                let _ = writeln!(
-                    out,
-                    "   Registers {at} to {}: {}{brackets} of node {}, last index fastest.",
-                    at + n - 1,
-                    node.vars[var.idx()].name,
-                    schedule.name
-                );
-                at += n;
-            }
-        }
-        for (f, at) in &starts {
-            let n = unit.fields[*f].n_registers(shape);
-            let _ = writeln!(out, "   Registers {at} to {}: the field {}.", at + n - 1, unit.fields[*f].name);
-        }
-        if shape.slicing == Slicing::Bit {
-            let _ =
-                writeln!(out, "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b.");
-        }
-        out += "*/\n";
-        let size = (n_keys * bytes).next_multiple_of(64);
-        let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
-        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
-        let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
-        let _ = writeln!(out, "/* Overwrites them when they are no longer needed. */\nvoid {name}_wipe({name}_roundkeys *keys);\n");
-    }
-    let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
-    let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
-    let _ = writeln!(
-        out,
-        "/* Works on n blocks of {} bytes, giving {} bytes each; {} at a time is fastest. */",
-        input.layout.n_bytes,
-        unit.output_bytes(),
-        shape.blocks_text()
-    );
-    let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
-    if let Some(counter) = &unit.counter {
-        let _ = write!(out, "\n{}", counter.declarations(name, unit, shape));
-    }
-    if let Some((sponge, _)) = unit.sponge {
-        let _ = write!(out, "\n{}", sponge.declarations(shape, true));
-    }
     out
 }

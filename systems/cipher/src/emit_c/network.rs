@@ -69,8 +69,8 @@ pub fn function(field: &Field, shape: Shape, direction: Direction, moves: &Moves
         } else {
             format!("memcpy(out + {stride} * b + {offset}, part + {n_bytes} * b, {n_bytes});")
         };
-        let copies = format!("    for (int b = 0; b < BLOCKS; b++)\n        {copy}\n");
-        let _ = writeln!(out, "    uint8_t part[{n_bytes} * BLOCKS] __attribute__((aligned(64)));");
+        let copies = format!("    for (int b = 0; b < SLICES; b++)\n        {copy}\n");
+        let _ = writeln!(out, "    uint8_t part[{n_bytes} * SLICES] __attribute__((aligned(64)));");
         out += &if is_load { copies + &passes } else { passes + &copies };
         out += "    wipe(part, sizeof part);\n";
     }

@@ -12,7 +12,7 @@ use report::Diagnostic;
 use crate::emit_c::{self, Arch, EmitOptions, Piece, Unit};
 use crate::library::Vector;
 use crate::native::Cc;
-use crate::pipeline::{Slicing, Unroll};
+use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::{Made, Recipe};
 use crate::unit::{Subject, c_prefix};
 
@@ -118,7 +118,7 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         let own = Unit { name: Some(format!("{name}_{}", arch.name().replace('-', "_"))), ..made.unit.clone() };
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
         let shape = emit_c::shape(&made.compiled, arch);
-        let batch = own.output_bytes() * shape.blocks() as usize;
+        let batch = own.output_bytes() * shape.slices() as usize;
         let is_block = own.counter.as_ref().is_some_and(emit_c::Counter::is_block);
         let block = if is_block { 0 } else { own.output_bytes() };
         targets.push(TargetFile {
@@ -161,14 +161,15 @@ const OPERATIONS: [&str; 11] = ["&", "|", "^", "+", "~", "<<", ">>", "shuffle", 
 /// A program in the slicing of these that has the fewest operations for a block on this target. Bitslicing is for programs that
 /// have no other: its batches of 64 to 512 blocks are long.
 fn compile(subject: &Subject, possible: &[Slicing], arch: Arch, mode: Option<&str>) -> Result<Made, Vec<Diagnostic>> {
-    let make = |slicing: Slicing, unroll: Unroll| {
+    let make = |slicing: Slicing, unroll: Unroll, interleave: Interleave| {
         let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
+        recipe.options.interleave = interleave;
         recipe.options.word = (slicing == Slicing::Bit).then_some(1);
         recipe.mode = mode.map(str::to_string);
         recipe.make(subject)
     };
     let cost = |slicing: Slicing| {
-        let made = make(slicing, Unroll::Yes).ok()?;
+        let made = make(slicing, Unroll::Yes, Interleave::Times(1)).ok()?;
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
         // Without the moves of bytes, which are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };
@@ -182,7 +183,7 @@ fn compile(subject: &Subject, possible: &[Slicing], arch: Arch, mode: Option<&st
         _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
     };
     // Where nothing works, bitslicing says why.
-    make(chosen.unwrap_or(Slicing::Bit), Unroll::Auto)
+    make(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, Interleave::Auto)
 }
 
 /// All files of a package called `name`, the manifest last.

@@ -24,35 +24,56 @@ pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registe
     traffic
 }
 
-/// Model: cycles of one call of the first entry, the one that works on blocks; a key schedule runs once.
-pub fn cycles(program: &Program, target: &Target) -> f64 {
-    let mut by_node: Vec<f64> = Vec::new();
-    for node in &program.nodes {
-        let cycles = match &node.body {
-            Body::Stmts(stmts) => level(node, stmts, &BTreeSet::new(), target, &by_node),
-            Body::Perm(_) | Body::Table(_) => 0.0,
-        };
-        by_node.push(cycles);
+/// What one call of a node costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// Cycles.
+    pub cycles: f64,
+    /// Loads and stores of values that have no register.
+    pub spills: f64,
+    /// Equations.
+    pub equations: f64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Cost, times: f64) {
+        self.cycles += other.cycles * times;
+        self.spills += other.spills * times;
+        self.equations += other.equations * times;
     }
-    program.entries.first().map_or(0.0, |id| by_node[id.idx()])
+}
+
+/// Model: one call of the first entry, the one that works on blocks; a key schedule runs once.
+pub fn entry(program: &Program, target: &Target) -> Cost {
+    let mut by_node: Vec<Cost> = Vec::new();
+    for node in &program.nodes {
+        let cost = match &node.body {
+            Body::Stmts(stmts) => level(node, stmts, &BTreeSet::new(), target, &by_node),
+            Body::Perm(_) | Body::Table(_) => Cost::default(),
+        };
+        by_node.push(cost);
+    }
+    program.entries.first().map_or(Cost::default(), |id| by_node[id.idx()])
 }
 
 /// Cycles that a call costs beyond what the callee does: passing words through memory and back.
 const CALL_CYCLES: f64 = 12.0;
 
-fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Target, callees: &[f64]) -> f64 {
+fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Target, callees: &[Cost]) -> Cost {
     let mut registers = Registers::new(node, stmts, live_out, target.n_registers);
     let mut core = Core::new(&target.machine, target.kind);
-    let mut around = 0.0;
+    let mut cost = Cost::default();
     // When each variable's value is there.
     let mut known: HashMap<VarId, u64> = HashMap::default();
     for (at, stmt) in stmts.iter().enumerate() {
         let moved = registers.step(stmt, at as u32);
+        cost.spills += (moved.loads.len() + moved.stores) as f64;
         (0..moved.stores).for_each(|_| {
             core.start(Class::Store, 0);
         });
         match stmt {
             Stmt::Eq(eq) => {
+                cost.equations += 1.0;
                 for var in moved.loads {
                     let ready = core.start(Class::Load, known.get(&var).copied().unwrap_or(0));
                     known.insert(var, ready);
@@ -73,15 +94,19 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Targe
                     core.start(Class::Store, done);
                 }
             }
-            Stmt::Call(call) => around += CALL_CYCLES + callees[call.node.idx()],
+            Stmt::Call(call) => {
+                cost.cycles += CALL_CYCLES;
+                cost.add(callees[call.node.idx()], 1.0);
+            }
             Stmt::Loop(it) => {
                 let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
-                around += level(node, &it.body, &next.collect(), target, callees) * f64::from(it.n);
+                cost.add(level(node, &it.body, &next.collect(), target, callees), f64::from(it.n));
             }
             Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
         }
     }
-    around + core.end as f64
+    cost.cycles += core.end as f64;
+    cost
 }
 
 /// Which values are in registers.

@@ -10,6 +10,7 @@ pub mod estimate;
 pub mod fold_constants;
 pub mod hslice;
 pub mod inline;
+pub mod interleave;
 pub mod list;
 pub mod loops;
 pub mod order;

@@ -39,13 +39,13 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
             n_seen += usize::from(*want != u32::MAX);
         }
     }
-    let n_bits = problem.layout.position.len() * problem.shape.blocks() as usize;
+    let n_bits = problem.layout.position.len() * problem.shape.slices() as usize;
     assert_eq!(n_seen, n_bits, "the parts hold every bit of the string once");
 }
 
 /// The block of each slice.
 fn slices(problem: &Problem, order: &[u32]) -> Vec<u32> {
-    (0..problem.shape.blocks()).map(|slice| order.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit)).collect()
+    (0..problem.shape.slices()).map(|slice| order.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit)).collect()
 }
 
 /// The number of a bit by its place in memory: the block, then the place in the string; `None` outside the layout.

@@ -303,7 +303,7 @@ mod tests {
 
     fn problem<'a>(layout: &'a Layout, word_bits: u32, slicing: Slicing, arch: Arch) -> Problem<'a> {
         let lane = if slicing == Slicing::Bit { 1 } else { word_bits };
-        Problem { layout, word_bits, shape: Shape { arch, slicing, word_bits: lane } }
+        Problem { layout, word_bits, shape: Shape { arch, slicing, word_bits: lane, interleave: 1 } }
     }
 
     fn steps(layout: &str, word_bits: u32, slicing: Slicing, arch: Arch) -> Option<Vec<String>> {

@@ -9,7 +9,7 @@ use cipher::passes::inline::Inline;
 use cipher::passes::{
     arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice,
 };
-use cipher::pipeline::{Options, Schedule, Slicing, Unroll, compile, slicings};
+use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll, compile, slicings};
 use cipher::syntax::{ast, load_text};
 
 /// Arguments of an entry and the results that the interpreter gives, both word by word.
@@ -53,12 +53,15 @@ fn spread(words: &[(u64, u32)], is_bitsliced: bool) -> Vec<u64> {
     words.iter().flat_map(|(v, m)| (0..*m).rev().map(move |i| v >> i & 1)).collect()
 }
 
-fn differs(program: &Program, cases: &[Case], is_bitsliced: bool) -> Option<String> {
-    for case in cases {
-        let got = eval(program, program.entries[0], &spread(&case.args, is_bitsliced));
-        let want = spread(&case.results, is_bitsliced);
+/// Each of `n_batches` that are worked on in turn gets a case of its own.
+fn differs(program: &Program, cases: &[Case], is_bitsliced: bool, n_batches: u32) -> Option<String> {
+    for first in 0..cases.len() {
+        let own: Vec<&Case> = cases.iter().cycle().skip(first).take(n_batches as usize).collect();
+        let args: Vec<u64> = own.iter().flat_map(|case| spread(&case.args, is_bitsliced)).collect();
+        let want: Vec<u64> = own.iter().flat_map(|case| spread(&case.results, is_bitsliced)).collect();
+        let got = eval(program, program.entries[0], &args);
         if got != want {
-            return Some(format!("inputs {:x?}\n  expected {want:x?}\n  computed {got:x?}", case.args));
+            return Some(format!("inputs {args:x?}\n  expected {want:x?}\n  computed {got:x?}"));
         }
     }
     None
@@ -77,7 +80,12 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
                     // Every choice meets every scheduler and every window in some program.
                     let schedule = [Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto][all.len() % 4];
                     let look_behind = 1 + all.len() % 20;
-                    all.push(Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, ..Options::default() });
+                    let interleave = match all.len() / 2 % 5 {
+                        0 => Interleave::Auto,
+                        n => Interleave::Times(n as u32),
+                    };
+                    let options = Options { slicing, word, inline, unroll, specialise, ternary, schedule, ..Options::default() };
+                    all.push(Options { look_behind, interleave, ..options });
                 }
             }
         }
@@ -86,9 +94,9 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
 }
 
 fn show(options: &Options) -> String {
-    let Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, .. } = options;
+    let Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, interleave, .. } = options;
     let passes = format!("inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}");
-    format!("slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind}", slicing.letter())
+    format!("slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind} {interleave:?}", slicing.letter())
 }
 
 /// A panic's message instead of the panic.
@@ -103,7 +111,7 @@ pub fn caught<T>(what: impl FnOnce() -> Result<T, String>) -> Result<T, String> 
 pub fn compiled_agrees(program: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<(), String> {
     let outcome = caught(|| {
         let compiled = compile(program, &[entry], options).map_err(|errors| format!("refused: {}", errors[0]))?;
-        match differs(&compiled.program, cases, compiled.slicing == Slicing::Bit) {
+        match differs(&compiled.program, cases, compiled.slicing == Slicing::Bit, compiled.interleave) {
             Some(what) => Err(what),
             None => Ok(()),
         }
@@ -209,7 +217,7 @@ fn guilty_pass(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case
                 is_bitsliced |= options.slicing == Slicing::Bit;
             }
             ir::verify::verify(&program, name);
-            Ok(differs(&program, cases, is_bitsliced))
+            Ok(differs(&program, cases, is_bitsliced, 1))
         });
         match step {
             Ok(None) => before = program.to_string(),
@@ -232,7 +240,7 @@ fn unsliced_agrees(program: &ast::Program, entry: &str, word: Option<u32>, cases
                 loops::loops(node, &|_| keep);
             });
             ir::verify::verify(&core, "loops");
-            differs(&core, cases, false).map_or(Ok(()), Err)
+            differs(&core, cases, false, 1).map_or(Ok(()), Err)
         })
         .map_err(|what| format!("the core form with loops {}: {what}", if keep { "kept" } else { "written out" }))?;
     }

@@ -471,15 +471,19 @@ impl Run<'_> {
     /// What `Interleave::Auto` does.
     fn batches(&self, program: &Program, slicing: Slicing) -> (u32, Option<String>) {
         let target = &self.options.target;
-        if interleave::n_inner_loops(program) > 1 {
-            let reason = "a processor goes on with the next iteration of a short loop, which the model does not see";
-            return (1, Some(format!("loops inside loops: {reason}")));
-        }
+        let most = match interleave::n_inner_loops(program) {
+            0 => interleave::MOST,
+            1 => 2,
+            _ => {
+                let reason = "a processor goes on with the next iteration of a short loop, which the model does not see";
+                return (1, Some(format!("loops inside loops: {reason}")));
+            }
+        };
         let one = estimate::entry(program, target);
         let of_equation = |cost: &estimate::Cost| cost.spills / cost.equations.max(1.0);
         let mut best = (1, one.cycles);
         let mut texts = vec![format!("1 {:.0}", one.cycles)];
-        for n in 2..=interleave::MOST {
+        for n in 2..=most {
             let mut several = program.clone();
             interleave::interleave(&mut several, n);
             let cost = estimate::entry(&several, target);

@@ -11,7 +11,7 @@ use crate::pipeline::Slicing;
 use super::Unit;
 use super::arch::Shape;
 use super::bytes::{self, Blocks, Field};
-use super::interface::{Batches, move_batches};
+use super::interface::{Batches, move_batches, sum};
 
 /// What the primitive's input is made of: a piece of the block that each stream starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Counter {
             let byte = (at / 8).checked_sub(start).filter(|byte| *byte < n)?;
             Some(8 * if self.is_big_endian { n - 1 - byte } else { byte } + 7 - at % 8)
         };
-        let swapped = |bit: u32| if m % 8 == 0 { m - 8 - bit / 8 * 8 + bit % 8 } else { bit };
+        let swapped = |bit: u32| if m.is_multiple_of(8) { m - 8 - bit / 8 * 8 + bit % 8 } else { bit };
         let mut words = Vec::new();
         for (register, word) in input.layout.position.chunks(m as usize).enumerate() {
             let bits: Vec<Option<u32>> = word.iter().rev().map(|at| counter_bit(*at)).collect();
@@ -173,21 +173,96 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         text + &format!("{tail}    {}\n}}\n", batches.entry)
     }
 
-    /// What callers of these functions pass, and what they prepare before.
-    fn source(&self, unit: &Unit, batches: &Batches, has_words: bool) -> (&'static str, String) {
-        let n = unit.output_bytes();
-        let template = if self.is_block() {
-            String::new()
-        } else {
-            format!("    for (int b = 0; b < BLOCKS; b++)\n        memcpy(blocks + {n} * b, ctr->block, {n});\n")
-        };
-        let buffer = format!("    uint8_t blocks[{}] __attribute__((aligned(64)));\n", batches.n_bytes(n));
-        let registers = format!("    reg in_[{}];\n", batches.shape.interleave as usize * batches.input);
+    /// What callers of these functions pass, what they prepare before, and what they wipe: counters are no secret, keys
+    /// beside them are.
+    fn source(&self, unit: &Unit, batches: &Batches, input: &Field, has_words: bool) -> (&'static str, String, String) {
+        let (n, shape) = (unit.output_bytes(), batches.shape);
+        let registers = format!("        reg in_[{}];\n", shape.interleave as usize * batches.input);
+        let buffer = format!("        uint8_t blocks[{}] __attribute__((aligned(64)));\n", batches.n_bytes(n));
+        let template =
+            format!("        for (int b = 0; b < {}; b++)\n            memcpy(blocks + {n} * b, ctr->block, {n});\n", shape.blocks());
+        let (wipe_blocks, wipe_registers) = ("        wipe(blocks, sizeof blocks);\n", "        wipe(in_, sizeof in_);\n");
         match (has_words, self.is_block()) {
-            (false, _) => ("blocks", buffer + &template),
-            (true, true) => ("in_", registers),
-            (true, false) => ("in_", registers + &buffer + &template + &batches.load("blocks", n, 4)),
+            (false, true) => ("blocks", buffer, String::new()),
+            (true, true) => ("in_", registers, String::new()),
+            (false, false) => ("blocks", buffer + &template, wipe_blocks.into()),
+            (true, false) => match self.lanes(input, batches) {
+                Some(lanes) => ("in_", registers + &lanes, wipe_registers.into()),
+                None => {
+                    let load = batches.load("blocks", n, 8);
+                    ("in_", registers + &buffer + &template + &load, format!("{wipe_blocks}{wipe_registers}"))
+                }
+            },
         }
+    }
+
+    /// The same word of `ctr->block` in every lane of each register; `None` if words are no bytes in a row.
+    fn lanes(&self, input: &Field, batches: &Batches) -> Option<String> {
+        let m = input.word_bits;
+        let starts = input.layout.position.chunks(m as usize).map(|word| {
+            let first = word.iter().min().copied().filter(|at| m.is_multiple_of(8) && at.is_multiple_of(8))?;
+            let is = |order: &dyn Fn(u32) -> u32| word.iter().zip(0..).all(|(at, k)| *at == first + order(k));
+            let little = |k: u32| m - 8 - k / 8 * 8 + k % 8;
+            if is(&little) { Some((first / 8, false)) } else { is(&|k| k).then_some((first / 8, true)) }
+        });
+        let starts: Vec<(u32, bool)> = starts.collect::<Option<_>>()?;
+        let is_big = starts.iter().all(|it| it.1) && m > 8;
+        if !is_big && starts.iter().any(|it| it.1) {
+            return None;
+        }
+        let in_row = starts.iter().zip(0..).all(|(start, k)| start.0 == k * m / 8);
+        let word = if is_big { format!("__builtin_bswap{m}(word)") } else { "word".into() };
+        let all: String = (0..batches.shape.interleave as usize)
+            .map(|k| format!("            in_[{}] = SPLAT({word});\n", if k == 0 { "j".into() } else { sum("j", k * batches.input) }))
+            .collect();
+        in_row.then(|| {
+            format!(
+                "        for (int j = 0; j < {}; j++) {{
+            lane word;
+            memcpy(&word, ctr->block + {} * j, sizeof word);
+{all}        }}\n",
+                batches.input,
+                m / 8
+            )
+        })
+    }
+
+    /// What `_xor` does with more than `least` bytes: whole batches XORed on their way to memory, and the rest through the
+    /// key stream of another.
+    fn section(&self, name: &str, unit: &Unit, batches: &Batches, least: usize, has_xor: bool, words: Option<&[Word]>) -> String {
+        let (ctr, n) = (self.prefix(name), unit.output_bytes());
+        let (_, pass) = self.keys(name, unit, batches.shape);
+        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+        let (source, prepare, wipes) = self.source(unit, batches, input, words.is_some());
+        let function = format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
+        let (size, step, n_blocks) = (batches.n_bytes(n), n * batches.shape.slices() as usize, batches.shape.blocks());
+        let xor = if has_xor {
+            move_batches("xor_output", batches.shape, &[("out_", batches.output), ("in", step), ("out", step)], 12)
+        } else {
+            let store = batches.store("ctr->stream", n, 12);
+            format!("{store}            for (int i = 0; i < {size}; i++)\n                out[i] = in[i] ^ ctr->stream[i];\n")
+        };
+        format!(
+            "    if (n > {least}) {{
+        reg out_[{n_output}];
+{prepare}        for (; n >= {size}; in += {size}, out += {size}, n -= {size}) {{
+            {function}(ctr, {pass}{source}, out_);
+{xor}        }}
+        if (n > {least}) {{
+            uint64_t left = {ctr}_left(ctr);
+            {function}(ctr, {pass}{source}, out_);
+{store}            for (size_t i = 0; i < n; i++)
+                out[i] = in[i] ^ ctr->stream[i];
+            ctr->at = n;
+            ctr->end = left < {n_blocks} ? {n} * left : {size};
+            n = 0;
+        }}
+{wipes}        wipe(out_, sizeof out_);
+    }}
+",
+            n_output = batches.shape.interleave as usize * batches.output,
+            store = batches.store("ctr->stream", n, 12),
+        )
     }
 
     /// The parameters of `init` behind the state.
@@ -256,7 +331,7 @@ void {ctr}_wipe({ctr} *ctr);
             },
             wiped = if keys.is_empty() { ", its key with it" } else { "; its round keys are wiped on their own" },
             block = if self.is_block() { String::new() } else { format!("    uint8_t block[{n}];\n") },
-            batch = n * shape.slices() as usize,
+            batch = n * shape.blocks() as usize,
             params = self.params(),
         )
     }
@@ -318,7 +393,7 @@ void {ctr}_wipe({ctr} *ctr);
         blocks: &Blocks,
     ) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
-        let (keys, pass) = self.keys(name, unit, shape);
+        let (keys, _) = self.keys(name, unit, shape);
         let up = ctr.to_uppercase();
         let left = match self.bits {
             128 => "if (ctr->high != UINT64_MAX)\n        return UINT64_MAX;\n    return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;"
@@ -328,36 +403,16 @@ void {ctr}_wipe({ctr} *ctr);
         };
         let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
         let words = self.words(input, shape);
-        let (source, prepare) = self.source(unit, all.unwrap_or(one), words.is_some());
         let mut make =
             words.iter().map(|_| bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref())).collect::<String>();
-        [one].into_iter().chain(all).for_each(|batches| make += &self.batch(name, unit, batches, words.as_deref()));
-        // Whole batches: key stream made, and XORed on its way to memory.
-        let whole = |function: &str, batches: &Batches| {
-            let (step, batch) = (one.n_bytes(n), batches.n_bytes(n));
-            let xor = if blocks.has_xor {
-                move_batches("xor_output", batches.shape, &[("out_", batches.output), ("in", step), ("out", step)], 8)
-            } else {
-                (0..batches.shape.interleave as usize)
-                    .map(|k| {
-                        let (registers, at) = (k * batches.output, k * step);
-                        format!(
-                            "        store_output(out_ + {registers}, ctr->stream);
-        for (int i = 0; i < {step}; i++)
-            out[{at} + i] = in[{at} + i] ^ ctr->stream[i];\n"
-                        )
-                    })
-                    .collect()
-            };
-            format!(
-                "    for (; n >= {batch}; in += {batch}, out += {batch}, n -= {batch}) {{
-        {ctr}_{function}(ctr, {pass}{source}, out_);
-{xor}    }}\n"
-            )
-        };
-        let loops = all.iter().map(|all| whole("batches", all)).collect::<String>() + &whole("batch", one);
+        let mut sections = String::new();
+        for batches in all.into_iter().chain([one]) {
+            make += &self.batch(name, unit, batches, words.as_deref());
+            let least = if batches.shape.interleave > 1 { one.n_bytes(n) } else { 0 };
+            sections += &self.section(name, unit, batches, least, blocks.has_xor, words.as_deref());
+        }
         let (big, swapped) = if self.is_big_endian { ("big", "__builtin_bswap64(x)") } else { ("little", "x") };
-        let put_counter = if self.bits >= 64 && source == "blocks" {
+        let put_counter = if self.bits >= 64 && words.is_none() {
             format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
         } else {
             String::new()
@@ -392,19 +447,8 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
     n -= first;
     if (n == 0)
         return {up}_OK;
-    reg out_[{n_output}];
-{prepare}{loops}    ctr->at = ctr->end = 0;
-    if (n > 0) {{
-        uint64_t left = {ctr}_left(ctr);
-        {ctr}_batch(ctr, {pass}{source}, out_);
-        store_output(out_, ctr->stream);
-        for (size_t i = 0; i < n; i++)
-            out[i] = in[i] ^ ctr->stream[i];
-        ctr->at = n;
-        ctr->end = left < SLICES ? {n} * left : {batch};
-    }}
-{wipes}    wipe(out_, sizeof out_);
-    return {up}_OK;
+    ctr->at = ctr->end = 0;
+{sections}    return {up}_OK;
 }}
 
 void {ctr}_wipe({ctr} *ctr)
@@ -413,15 +457,7 @@ void {ctr}_wipe({ctr} *ctr)
 }}
 ",
             declarations = self.declarations(name, unit, shape),
-            // Counters are no secret, keys beside them are.
-            wipes = match source {
-                _ if self.is_block() => "",
-                "in_" => "    wipe(blocks, sizeof blocks);\n    wipe(in_, sizeof in_);\n",
-                _ => "    wipe(blocks, sizeof blocks);\n",
-            },
-            n_output = shape.interleave as usize * one.output,
             init = self.init(&ctr),
-            batch = one.n_bytes(n),
         )
     }
 }

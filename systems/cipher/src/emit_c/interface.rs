@@ -97,7 +97,6 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     let (starts, n_keys) = unit.key_registers(shape);
     let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
     let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
-    let n_most = n_in.max(n_out);
     let n_input = unit.fields[input].n_registers(shape);
     let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
     let mut out = String::from("\n/* Byte interface. */\n");
@@ -143,51 +142,12 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     };
     let one = blocks_of(Shape { interleave: 1, ..shape });
     let all = (shape.interleave > 1).then(|| blocks_of(shape));
-    let n_batches = shape.interleave as usize;
-    let _ = write!(
-        out,
-        "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)\n{{\n    reg in_[{}], out_[{}];\n",
-        n_batches * n_input,
-        n_batches * n_output
-    );
-    if let Some(all) = &all {
-        let _ = write!(
-            out,
-            "    for (; n >= BLOCKS; in += BLOCKS * {n_in}, out += BLOCKS * {n_out}, n -= BLOCKS) {{\n{}        {}\n{}    }}\n",
-            all.load("in", n_in, 8),
-            all.entry,
-            all.store("out", n_out, 8)
-        );
+    let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)\n{{");
+    for batches in all.iter().chain([&one]) {
+        let least = if batches.shape.interleave > 1 { one.shape.blocks() } else { 0 };
+        out += &section(batches, least, (n_in, n_out));
     }
-    let _ = write!(
-        out,
-        "    uint8_t last[SLICES * {n_most}] __attribute__((aligned(64)));
-    while (n > 0) {{
-        size_t now = n < SLICES ? n : SLICES;
-        const uint8_t *from = in;
-        uint8_t *to = out;
-        if (now < SLICES) {{
-            memset(last, 0, sizeof last);
-            memcpy(last, in, now * {n_in});
-            from = to = last;
-        }}
-{load}        {entry}
-{store}        if (now < SLICES) {{
-            memcpy(out, last, now * {n_out});
-            wipe(last, sizeof last);
-        }}
-        in += now * {n_in};
-        out += now * {n_out};
-        n -= now;
-    }}
-    wipe(in_, sizeof in_);
-    wipe(out_, sizeof out_);
-}}
-",
-        load = one.load("from", n_in, 8),
-        entry = one.entry,
-        store = one.store("to", n_out, 8),
-    );
+    out += "}\n";
     if let Some(counter) = &unit.counter {
         out += &counter.functions(name, unit, shape, (&one, all.as_ref()), blocks);
     }
@@ -195,6 +155,44 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
         out += &sponge.functions(shape, &names[unit.entry.node.idx()], &names[short.idx()]);
     }
     out
+}
+
+/// What `_blocks` does with more than `least` blocks: whole batches, and the rest in one that zeros fill.
+fn section(batches: &Batches, least: u32, (n_in, n_out): (usize, usize)) -> String {
+    let (n_blocks, n_batches) = (batches.shape.blocks(), batches.shape.interleave as usize);
+    format!(
+        "    if (n > {least}) {{
+        reg in_[{}], out_[{}];
+        uint8_t last[{n_blocks} * {}] __attribute__((aligned(64)));
+        while (n > {least}) {{
+            size_t now = n < {n_blocks} ? n : {n_blocks};
+            const uint8_t *from = in;
+            uint8_t *to = out;
+            if (now < {n_blocks}) {{
+                memset(last, 0, sizeof last);
+                memcpy(last, in, now * {n_in});
+                from = to = last;
+            }}
+{}            {}
+{}            if (now < {n_blocks}) {{
+                memcpy(out, last, now * {n_out});
+                wipe(last, sizeof last);
+            }}
+            in += now * {n_in};
+            out += now * {n_out};
+            n -= now;
+        }}
+        wipe(in_, sizeof in_);
+        wipe(out_, sizeof out_);
+    }}
+",
+        n_batches * batches.input,
+        n_batches * batches.output,
+        n_in.max(n_out),
+        batches.load("from", n_in, 12),
+        batches.entry,
+        batches.store("to", n_out, 12),
+    )
 }
 
 /// The prototypes of the header.

@@ -118,7 +118,7 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         let own = Unit { name: Some(format!("{name}_{}", arch.name().replace('-', "_"))), ..made.unit.clone() };
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
         let shape = emit_c::shape(&made.compiled, arch);
-        let batch = own.output_bytes() * shape.slices() as usize;
+        let batch = own.output_bytes() * shape.blocks() as usize;
         let is_block = own.counter.as_ref().is_some_and(emit_c::Counter::is_block);
         let block = if is_block { 0 } else { own.output_bytes() };
         targets.push(TargetFile {

@@ -65,6 +65,21 @@ fn a_link_stays_a_link_and_a_mode_stays_a_mode() {
 }
 
 #[test]
+fn a_folder_that_is_missing_is_said_in_the_words_of_the_user() {
+    for writer in WRITERS {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let ran = run(&format!("{writer} no/new"), folder.path());
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(2), "{writer}: {said}");
+        assert!(
+            said.contains("`write no/new` failed") && said.contains("there is no folder no") && !said.contains(".part"),
+            "{writer}: {said}"
+        );
+        assert!(names(folder.path()).is_empty(), "{writer}");
+    }
+}
+
+#[test]
 fn both_names_of_a_file_see_the_new_content() {
     for writer in WRITERS {
         let whole = written_by(writer);

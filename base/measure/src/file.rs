@@ -124,14 +124,26 @@ fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.write_all(bytes)
 }
 
-/// A file beside `path`, gone when it is dropped.
+/// A file beside `path`, gone when it is dropped. Errors say nothing of its name, which nobody gave.
 fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     // Long names leave no room for a suffix of ours.
     let prefix = if name.len() > 200 { ".".to_owned() } else { format!(".{}", name.to_string_lossy()) };
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".part").permissions(Permissions::from_mode(0o666));
-    interrupt::remembered(|| builder.tempfile_in(folder_of(path)), tempfile::NamedTempFile::path)
+    let folder = folder_of(path);
+    interrupt::remembered(|| builder.tempfile_in(folder), tempfile::NamedTempFile::path).map_err(|error| of_folder(&error, folder))
+}
+
+/// What is wrong with a folder in which a file or folder of ours could not be made, without the name that we gave it.
+pub(crate) fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
+        io::ErrorKind::NotADirectory => format!("{} is no folder", folder.display()),
+        io::ErrorKind::PermissionDenied => format!("the folder {} may not be written", folder.display()),
+        kind => return io::Error::from(kind),
+    };
+    io::Error::new(error.kind(), what)
 }
 
 /// Writes the new content beside `path` and gives it the name when it is whole.
@@ -242,6 +254,14 @@ mod tests {
         assert_eq!(write(folder.path(), b"x").expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
         assert_eq!(check_writable(folder.path()).expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
         assert_eq!(check_writable(&folder.path().join("no/file")).expect_err("no folder").kind(), io::ErrorKind::NotFound);
+        let (no, file) = (folder.path().join("no"), folder.path().join("file"));
+        fs::write(&file, "").expect("written");
+        for refused in [write(&no.join("file"), b"x"), check_writable(&no.join("file"))] {
+            assert_eq!(refused.expect_err("no folder").to_string(), format!("there is no folder {}", no.display()));
+        }
+        let refused = write(&file.join("below"), b"x").expect_err("no folder").to_string();
+        assert!(!refused.contains(".part"), "{refused}");
+        fs::remove_file(&file).expect("it is ours");
         check_writable(&folder.path().join("new")).expect("may be written");
         assert_eq!(names(folder.path()), ["a", "b"]);
     }

@@ -33,5 +33,5 @@ pub fn folder() -> io::Result<Folder> {
 /// A new folder in `parent`, from where its files can be renamed to their place.
 pub fn folder_in(parent: &Path) -> io::Result<Folder> {
     let make = || tempfile::Builder::new().prefix("meanwhile-").tempdir_in(parent);
-    interrupt::remembered(make, tempfile::TempDir::path).map(Folder)
+    interrupt::remembered(make, tempfile::TempDir::path).map(Folder).map_err(|error| crate::file::of_folder(&error, parent))
 }

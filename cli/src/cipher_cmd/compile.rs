@@ -26,6 +26,9 @@ pub struct Args {
     /// for ascon-p12.
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
+    /// In front of every function and type, as in `acme_aes128_blocks`: for two C files of one cipher in one program.
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = super::options::prefix)]
+    prefix: String,
     /// Write `#line` directives.
     #[arg(long)]
     lines: bool,
@@ -60,6 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut recipe = args.how.recipe(&subject)?;
     recipe.options.dump_after = args.dump_after.clone();
     recipe.mode = args.mode.clone();
+    recipe.prefix = args.prefix.clone();
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
         out.warning(&shown(warning));

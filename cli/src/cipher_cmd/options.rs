@@ -171,7 +171,7 @@ impl How {
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None })
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None, prefix: String::new() })
     }
 }
 
@@ -272,6 +272,13 @@ pub fn check_names(names: &[String]) -> Result<(), Failure> {
         Subject::named(name).map_err(Failure::User)?;
     }
     Ok(())
+}
+
+/// What stands in front of names in C.
+pub fn prefix(text: &str) -> Result<String, String> {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_name = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inside);
+    if text.is_empty() || is_name { Ok(text.into()) } else { Err("choose lower case letters, digits and `_`, a letter first".into()) }
 }
 
 /// A C compiler by name.

@@ -35,6 +35,9 @@ pub struct Args {
     /// The name of library, crate and Python package [default: that of the first cipher].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// In front of every function, type and file in C, as in `acme_aes128_blocks`: for two packages with one cipher in one program.
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = options::prefix)]
+    prefix: String,
     /// The folder, which is made.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -49,7 +52,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.subjects.len() > 1 && (args.layout.is_some() || args.entry.is_some()) {
         return Err(Failure::user("--layout and --entry are for one file", Some("a layout beside each file is found by itself")));
     }
-    let choice = Choice { mode: args.mode.clone(), slicing: args.slicing };
+    let choice = Choice { mode: args.mode.clone(), slicing: args.slicing, prefix: args.prefix.clone() };
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {
         let which =

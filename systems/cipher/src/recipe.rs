@@ -6,7 +6,7 @@ use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::emit_c::{self, Arch, EmitOptions, Unit};
+use crate::emit_c::{self, Arch, EmitOptions, Mode, Stage, Unit};
 use crate::native::{self, Cc};
 use crate::passes::interleave;
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
@@ -27,6 +27,8 @@ pub struct Recipe {
     pub machine: Option<Machine>,
     /// The mode that the file offers beside blocks, such as `ctr`.
     pub mode: Option<String>,
+    /// In front of every name in C.
+    pub prefix: String,
 }
 
 /// A subject compiled by a recipe.
@@ -41,7 +43,15 @@ pub struct Made {
 impl Recipe {
     /// A slicing on a target, everything else as usual.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
-        Recipe { options: Options { slicing, unroll, ..Options::default() }, arch, cc, opt, machine: None, mode: None }
+        Recipe {
+            options: Options { slicing, unroll, ..Options::default() },
+            arch,
+            cc,
+            opt,
+            machine: None,
+            mode: None,
+            prefix: String::new(),
+        }
     }
 
     /// The machine file that the schedulers use: the one named, else the default of the target.
@@ -70,11 +80,17 @@ impl Recipe {
             compiled.program.entries.pop();
             interleave::forget_unused(&mut compiled.program);
         }
-        let short = compiled.program.entries.last().copied();
-        let unit = Unit { counter, sponge: sponge.zip(short), ..subject.unit(&compiled, options.word) };
+        let short = *compiled.program.entries.last().expect("there is an entry");
+        let mode = sponge.map(|sponge| Mode { sponge, name: format!("{}{}", self.prefix, sponge.prefix()), short });
+        let unit = Unit { counter, mode, ..subject.unit(&compiled, options.word) };
         // Ascon's modes share their permutation: a program may have all of them.
-        let name = unit.name.clone().map(|name| sponge.map_or(name.clone(), |it| format!("{name}_{}", it.mode())));
-        let unit = Unit { name, ..unit };
+        let mode = sponge.map_or(String::new(), |it| format!("_{}", it.mode()));
+        let name = unit.name.as_ref().map(|name| format!("{}{name}{mode}", self.prefix));
+        // Where bytes give the file a name, its other functions have it too: nodes of two files may be the same.
+        let stem = |own: &str| name.clone().unwrap_or_else(|| format!("{}{own}", self.prefix));
+        let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
+        let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
+        let unit = Unit { name, entry, schedule, ..unit };
         Ok(Made { compiled, unit })
     }
 
@@ -83,7 +99,7 @@ impl Recipe {
         emit_c::source(
             &made.compiled,
             &made.unit,
-            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.sponge.is_none() },
+            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none() },
         )
     }
 

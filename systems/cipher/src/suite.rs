@@ -207,8 +207,8 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
         recipe.opt = "-O0";
     }
     let program = recipe.build(&made)?;
-    if let Some((sponge, _)) = made.unit.sponge {
-        return test_mode(sponge, row, &program);
+    if let Some(mode) = &made.unit.mode {
+        return test_mode(mode.sponge, row, &program);
     }
     let primitive = subject.primitive.as_ref().expect("a named subject has a layout");
     let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();

@@ -94,8 +94,8 @@ static int run_cases(int is_secret)
         if let Some(counter) = &unit.counter {
             out += &counter.check(name, unit, shape);
         }
-        if let Some((sponge, _)) = unit.sponge {
-            out += &sponge.check();
+        if let Some(mode) = &unit.mode {
+            out += &mode.check();
         }
     }
     let against = match (&unit.name, &unit.counter) {
@@ -185,11 +185,11 @@ static __attribute__((noinline)) void call_blocks(const uint8_t *in, uint8_t *ou
 }
 
 fn bench(shape: Shape, unit: &Unit, against: &str) -> String {
-    let (has_interface, has_stream, has_mode) = (unit.name.is_some(), unit.counter.is_some(), unit.sponge.is_some());
+    let (has_interface, has_stream, has_mode) = (unit.name.is_some(), unit.counter.is_some(), unit.mode.is_some());
     let command = |name: &str, is_there: bool| {
         if is_there { format!("    if (argc == 2 && !strcmp(argv[1], \"{name}\"))\n        return run_{name}();\n") } else { String::new() }
     };
-    let has_open = unit.sponge.is_some_and(|it| it.0 == Sponge::Aead);
+    let has_open = unit.mode.as_ref().is_some_and(|it| it.sponge == Sponge::Aead);
     let blocks = [("blocks", has_interface), ("stream", has_stream), ("mode", has_mode), ("open", has_open)];
     let blocks: String = blocks.into_iter().map(|(name, is_there)| command(name, is_there)).collect();
     if shape.arch == Arch::Neon {

@@ -151,8 +151,8 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     if let Some(counter) = &unit.counter {
         out += &counter.functions(name, unit, shape, (&one, all.as_ref()), blocks);
     }
-    if let Some((sponge, short)) = unit.sponge {
-        out += &sponge.functions(shape, &names[unit.entry.node.idx()], &names[short.idx()]);
+    if let Some(mode) = &unit.mode {
+        out += &mode.functions(shape, &names[unit.entry.node.idx()], &names[mode.short.idx()]);
     }
     out
 }
@@ -213,7 +213,7 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
                     "   Registers {at} to {}: {}{brackets} of node {}, last index fastest.",
                     at + n - 1,
                     node.vars[var.idx()].name,
-                    schedule.name
+                    node.name
                 );
                 at += n;
             }
@@ -246,8 +246,8 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
     if let Some(counter) = &unit.counter {
         let _ = write!(out, "\n{}", counter.declarations(name, unit, shape));
     }
-    if let Some((sponge, _)) = unit.sponge {
-        let _ = write!(out, "\n{}", sponge.declarations(shape, true));
+    if let Some(mode) = &unit.mode {
+        let _ = write!(out, "\n{}", mode.declarations(shape, true));
     }
     out
 }

@@ -72,8 +72,19 @@ pub struct Unit {
     pub n_schedule: usize,
     /// The stream that the file offers beside blocks.
     pub counter: Option<Counter>,
-    /// Another mode that it offers, and the last entry: the permutation of fewer rounds if the mode needs it.
-    pub sponge: Option<(Sponge, NodeId)>,
+    /// Another mode that it offers.
+    pub mode: Option<Mode>,
+}
+
+/// One of Ascon's modes in a file.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// Which.
+    pub sponge: Sponge,
+    /// The prefix of its functions, such as `ascon_aead128`.
+    pub name: String,
+    /// The permutation of fewer rounds if the mode needs it, else any.
+    pub short: NodeId,
 }
 
 impl Unit {
@@ -173,7 +184,7 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
         (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), &mut helpers),
         _ => bytes::Blocks::default(),
     };
-    let words = unit.sponge.map(|_| sponge::moves(shape, &mut helpers)).unwrap_or_default();
+    let words = unit.mode.as_ref().map(|_| sponge::moves(shape, &mut helpers)).unwrap_or_default();
     let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
     let mut loops = String::new();
     for field in unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name)) {

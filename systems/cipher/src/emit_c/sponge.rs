@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use crate::layout::Layout;
 
+use super::Mode;
 use super::arch::Shape;
 use super::bytes::{self, Field};
 use super::network::Helpers;
@@ -52,7 +53,7 @@ impl Sponge {
         }
     }
 
-    /// The prefix of its C functions.
+    /// The prefix of its C functions, if nothing is in front of it.
     pub fn prefix(self) -> String {
         self.name().replace('-', "_")
     }
@@ -65,11 +66,13 @@ impl Sponge {
             Sponge::Xof => 0x0000_0800_00cc_0003,
         }
     }
+}
 
+impl Mode {
     /// Return values, state and prototypes for the C file, where the state is what the functions work on, and for the
     /// header, where it is as many words.
-    pub fn declarations(self, shape: Shape, is_header: bool) -> String {
-        let text = match self {
+    pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
+        let text = match self.sponge {
             Sponge::Aead => AEAD_TYPES,
             Sponge::Hash => HASH_TYPES,
             Sponge::Xof => XOF_TYPES,
@@ -77,15 +80,15 @@ impl Sponge {
         let register = shape.register_bits() as usize / 8;
         let sponge = (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64);
         let state = if is_header { format!("uint64_t words[{}];", sponge / 8) } else { "sponge x;".into() };
-        let up = self.prefix().to_uppercase();
+        let up = self.name.to_uppercase();
         text.replace("STATE", &state)
             .replace("BATCH", &shape.blocks().to_string())
             .replace("UP_", &format!("{up}_"))
-            .replace("NAME", &self.prefix())
+            .replace("NAME", &self.name)
     }
 
     /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and, for AEAD, with 8.
-    pub fn functions(self, shape: Shape, long: &str, short: &str) -> String {
+    pub fn functions(&self, shape: Shape, long: &str, short: &str) -> String {
         let mut out = format!(
             "
 /* Registers of a word of 64 bits. */
@@ -93,7 +96,7 @@ enum {{ WORD = {} }};
 {SPONGE}",
             word().n_registers(shape)
         );
-        let permutations: &[(&str, &str)] = if self == Sponge::Aead { &[("12", long), ("8", short)] } else { &[("12", long)] };
+        let permutations: &[(&str, &str)] = if self.sponge == Sponge::Aead { &[("12", long), ("8", short)] } else { &[("12", long)] };
         for (rounds, node) in permutations {
             let _ = write!(
                 out,
@@ -102,14 +105,14 @@ enum {{ WORD = {} }};
         }
         out += "\n";
         out += &self.declarations(shape, false);
-        let text = match self {
+        let text = match self.sponge {
             Sponge::Aead => AEAD.to_string(),
             Sponge::Hash => format!("{ABSORB}{DIGEST}{HASH}"),
             Sponge::Xof => format!("{ABSORB}{DIGEST}{XOF}"),
         };
-        let initial: Vec<String> = self.initial().to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
-        let up = self.prefix().to_uppercase();
-        out + &text.replace("INITIAL", &initial.join(", ")).replace("UP_", &format!("{up}_")).replace("NAME", &self.prefix())
+        let initial: Vec<String> = self.sponge.initial().to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+        let up = self.name.to_uppercase();
+        out + &text.replace("INITIAL", &initial.join(", ")).replace("UP_", &format!("{up}_")).replace("NAME", &self.name)
     }
 }
 

@@ -1,19 +1,19 @@
 //! What the `main` of tests does with Ascon's modes.
 
-use super::sponge::Sponge;
+use super::{Mode, Sponge};
 
-impl Sponge {
+impl Mode {
     /// `run_mode`, for tests: reads one message and writes what the mode makes of it; pieces, places, many messages at a
     /// time, forgeries and wrong calls must give what they should. `run_open` decrypts messages, of AEAD. `secret_mode`: the same calls on memory that nobody wrote
     /// to.
-    pub fn check(self) -> String {
-        let text = match self {
+    pub fn check(&self) -> String {
+        let text = match self.sponge {
             Sponge::Aead => AEAD.to_string(),
             Sponge::Hash => format!("{HASH_CALLS}{DIGEST}"),
             Sponge::Xof => format!("{XOF_CALLS}{DIGEST}"),
         };
-        let up = self.prefix().to_uppercase();
-        text.replace("UP_", &format!("{up}_")).replace("NAME", &self.prefix())
+        let up = self.name.to_uppercase();
+        text.replace("UP_", &format!("{up}_")).replace("NAME", &self.name)
     }
 }
 

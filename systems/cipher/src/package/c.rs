@@ -14,7 +14,7 @@ pub fn sources(parts: &[Part]) -> Vec<File> {
         for target in &part.targets {
             let stem = format!("src/{}_{}", part.name, target.suffix());
             files.push((format!("{stem}.c"), guarded(part, target)));
-            files.push((format!("{stem}.h"), target.header.clone()));
+            files.push((format!("{stem}.h"), hidden_header(&target.header)));
         }
     }
     files
@@ -68,8 +68,20 @@ fn guarded(part: &Part, target: &TargetFile) -> String {
         "#if defined({processor})\n{check}{2}#else\ntypedef int {0}_{1}_is_for_another_processor;\n#endif\n",
         part.name,
         target.suffix(),
-        target.source
+        hidden(&target.source) + "#pragma GCC visibility pop\n"
     )
+}
+
+/// Functions of a target are called inside the library only, and a shared library does not show them. What the system's
+/// headers declare stays as it is.
+fn hidden(text: &str) -> String {
+    let behind = text.match_indices("#include <").last().map_or(0, |it| it.0 + text[it.0..].find('\n').map_or(0, |end| end + 1));
+    format!("{}#pragma GCC visibility push(hidden)\n{}", &text[..behind], &text[behind..])
+}
+
+fn hidden_header(text: &str) -> String {
+    let end = text.rfind("#endif").expect("a header ends with its guard");
+    hidden(&format!("{}#pragma GCC visibility pop\n{}", &text[..end], &text[end..]))
 }
 
 /// `const uint8_t *key, size_t key_size` for each.

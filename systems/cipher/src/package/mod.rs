@@ -25,8 +25,10 @@ pub type File = (String, String);
 /// One cipher of the package.
 #[derive(Debug)]
 pub struct Part {
-    /// The prefix in C, and the module in Rust: `aes128`.
+    /// The prefix in C: `aes128`.
     name: String,
+    /// The module in Rust: the same without what the user put in front.
+    module: String,
     title: String,
     /// The type in Rust and Python: `Aes128`.
     type_name: String,
@@ -78,6 +80,8 @@ pub struct Choice {
     pub mode: Option<String>,
     /// One slicing; else the one with the fewest operations for a block, bitslicing where there is no other.
     pub slicing: Option<Slicing>,
+    /// In front of every name in C, such as `acme_`.
+    pub prefix: String,
 }
 
 impl TargetFile {
@@ -109,7 +113,8 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         let help = format!("`meanwhile cipher compile {} --mode {mode}` writes its C for one target", primitive.name);
         return Err(vec![Diagnostic::new(message).with_help(help)]);
     }
-    let name = c_prefix(&primitive.name).replace('-', "_");
+    let module = c_prefix(&primitive.name).replace('-', "_");
+    let name = format!("{}{module}", choice.prefix);
     let possible = choice.slicing.map_or_else(|| subject.slicings(None), |it| vec![it]);
     let mut targets = Vec::new();
     let mut unit = None;
@@ -151,8 +156,8 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             .collect(),
     });
     let is_cipher = primitive.kind.ends_with("block cipher") && n_in == n_out && !keys.is_empty();
-    let (type_name, title) = (camel(&name), primitive.title());
-    Ok(Part { name, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, vectors })
+    let (type_name, title) = (camel(&module), primitive.title());
+    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, vectors })
 }
 
 /// Operations of the text that C compilers make an instruction of, more or less.

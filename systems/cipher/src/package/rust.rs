@@ -14,7 +14,7 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
         ("src/lib.rs".to_string(), lib(name, parts)),
         ("tests/vectors.rs".to_string(), tests(name, parts)),
     ];
-    files.extend(parts.iter().map(|part| (format!("src/{}.rs", part.name), module(part))));
+    files.extend(parts.iter().map(|part| (format!("src/{}.rs", part.module), module(part))));
     files
 }
 
@@ -40,9 +40,9 @@ fn lib(name: &str, parts: &[Part]) -> String {
         if let Some(stream) = &part.stream {
             types.push(stream_type(part, stream));
         }
-        let _ = writeln!(modules, "pub mod {};", part.name);
+        let _ = writeln!(modules, "pub mod {};", part.module);
         if !types.is_empty() {
-            let _ = writeln!(modules, "pub use {}::{{{}}};", part.name, types.join(", "));
+            let _ = writeln!(modules, "pub use {}::{{{}}};", part.module, types.join(", "));
         }
     }
     fill(include_str!("templates/lib.rs.txt"), &[("NAME", name), ("MODULES", &modules)])
@@ -228,7 +228,7 @@ fn tests(name: &str, parts: &[Part]) -> String {
         let mut calls = String::new();
         for (keys, input, output) in part.plain_vectors() {
             let made = if keys.is_empty() {
-                format!("{crate_name}::{}::blocks", part.name)
+                format!("{crate_name}::{}::blocks", part.module)
             } else {
                 let args: Vec<String> = keys.iter().map(|it| format!("&bytes(\"{it}\").try_into().unwrap()")).collect();
                 let _ = writeln!(calls, "    let cipher = {crate_name}::{}::new({});", part.type_name, args.join(", "));
@@ -240,7 +240,7 @@ fn tests(name: &str, parts: &[Part]) -> String {
             );
         }
         if !calls.is_empty() {
-            let _ = write!(out, "\n#[test]\nfn {0}() {{\n    let n = {crate_name}::{0}::width() + 1;\n{calls}}}\n", part.name);
+            let _ = write!(out, "\n#[test]\nfn {0}() {{\n    let n = {crate_name}::{0}::width() + 1;\n{calls}}}\n", part.module);
         }
     }
     out

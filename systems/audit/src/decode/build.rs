@@ -51,18 +51,34 @@ impl Instruction {
         }
     }
 
-    /// Reads `bits` of `reg`; nothing if that is the zero register, or if there are no bits.
+    /// Reads `bits` of `reg`; nothing if there are none. A second read in the same role adds bits.
+    pub(crate) fn read(&mut self, reg: Reg, bits: u64, role: Role) {
+        match self.reads.iter_mut().find(|it| it.reg == reg && it.role == role) {
+            Some(read) => read.bits |= bits,
+            None if bits == 0 => {}
+            None => self.reads.push(Read { reg, bits, role }),
+        }
+    }
+
+    /// Writes `bits` of `reg`; nothing if there are none.
+    pub(crate) fn write(&mut self, reg: Reg, bits: u64, out: Out) {
+        if bits != 0 {
+            self.writes.push(Write { reg, bits, out });
+        }
+    }
+
+    /// [`Instruction::read`] as a step of a chain; nothing if `reg` is the zero register.
     pub(crate) fn reads(mut self, reg: Option<Reg>, bits: u64, role: Role) -> Instruction {
-        if let Some(reg) = reg.filter(|_| bits != 0) {
-            self.reads.push(Read { reg, bits, role });
+        if let Some(reg) = reg {
+            self.read(reg, bits, role);
         }
         self
     }
 
-    /// Writes `bits` of `reg`; nothing if that is the zero register.
+    /// [`Instruction::write`] as a step of a chain; nothing if `reg` is the zero register.
     pub(crate) fn writes(mut self, reg: Option<Reg>, bits: u64, out: Out) -> Instruction {
-        if let Some(reg) = reg.filter(|_| bits != 0) {
-            self.writes.push(Write { reg, bits, out });
+        if let Some(reg) = reg {
+            self.write(reg, bits, out);
         }
         self
     }
@@ -85,12 +101,13 @@ impl Instruction {
 
     /// Hands control to the system, which sees all registers and memory, may change them, and comes back with the
     /// stack pointer as it was. Which registers it really reads, its own standard says: none is called unneeded.
-    pub(crate) fn calls_system(self, conventions: &Conventions) -> Instruction {
-        self.touches_all(conventions, Some(conventions.stack_pointer))
+    pub(crate) fn calls_system(mut self, conventions: &Conventions) -> Instruction {
+        self.touch_all(conventions, Some(conventions.stack_pointer));
+        self
     }
 
     /// Reads and writes all registers but `kept`, which is read only, and all memory.
-    pub(crate) fn touches_all(mut self, conventions: &Conventions, kept: Option<Reg>) -> Instruction {
+    pub(crate) fn touch_all(&mut self, conventions: &Conventions, kept: Option<Reg>) {
         let all = (0..conventions.names.len() as u8).map(Reg).filter(|it| Some(*it) != conventions.zero);
         for reg in all.filter(|it| conventions.names[usize::from(it.0)] != "pc") {
             let bits = if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits.into()) };
@@ -110,7 +127,6 @@ impl Instruction {
             width: 128,
         };
         self.accesses.extend([anywhere(false), anywhere(true)]);
-        self
     }
 
     /// Where control goes.

@@ -116,7 +116,9 @@ impl Isa {
             _ => ".insn",
         };
         let text = format!("{directive} 0x{digits}");
-        Instruction::new(word.address, bytes.len() as u8, word.word, Class::System, text).touches_all(self.conventions(), None)
+        let mut unknown = Instruction::new(word.address, bytes.len() as u8, word.word, Class::System, text);
+        unknown.touch_all(self.conventions(), None);
+        unknown
     }
 
     /// What its registers are for.

@@ -1,7 +1,7 @@
 //! One word while it is decoded: its fields, and the instruction that grows from them.
 
 use super::{C, N, PC, V, Z};
-use crate::decode::code::{Access, Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Read, Reg, Role, Value, Write};
+use crate::decode::code::{Access, Class, Extends, Flow, Instruction, Op, Operation, Out, Reg, Role, Value};
 
 /// What every register holds at most.
 pub const ALL: u64 = 0xffff_ffff;
@@ -16,37 +16,31 @@ pub const TWICE: &str = "unpredictable: registers that must differ are the same"
 
 const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", ""];
 
-/// A word and what is known of it so far.
+/// A word of A32 or Thumb: its fields, and the instruction so far.
 pub struct Word {
     bits: u32,
+    /// 14 is always; 15 has no condition at all.
+    condition: u32,
+    pc: u64,
+    /// What stands behind the condition in the text of every instruction.
+    suffix: &'static str,
     /// The text of the address, once it is known.
     address_text: String,
     instruction: Instruction,
 }
 
 impl Word {
-    /// A word whose guard is decoded and nothing else.
+    /// A word of A32 whose guard is decoded and nothing else.
     pub fn new(address: u64, bits: u32) -> Word {
-        let is_guarded = bits >> 28 < 14;
-        let mut word = Word {
-            bits,
-            address_text: String::new(),
-            instruction: Instruction {
-                address,
-                length: 4,
-                word: bits.into(),
-                text: String::new(),
-                is_guarded,
-                class: Class::Nop,
-                reads: Vec::new(),
-                writes: Vec::new(),
-                accesses: Vec::new(),
-                flow: Flow::Next,
-                delay: Delay::None,
-                operation: None,
-            },
-        };
-        let flags: &[Reg] = match bits >> 28 {
+        Word::guarded(Instruction::new(address, 4, bits.into(), Class::Nop, String::new()), bits, bits >> 28, 8)
+    }
+
+    /// An instruction of which only the condition is known; what it reads as the program counter is so far ahead of it.
+    pub fn guarded(instruction: Instruction, bits: u32, condition: u32, ahead: u64) -> Word {
+        let pc = instruction.address.wrapping_add(ahead) & ALL;
+        let mut word = Word { bits, condition, pc, suffix: "", address_text: String::new(), instruction };
+        word.instruction.is_guarded = condition < 14;
+        let flags: &[Reg] = match condition {
             0 | 1 => &[Z],
             2 | 3 => &[C],
             4 | 5 => &[N],
@@ -79,12 +73,12 @@ impl Word {
 
     /// What an instruction here reads as the program counter.
     pub fn pc(&self) -> u64 {
-        self.instruction.address.wrapping_add(8) & ALL
+        self.pc
     }
 
     /// The letters of the condition; none for `always`.
     pub fn condition(&self) -> &'static str {
-        CONDITIONS.get((self.bits >> 28) as usize).copied().unwrap_or("")
+        CONDITIONS.get(self.condition as usize).copied().unwrap_or("")
     }
 
     /// The register in four bits; refuses the program counter.
@@ -113,15 +107,9 @@ impl Word {
         self.instruction.flow = flow;
     }
 
-    /// Reads some bits of a register; none is no read. A second read in the same role adds bits.
+    /// Reads some bits of a register.
     pub fn read_bits(&mut self, reg: Reg, role: Role, bits: u64) {
-        if bits == 0 {
-            return;
-        }
-        match self.instruction.reads.iter_mut().find(|it| it.reg == reg && it.role == role) {
-            Some(read) => read.bits |= bits,
-            None => self.instruction.reads.push(Read { reg, bits, role }),
-        }
+        self.instruction.read(reg, bits, role);
     }
 
     /// Reads all of a register.
@@ -136,13 +124,14 @@ impl Word {
 
     /// Writes all of a register.
     pub fn write(&mut self, reg: Reg, out: Out) {
-        self.instruction.writes.push(Write { reg, bits: ALL, out });
+        self.instruction.write(reg, ALL, out);
     }
 
     /// Writes flags.
     pub fn write_flags(&mut self, flags: &[Reg]) {
-        let writes = flags.iter().map(|&reg| Write { reg, bits: 1, out: Out::Flag });
-        self.instruction.writes.extend(writes);
+        for &flag in flags {
+            self.instruction.write(flag, 1, Out::Flag);
+        }
     }
 
     /// Changes the mode: the stack pointer and the link are others then, and the former ones are kept for their mode.
@@ -155,8 +144,7 @@ impl Word {
 
     /// Hands control to the system, which comes back.
     pub fn call_system(&mut self) {
-        let open = Instruction::new(0, 4, 0, Class::System, String::new());
-        self.instruction = std::mem::replace(&mut self.instruction, open).calls_system(&super::CONVENTIONS);
+        self.instruction.touch_all(&super::CONVENTIONS, Some(super::SP));
     }
 
     /// Accesses memory.
@@ -176,9 +164,9 @@ impl Word {
 
     /// The same with types behind the condition, as in `vaddeq.f64`.
     pub fn typed_text(&mut self, name: &str, types: &str, operands: &str) {
-        let condition = self.condition();
+        let (condition, suffix) = (self.condition(), self.suffix);
         let space = if operands.is_empty() { "" } else { " " };
-        self.instruction.text = format!("{name}{condition}{types}{space}{operands}");
+        self.instruction.text = format!("{name}{condition}{suffix}{types}{space}{operands}");
     }
 
     /// Keeps the text of the address until the operands are written.

@@ -6,6 +6,8 @@ mod invariants;
 mod oracles;
 #[path = "support/rules.rs"]
 mod rules;
+#[path = "support/rules_t32.rs"]
+mod rules_t32;
 #[path = "support/words.rs"]
 mod words;
 
@@ -14,8 +16,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use audit::decode::Isa;
-use audit::decode::code::Instruction;
+use audit::decode::code::{Flow, Instruction};
+use audit::decode::{Isa, Linear};
 use object::{Object, ObjectSection, ObjectSymbol};
 use oracles::tokens;
 
@@ -23,7 +25,7 @@ use oracles::tokens;
 const ADDRESS: u64 = 0x1_0000;
 
 /// The sets whose decoders are our own.
-const OURS: [Isa; 5] = [Isa::A32, Isa::A64, Isa::Riscv32, Isa::Riscv64, Isa::Sparc];
+const OURS: [Isa; 6] = [Isa::A32, Isa::T32, Isa::A64, Isa::Riscv32, Isa::Riscv64, Isa::Sparc];
 
 /// How many random words of a set; `MEANWHILE_LONG` asks for fifty times as many.
 fn n_words() -> usize {
@@ -55,10 +57,19 @@ impl Difference {
 /// True if the texts say the same; an address of ours is an offset of theirs.
 fn agree(isa: Isa, ours: &Instruction, theirs: &str, is_capstone: bool) -> bool {
     let (a, b) = (tokens(&ours.text), tokens(theirs));
-    let (a, b) = if isa == Isa::A32 { (with_numbers(a), with_numbers(b)) } else { (a, b) };
+    let (a, b) = if matches!(isa, Isa::A32 | Isa::T32) { (with_numbers(a), with_numbers(b)) } else { (a, b) };
     let number = |it: &str| it.parse::<i64>().ok();
-    // A32 counts offsets from the word after the next, and llvm-mc shows the plain offset.
-    let from = ADDRESS as u32 + if isa == Isa::A32 && !is_capstone { 8 } else { 0 };
+    // A32 counts offsets from the word after the next, Thumb from the next, and llvm-mc shows the plain offset.
+    let ahead = match isa {
+        Isa::A32 => 8,
+        Isa::T32 => 4,
+        _ => 0,
+    };
+    let from = match (isa, is_capstone) {
+        (Isa::T32, true) => 0,
+        (_, true) => ADDRESS as u32,
+        (_, false) => ADDRESS as u32 + ahead,
+    };
     // A register of 32 bits may be shown with its sign or without; addresses are cut to the width of one.
     let is_word = |it: i64| i64::from(it as i32) == it || i64::from(it as u32) == it;
     let same_number = |a: i64, b: i64| a as u32 == b as u32 && is_word(a) && is_word(b) || a.wrapping_sub(b) as u32 == from;
@@ -80,8 +91,15 @@ fn compare(isa: Isa, origin: &str, instructions: &[Vec<u8>]) {
     let mut explained: BTreeMap<&str, usize> = BTreeMap::new();
     let mut unexplained: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for ((bytes, llvm), capstone) in instructions.iter().zip(llvm).zip(capstone) {
-        let ours = isa.decode(ADDRESS, bytes).map_err(|it| it.why);
+        let (block, bytes) = if isa == Isa::T32 { oracles::parted(bytes) } else { (&[][..], &bytes[..]) };
+        let mut linear = Linear::new(isa);
+        if !block.is_empty() {
+            linear.decode(ADDRESS - 2, block).expect("it is an `it`");
+        }
+        let ours = linear.decode(ADDRESS, bytes).map_err(|it| it.why);
         let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        // The first half of a long word of Thumb stands above.
+        let word = if isa == Isa::T32 && bytes.len() == 4 { word >> 16 | (word & 0xffff) << 16 } else { word };
         let word = if isa == Isa::Sparc { u64::from((word as u32).swap_bytes()) } else { word };
         let is_refused_by_llvm = llvm.is_none();
         for (theirs, is_capstone) in [(llvm, false), (capstone, true)] {
@@ -144,6 +162,59 @@ fn a32_random_words() {
     random_words(Isa::A32, 5);
 }
 
+#[test]
+fn t32_random_words() {
+    // The long tests look at ten million of them.
+    let n_rounds = if n_words() > 20_000 { 10 } else { 1 };
+    (0..n_rounds).for_each(|n| random_words(Isa::T32, 6 + n));
+}
+
+/// Long words begin with 0xe800 and above.
+fn short_words() -> impl Iterator<Item = u16> {
+    0..0xe800
+}
+
+#[test]
+fn t32_every_short_word() {
+    let instructions: Vec<Vec<u8>> = short_words().map(|it| it.to_le_bytes().to_vec()).collect();
+    compare(Isa::T32, "every short word", &instructions);
+}
+
+#[test]
+fn t32_words_in_blocks() {
+    let seed = 8;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut one = || {
+        // Of `it` or `itt`, the first.
+        let block = [rng.u8(0..14) << 4 | rng.u8(0..2) << 2 | 8, 0xbf];
+        let block = if block[0] & 4 == 0 || block[0] >> 4 & 1 == 0 { block } else { [block[0] & 0xf0 | 8, 0xbf] };
+        [block.to_vec(), words::random(Isa::T32, &mut rng)].concat()
+    };
+    let instructions: Vec<Vec<u8>> = (0..n_words() / 2).map(|_| one()).collect();
+    compare(Isa::T32, &format!("words in blocks, seed {seed}"), &instructions);
+}
+
+#[test]
+fn t32_texts_assemble_to_what_they_say() {
+    let seed = 9;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let words = (0..n_words()).map(|_| words::random(Isa::T32, &mut rng));
+    let decoded = words.filter_map(|it| Isa::T32.decode(ADDRESS, &it).ok());
+    // Our branches go to addresses, those of the assembler to labels; and an `it` would guard what follows.
+    let is_alone = |it: &Instruction| matches!(it.flow, Flow::Next | Flow::Return | Flow::Jump) && !it.text.starts_with("it");
+    let texts: Vec<String> = decoded.filter(is_alone).map(|it| it.text).collect();
+    let made = oracles::assembled(&texts);
+    let mut wrong = Vec::new();
+    for (text, bytes) in texts.iter().zip(made) {
+        let again = bytes.map(|it| Isa::T32.decode(ADDRESS, &it).map(|it| it.text));
+        match again {
+            Some(Ok(again)) if again == *text => {}
+            _ => wrong.push(format!("{text}: {again:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "seed {seed}, {} of {}:\n{}", wrong.len(), texts.len(), wrong[..wrong.len().min(60)].join("\n"));
+}
+
 /// The instructions that a compiler makes of `sample.c`, without the data that stands between them.
 fn compiled(isa: Isa, compiler: &str, arguments: &[&str]) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
@@ -164,13 +235,26 @@ fn compiled(isa: Isa, compiler: &str, arguments: &[&str]) -> Vec<Vec<u8>> {
         symbols.filter_map(|it| it.name().ok()?.strip_prefix('$').map(|kind| (it.address(), kind.starts_with('d')))).collect();
     marks.sort_unstable();
     let mut instructions = Vec::new();
+    let mut block = 0u8;
     let mut at = 0;
     while at < code.len() {
         let is_data = marks.iter().rfind(|it| it.0 <= at as u64).is_some_and(|it| it.1);
-        let is_short = matches!(isa, Isa::Riscv32 | Isa::Riscv64) && code[at] & 3 != 3;
+        let is_short = match isa {
+            Isa::Riscv32 | Isa::Riscv64 => code[at] & 3 != 3,
+            Isa::T32 => is_data || code[at + 1] < 0xe8,
+            _ => false,
+        };
         let length = if is_short { 2 } else { 4 };
         if !is_data {
-            instructions.push(code[at..at + length].to_vec());
+            let word = &code[at..at + length];
+            // A guarded instruction of Thumb is looked at behind an `it` of its own.
+            let guard = if block == 0 { Vec::new() } else { vec![block & 0xf0 | 8, 0xbf] };
+            instructions.push([&guard, word].concat());
+            block = match word {
+                [low, 0xbf] if isa == Isa::T32 && low & 15 != 0 => *low,
+                _ if block & 7 == 0 => 0,
+                _ => block & 0xe0 | block << 1 & 0x1f,
+            };
         }
         at += length;
     }
@@ -184,7 +268,8 @@ fn compiler_output(isa: Isa, compiler: &str, arguments: &[&str]) {
         let instructions = compiled(isa, compiler, &arguments);
         assert!(instructions.len() > 100, "{} instructions", instructions.len());
         for bytes in &instructions {
-            if let Err(error) = isa.decode(ADDRESS, bytes) {
+            let (_, word) = if isa == Isa::T32 { oracles::parted(bytes) } else { (&[][..], &bytes[..]) };
+            if let Err(error) = isa.decode(ADDRESS, word) {
                 panic!("{compiler} {arguments:?}: {error}");
             }
         }
@@ -196,6 +281,13 @@ fn compiler_output(isa: Isa, compiler: &str, arguments: &[&str]) {
 fn a32_compiler_output() {
     compiler_output(Isa::A32, "clang-19", &["--target=armv6k-none-eabi"]);
     compiler_output(Isa::A32, "arm-linux-gnueabi-gcc", &["-marm", "-march=armv6k"]);
+}
+
+#[test]
+fn t32_compiler_output() {
+    compiler_output(Isa::T32, "clang-19", &["--target=thumbv7m-none-eabi"]);
+    compiler_output(Isa::T32, "arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m0plus"]);
+    compiler_output(Isa::T32, "arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m7", "-mfloat-abi=hard"]);
 }
 
 #[test]

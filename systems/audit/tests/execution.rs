@@ -14,8 +14,8 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use audit::decode::Isa;
 use audit::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Out, Reg, Role};
+use audit::decode::{Isa, Linear};
 use fastrand::Rng;
 use machine::{Behind, End, MEMORY, MEMORY_ADDRESS, Machine, Slot, State};
 
@@ -65,18 +65,23 @@ fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
     let is_alternate = isa == Isa::Sparc && it.word >> 30 == 3 && matches!(it.word >> 19 & 63, 0x10..=0x1f | 0x3c);
     let is_odd_space = is_alternate && !matches!(it.word >> 5 & 0xff, 10 | 11);
     // To Thumb and back is another program.
-    let is_thumb = isa == Isa::A32 && it.text.starts_with("blx") && matches!(it.flow, Flow::Call { target: Some(_) });
+    let is_thumb = matches!(isa, Isa::A32 | Isa::T32) && it.text.starts_with("blx") && matches!(it.flow, Flow::Call { target: Some(_) });
     // A jump needs a register that says where to, and memory cannot.
     let has_target = it.reads.iter().any(|it| it.role == Role::Target);
     let is_lost = match it.flow {
         Flow::Jump | Flow::Return | Flow::Resume | Flow::Call { target: None } => !has_target,
         Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Stop => false,
     };
+    // What it guards is tried behind it.
+    let is_special = is_special || isa == Isa::T32 && it.class == Class::Nop && it.text.starts_with("it");
     all_kept && !is_special && !is_far && !is_odd_space && !is_thumb && !is_lost
 }
 
 /// `bytes` with a direct branch led to the place that is watched.
 fn retargeted(isa: Isa, bytes: &[u8]) -> Vec<u8> {
+    if isa == Isa::T32 {
+        return retargeted_thumb(bytes);
+    }
     if bytes.len() == 2 {
         let half = u16::from_le_bytes([bytes[0], bytes[1]]);
         let is_jump = half >> 13 & 3 == 1;
@@ -97,9 +102,23 @@ fn retargeted(isa: Isa, bytes: &[u8]) -> Vec<u8> {
             let word = if word >> 30 == 1 { 0x4000_0004 } else { word & 0xffc0_0000 | 4 };
             return word.to_be_bytes().to_vec();
         }
-        Isa::X86 => word,
+        Isa::X86 | Isa::T32 => word,
     };
     word.to_le_bytes().to_vec()
+}
+
+/// The same of Thumb, whose branches count from the word behind the next half.
+fn retargeted_thumb(bytes: &[u8]) -> Vec<u8> {
+    let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let halves = match bytes.len() {
+        2 if half(0) >> 12 == 0xb => vec![half(0) & !0x2f8 | 1 << 3],
+        2 if half(0) >> 12 == 0xd => vec![half(0) & 0xff00 | 1],
+        2 => vec![half(0) & 0xf800 | 1],
+        // With a condition of its own, and without.
+        _ if half(2) & 0x5000 == 0 => vec![half(0) & !0x43f, half(2) & !0x2fff | 2],
+        _ => vec![half(0) & !0x7ff, half(2) & !0x7ff | 0x2800 | 2],
+    };
+    halves.iter().flat_map(|it| it.to_le_bytes()).collect()
 }
 
 /// The address that an access goes to.
@@ -154,6 +173,8 @@ fn random_state(machine: &Machine, it: &Instruction, slot: usize, rng: &mut Rng)
                 }
                 if word >> 14 & 31 == 0 { 0 } else { machine.value(&state, other) as i64 }
             }
+            // To Thumb.
+            Isa::T32 => -1,
             _ => 0,
         };
         set(machine, &mut state, reg, taken.wrapping_add_signed(-offset));
@@ -308,13 +329,23 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
     let slot = slots.len();
     let address = machine.word_address(slot);
     let mut bytes = words::random(machine.isa, rng);
-    let Ok(mut it) = machine.isa.decode(address, &bytes) else { return };
+    // A quarter of Thumb's words are guarded.
+    let guard = rng.u8(0..14) << 4 | 8;
+    let before = if machine.isa == Isa::T32 && rng.u8(..4) == 0 { vec![guard, 0xbf] } else { Vec::new() };
+    let decode = |bytes: &[u8]| {
+        let mut linear = Linear::new(machine.isa);
+        if !before.is_empty() {
+            linear.decode(address - 2, &before).expect("it is an `it`");
+        }
+        linear.decode(address, bytes)
+    };
+    let Ok(mut it) = decode(&bytes) else { return };
     if !is_runnable(machine, &it) {
         return;
     }
     if matches!(it.flow, Flow::Branch { .. } | Flow::Call { target: Some(_) }) {
         bytes = retargeted(machine.isa, &bytes);
-        it = machine.isa.decode(address, &bytes).expect("a branch elsewhere is still a branch");
+        it = decode(&bytes).expect("a branch elsewhere is still a branch");
     }
     let mut case = Case { instruction: it, slot, pairs: Vec::new(), probes: Vec::new(), marked: Vec::new() };
     let it = &case.instruction;
@@ -338,9 +369,9 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
     if case.pairs.is_empty() {
         return;
     }
-    slots.push(Slot { bytes: bytes.clone(), behind: Behind::Nop });
+    slots.push(Slot { before: before.clone(), bytes: bytes.clone(), behind: Behind::Nop });
     if !case.marked.is_empty() {
-        slots.push(Slot { bytes, behind: Behind::Marker });
+        slots.push(Slot { before, bytes, behind: Behind::Marker });
     }
     cases.push(case);
 }
@@ -384,8 +415,10 @@ fn cannot_be_seen(it: &Instruction) -> bool {
 /// The mnemonic without the condition that guards it.
 fn form(it: &Instruction) -> String {
     let mnemonic = it.text.split(' ').next().unwrap_or("");
-    let n = mnemonic.len() - if it.is_guarded { 2 } else { 0 };
-    mnemonic[..n].to_owned()
+    // Thumb's `.w` stands behind the condition.
+    let (name, suffix) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
+    let n = name.len() - if it.is_guarded { 2 } else { 0 };
+    format!("{} {suffix}", &name[..n]).trim_end().to_owned()
 }
 
 /// What a read is to its instruction, counted among those that are the same to it.
@@ -471,6 +504,11 @@ fn check(isa: Isa, seed: u64) {
 #[test]
 fn a32() {
     check(Isa::A32, 100);
+}
+
+#[test]
+fn t32() {
+    check(Isa::T32, 600);
 }
 
 #[test]

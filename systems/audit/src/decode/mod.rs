@@ -9,6 +9,7 @@ mod build;
 pub mod code;
 mod riscv;
 mod sparc;
+mod t32;
 mod x86;
 
 use crate::decode::code::{Class, Instruction, Reg, Undecodable};
@@ -18,6 +19,8 @@ use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 pub enum Isa {
     /// Arm's 32-bit instructions, ARMv4 to ARMv6K, little-endian.
     A32,
+    /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with VFPv5 without vectors, little-endian.
+    T32,
     /// SPARC V8, big-endian.
     Sparc,
     /// RISC-V, 32 bits, IMAFDC with Zba, Zbb, Zbs and Zicond.
@@ -61,12 +64,13 @@ pub struct Conventions {
 
 impl Isa {
     /// All sets.
-    pub const ALL: [Isa; 6] = [Isa::A32, Isa::Sparc, Isa::Riscv32, Isa::Riscv64, Isa::A64, Isa::X86];
+    pub const ALL: [Isa; 7] = [Isa::A32, Isa::T32, Isa::Sparc, Isa::Riscv32, Isa::Riscv64, Isa::A64, Isa::X86];
 
     /// As in machine files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Isa::A32 => "a32",
+            Isa::T32 => "t32",
             Isa::Sparc => "sparc",
             Isa::Riscv32 => "rv32",
             Isa::Riscv64 => "rv64",
@@ -80,10 +84,12 @@ impl Isa {
         Isa::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The instruction at the beginning of `bytes`, which are as in memory and may go on behind it.
+    /// The instruction at the beginning of `bytes`, which are as in memory and may go on behind it. What instructions
+    /// before it say of it ([`Linear`]) is left out.
     pub fn decode(self, address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
         match self {
             Isa::A32 => a32::decode(address, bytes),
+            Isa::T32 => t32::decode(address, bytes, t32::Block::default()),
             Isa::X86 => x86::decode(address, bytes),
             Isa::Sparc => sparc::decode(address, bytes),
             Isa::Riscv32 => riscv::decode(address, bytes, false),
@@ -98,6 +104,7 @@ impl Isa {
         let length = match self {
             Isa::A32 | Isa::Sparc | Isa::A64 => 4,
             Isa::Riscv32 | Isa::Riscv64 => riscv::length(bytes),
+            Isa::T32 => t32::length(bytes),
             Isa::X86 => 1,
         };
         length.min(bytes.len())
@@ -129,6 +136,7 @@ impl Isa {
             Isa::Riscv32 => &riscv::CONVENTIONS_32,
             Isa::Riscv64 => &riscv::CONVENTIONS_64,
             Isa::A32 => &a32::CONVENTIONS,
+            Isa::T32 => &t32::CONVENTIONS,
             Isa::A64 => &a64::CONVENTIONS,
         }
     }
@@ -145,6 +153,35 @@ impl Isa {
     pub fn register(self, name: &str) -> Option<Reg> {
         let place = self.conventions().names.iter().position(|it| *it == name)?;
         u8::try_from(place).ok().map(Reg)
+    }
+}
+
+/// Words one behind the other. Only in Thumb does one say something of those behind it: `it` guards up to four.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    isa: Isa,
+    block: t32::Block,
+}
+
+impl Linear {
+    /// Before the first instruction of a function.
+    pub fn new(isa: Isa) -> Linear {
+        Linear { isa, block: t32::Block::default() }
+    }
+
+    /// The set that it decodes.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The next instruction, as [`Isa::decode`] gives it, with its guard.
+    pub fn decode(&mut self, address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
+        if self.isa != Isa::T32 {
+            return self.isa.decode(address, bytes);
+        }
+        let decoded = t32::decode(address, bytes, self.block);
+        self.block = self.block.behind(bytes);
+        decoded
     }
 }
 

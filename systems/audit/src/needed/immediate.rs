@@ -30,6 +30,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 fn limit(isa: Isa) -> &'static str {
     match isa {
         Isa::A32 => "an immediate of A32 is eight bits, rotated by an even number",
+        Isa::T32 => "an immediate of Thumb is eight bits, in one place or repeated",
         Isa::A64 => "an immediate of A64 is twelve bits, sixteen shifted, or a repeated pattern",
         Isa::Sparc => "an immediate of SPARC is thirteen bits with a sign",
         Isa::Riscv32 | Isa::Riscv64 => "an immediate of RISC-V is twelve bits with a sign",

@@ -15,8 +15,8 @@ use object::{
 };
 use report::Diagnostic;
 
-use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction, Undecodable};
+use crate::decode::{Isa, Linear};
 use crate::facts::frame;
 use crate::program::function::Function;
 use crate::program::lines::Lines;
@@ -45,7 +45,7 @@ const NEVER_RETURN: [&str; 14] = [
 pub struct Program {
     /// The file, as the user wrote it.
     pub name: String,
-    /// Its instruction set.
+    /// Its instruction set; of a file with A32 and Thumb, that of its first function.
     pub isa: Isa,
     /// Its functions, by address.
     pub symbols: Vec<Symbol>,
@@ -66,6 +66,8 @@ pub struct Symbol {
     pub address: u64,
     /// Its bytes, data between its instructions included.
     pub size: u64,
+    /// Its instruction set.
+    pub isa: Isa,
     /// It lies in a section for code that seldom runs, or is a part that the compiler split off as such.
     pub is_cold: bool,
     section: usize,
@@ -112,7 +114,7 @@ impl Program {
             return Err(refuse("is not an ELF file".into()).with_help(help));
         }
         let file = File::parse(bytes).map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
-        let isa = isa_of(&file).map_err(&refuse)?;
+        let machine = isa_of(&file).map_err(&refuse)?;
         let layout = Layout::of(&file);
         let mut sections: Vec<Code> = Vec::new();
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
@@ -122,11 +124,12 @@ impl Program {
             sections.push(Code { base: layout.base(section.index()), bytes: data.to_vec(), marks: Vec::new() });
         }
         marks(&file, &layout, &places, &mut sections);
-        let symbols = symbols(&file, &layout, &places, &sections);
+        let symbols = symbols(&file, machine, &layout, &places, &sections);
         if symbols.is_empty() {
             return Err(refuse("names no functions".into()).with_help("it has no code, or was stripped of its symbols"));
         }
-        let links = links(&file, &layout, isa);
+        let isa = symbols.first().map_or(machine, |it| it.isa);
+        let links = links(&file, &layout, machine);
         let lines = Lines::read(&file, &layout);
         let text = file.sections().filter(|it| it.kind() == SectionKind::Text);
         let places = |section: object::Section<'_, '_>| {
@@ -179,6 +182,11 @@ impl Program {
         }
     }
 
+    /// The instruction sets of its functions.
+    pub fn isas(&self) -> BTreeSet<Isa> {
+        self.symbols.iter().map(|it| it.isa).collect()
+    }
+
     /// The name of the function at this address.
     pub fn name_at(&self, address: u64) -> Option<&str> {
         let after = self.symbols.partition_point(|it| it.address <= address);
@@ -202,27 +210,34 @@ impl Program {
         let mut at = start;
         let mut instructions = Vec::new();
         let mut undecodable = Vec::new();
+        let mut linear = Linear::new(symbol.isa);
         while at < end {
             let address = code.base + at as u64;
-            match code.mark(address) {
-                Mark::Code => {}
-                Mark::Data => {
+            let isa = match code.mark(address) {
+                Some(Mark::Data) => {
                     at = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
                     continue;
                 }
-                Mark::Thumb => {
-                    let refused = Diagnostic::new(format!("`{}` in `{}` is Thumb code", symbol.name, self.name));
-                    return Err(refused.with_help("only Arm's 32-bit instructions are read; compile with -marm"));
-                }
+                // A function of one of Arm's two sets may go on in the other.
+                Some(Mark::Thumb) => Isa::T32,
+                Some(Mark::Code) if symbol.isa == Isa::T32 => Isa::A32,
+                Some(Mark::Code) | None => symbol.isa,
+            };
+            if isa != linear.isa() {
+                linear = Linear::new(isa);
             }
-            match self.isa.decode(address, &code.bytes[at..end]) {
+            match linear.decode(address, &code.bytes[at..end]) {
                 Ok(mut instruction) => {
                     at += usize::from(instruction.length).max(1);
                     self.complete(&mut instruction.flow, address);
+                    // What the linker writes into it is not known yet.
+                    if isa == Isa::T32 && self.relocated.contains(&address) {
+                        instruction.operation = None;
+                    }
                     instructions.push(instruction);
                 }
                 Err(word) => {
-                    let unknown = self.isa.unknown(&word, &code.bytes[at..end]);
+                    let unknown = isa.unknown(&word, &code.bytes[at..end]);
                     at += usize::from(unknown.length);
                     instructions.push(unknown);
                     undecodable.push(word);
@@ -253,7 +268,7 @@ impl Program {
         }
         let constants = instructions.iter().filter_map(|it| Some((it.address, self.constant(code, it)?))).collect();
         let mut function =
-            Function { name: symbol.name.clone(), isa: self.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
+            Function { name: symbol.name.clone(), isa: symbol.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
         }
@@ -265,11 +280,11 @@ impl Program {
         NEVER_RETURN.contains(&name) && !self.symbols.iter().any(|it| it.name == name)
     }
 
-    /// What an instruction of A32 loads from beside the code.
+    /// What an instruction of A32 or Thumb loads from beside the code.
     fn constant(&self, code: &Code, instruction: &Instruction) -> Option<u32> {
         let [access] = instruction.accesses[..] else { return None };
         let address = u64::try_from(access.disp).ok().filter(|_| access.base.is_none() && access.index.is_none())?;
-        if self.isa != Isa::A32 || access.is_store || access.width != 4 || self.relocated.contains(&address) {
+        if !matches!(self.isa, Isa::A32 | Isa::T32) || access.is_store || access.width != 4 || self.relocated.contains(&address) {
             return None;
         }
         let bytes = code.bytes.get(usize::try_from(address.checked_sub(code.base)?).ok()?..)?;
@@ -291,9 +306,15 @@ impl Program {
 }
 
 impl Code {
-    fn mark(&self, address: u64) -> Mark {
+    fn mark(&self, address: u64) -> Option<Mark> {
         let after = self.marks.partition_point(|(at, _)| *at <= address);
-        self.marks[..after].last().map_or(Mark::Code, |(_, mark)| *mark)
+        self.marks[..after].last().map(|(_, mark)| *mark)
+    }
+
+    /// Arm's set of a function here: an odd address, or a mark, says Thumb.
+    fn isa(&self, machine: Isa, address: u64) -> Isa {
+        let is_thumb = address & 1 == 1 || self.mark(address) == Some(Mark::Thumb);
+        if machine == Isa::A32 && is_thumb { Isa::T32 } else { machine }
     }
 
     fn next_mark(&self, address: u64) -> Option<u64> {
@@ -341,10 +362,10 @@ fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sect
 }
 
 /// All functions by address; in plain assembly the labels, and without labels whole sections.
-fn symbols(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &[Code]) -> Vec<Symbol> {
-    let mut functions = named(file, layout, places, sections, |symbol| symbol.kind() == SymbolKind::Text);
+fn symbols(file: &File<'_>, machine: Isa, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &[Code]) -> Vec<Symbol> {
+    let mut functions = named(file, machine, layout, places, sections, |symbol| symbol.kind() == SymbolKind::Text);
     if functions.is_empty() {
-        functions = named(file, layout, places, sections, |symbol| symbol.is_global() && symbol.kind() == SymbolKind::Unknown);
+        functions = named(file, machine, layout, places, sections, |symbol| symbol.is_global() && symbol.kind() == SymbolKind::Unknown);
     }
     if functions.is_empty() && file.kind() == object::ObjectKind::Relocatable {
         for section in file.sections() {
@@ -352,7 +373,14 @@ fn symbols(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, se
             let (base, size) = (sections[place].base, sections[place].bytes.len() as u64);
             if size > 0 {
                 let name = section.name().unwrap_or_default().to_owned();
-                functions.push(Symbol { name, address: base, size, is_cold: false, section: place });
+                functions.push(Symbol {
+                    name,
+                    address: base,
+                    size,
+                    isa: sections[place].isa(machine, base),
+                    is_cold: false,
+                    section: place,
+                });
             }
         }
     }
@@ -374,12 +402,12 @@ fn symbols(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, se
 
 fn named<'data, 'file>(
     file: &'file File<'data>,
+    machine: Isa,
     layout: &Layout,
     places: &BTreeMap<usize, usize>,
     sections: &[Code],
     is_wanted: impl Fn(&object::Symbol<'data, 'file>) -> bool,
 ) -> Vec<Symbol> {
-    let is_arm = file.architecture() == Architecture::Arm;
     let mut found = Vec::new();
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         let Some(index) = symbol.section_index() else { continue };
@@ -389,16 +417,17 @@ fn named<'data, 'file>(
             continue;
         }
         let Some(mut address) = layout.address(file, &symbol) else { continue };
+        let code = &sections[place];
         // The lowest bit says Thumb; the code is at the even address.
-        if is_arm {
+        let isa = code.isa(machine, address);
+        if machine == Isa::A32 {
             address &= !1;
         }
-        let code = &sections[place];
         if !(code.base..code.base + code.bytes.len() as u64).contains(&address) {
             continue;
         }
         let is_cold = is_cold(name, file, index);
-        let one = Symbol { name: name.to_owned(), address, size: symbol.size(), is_cold, section: place };
+        let one = Symbol { name: name.to_owned(), address, size: symbol.size(), isa, is_cold, section: place };
         if !found.contains(&one) {
             found.push(one);
         }
@@ -429,7 +458,12 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
             let place = base.wrapping_add(offset);
             let mut addend = relocation.addend();
             let address = match isa {
-                Isa::A32 => {
+                Isa::A32 | Isa::T32 if relocate::thumb_branch(r_type).is_some() => {
+                    let branch = relocate::thumb_branch(r_type).expect("it is one");
+                    addend = branch(data.get(offset as usize..).unwrap_or_default());
+                    place
+                }
+                Isa::A32 | Isa::T32 => {
                     if ![elf::R_ARM_PC24, elf::R_ARM_PLT32, elf::R_ARM_CALL, elf::R_ARM_JUMP24].contains(&r_type) {
                         continue;
                     }
@@ -476,7 +510,9 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
                     }
                 }
             };
-            let target = reference.address.map(|it| it.wrapping_add_signed(addend));
+            // The lowest bit of a function of Thumb is no part of its address.
+            let of_code = if isa == Isa::A32 { !1 } else { u64::MAX };
+            let target = reference.address.map(|it| it.wrapping_add_signed(addend) & of_code);
             links.insert(address, Link { symbol: reference.symbol, target });
         }
     }

@@ -68,6 +68,37 @@ impl Layout {
     }
 }
 
+/// How far from its symbol a branch of Thumb goes, of the relocations of branches. The addend stands in the
+/// instruction, less the 4 bytes that the program counter is ahead.
+pub fn thumb_branch(r_type: u32) -> Option<fn(&[u8]) -> i64> {
+    fn halves(bytes: &[u8]) -> (i64, i64) {
+        let half = |at: usize| bytes.get(at..at + 2).map_or(0, |it| i64::from(u16::from_le_bytes([it[0], it[1]])));
+        (half(0), half(2))
+    }
+    fn signed(value: i64, n_bits: u32) -> i64 {
+        value << (64 - n_bits) >> (64 - n_bits)
+    }
+    fn long(bytes: &[u8]) -> i64 {
+        let (high, low) = halves(bytes);
+        let sign = high >> 10 & 1;
+        let [first, second] = [13, 11].map(|at| low >> at & 1 ^ sign ^ 1);
+        signed(sign << 24 | first << 23 | second << 22 | (high & 0x3ff) << 12 | (low & 0x7ff) << 1, 25) + 4
+    }
+    fn conditional(bytes: &[u8]) -> i64 {
+        let (high, low) = halves(bytes);
+        let top = (high >> 10 & 1) << 20 | (low >> 11 & 1) << 19 | (low >> 13 & 1) << 18;
+        signed(top | (high & 0x3f) << 12 | (low & 0x7ff) << 1, 21) + 4
+    }
+    match r_type {
+        elf::R_ARM_THM_PC22 | elf::R_ARM_THM_JUMP24 => Some(long),
+        elf::R_ARM_THM_JUMP19 => Some(conditional),
+        elf::R_ARM_THM_PC11 => Some(|bytes| signed((halves(bytes).0 & 0x7ff) << 1, 12) + 4),
+        elf::R_ARM_THM_PC9 => Some(|bytes| signed((halves(bytes).0 & 0xff) << 1, 9) + 4),
+        elf::R_ARM_THM_JUMP6 => Some(|bytes| ((halves(bytes).0 >> 3 & 31) << 1 | (halves(bytes).0 >> 9 & 1) << 6) + 4),
+        _ => None,
+    }
+}
+
 /// The bytes of a section that is not code, with its relocations applied where they give plain numbers.
 pub fn section_data<'data>(file: &File<'data>, layout: &Layout, section: &Section<'data, '_>) -> Cow<'data, [u8]> {
     // A compressed section is as good as none.

@@ -55,6 +55,7 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
     let cpu_flag = |prefix: &str| vec![format!("{prefix}{cpu}")];
     match isa {
         Isa::A32 => ("arm-linux-gnueabi-gcc", [words(&["-marm"]), cpu_flag("-mcpu=")].concat()),
+        Isa::T32 => ("arm-none-eabi-gcc", [words(&["-mthumb"]), cpu_flag("-mcpu=")].concat()),
         Isa::A64 => ("aarch64-linux-gnu-gcc", cpu_flag("-mcpu=")),
         Isa::Riscv64 => {
             // LLVM's Rocket has the base instructions alone; the core as it is built runs Linux's set.
@@ -129,6 +130,7 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
 fn clang_target(isa: Isa) -> Option<&'static str> {
     match isa {
         Isa::A32 => Some("--target=arm-linux-gnueabi"),
+        Isa::T32 => Some("--target=arm-none-eabi"),
         Isa::A64 => Some("--target=aarch64-linux-gnu"),
         Isa::Riscv64 => Some("--target=riscv64-linux-gnu"),
         Isa::Riscv32 => Some("--target=riscv32-linux-gnu"),
@@ -160,6 +162,7 @@ pub struct Skipped {
 fn unknown_word(isa: Isa) -> &'static str {
     match isa {
         Isa::A32 => ".inst 0xf7ffffff",
+        Isa::T32 => ".inst.n 0xb6ff",
         Isa::A64 => ".inst 0x00010000",
         Isa::Riscv64 | Isa::Riscv32 => ".insn 4, 0x0000000b",
         Isa::Sparc => ".word 0x81680000",

@@ -18,6 +18,8 @@ use object::{Object, ObjectSection};
 const BASE: u64 = 0x4000_0000;
 const CODE: u64 = 0x4000_1000;
 const SLOTS: u64 = 0x4000_8000;
+/// Thumb's way to the stub: two places just before the slots.
+const BRIDGES: u64 = SLOTS - 16;
 const DATA: u64 = 0x4100_0000;
 const RECORDS: u64 = 0x4101_0000;
 
@@ -58,6 +60,8 @@ pub enum Behind {
 
 /// One word to run, in a slot of its own.
 pub struct Slot {
+    /// Two bytes before it: an `it` that guards it, or nothing.
+    pub before: Vec<u8>,
     /// The bytes of the instruction, in memory order.
     pub bytes: Vec<u8>,
     /// For SPARC.
@@ -81,6 +85,7 @@ impl Machine {
     pub fn new(isa: Isa) -> Machine {
         let (word, n_words, before, slot_bytes): (usize, usize, usize, u64) = match isa {
             Isa::A32 => (4, 16, 8, 16),
+            Isa::T32 => (4, 16, 8, 20),
             Isa::A64 => (8, 98, 16, 16),
             Isa::Riscv32 => (4, 31, 8, 16),
             Isa::Riscv64 => (8, 31, 16, 16),
@@ -97,10 +102,10 @@ impl Machine {
         let n = reg.0 as usize;
         let full = if self.word == 8 { u64::MAX } else { 0xffff_ffff };
         match (self.isa, n) {
-            (Isa::A32, 0..=14) => vec![(n, 0, full)],
-            (Isa::A32, 16..=19) => vec![(15, [31, 30, 29, 28][n - 16], 1)],
-            (Isa::A32, 20) => vec![(15, 27, 1)],
-            (Isa::A32, 21..=24) => vec![(15, n as u32 - 5, 1)],
+            (Isa::A32 | Isa::T32, 0..=14) => vec![(n, 0, full)],
+            (Isa::A32 | Isa::T32, 16..=19) => vec![(15, [31, 30, 29, 28][n - 16], 1)],
+            (Isa::A32 | Isa::T32, 20) => vec![(15, 27, 1)],
+            (Isa::A32 | Isa::T32, 21..=24) => vec![(15, n as u32 - 5, 1)],
             (Isa::A64, 0..=31) => vec![(n, 0, full)],
             (Isa::A64, 32..=35) => vec![(32, [31, 30, 29, 28][n - 32], 1)],
             (Isa::A64, 40..=71) => vec![(34 + 2 * (n - 40), 0, full), (35 + 2 * (n - 40), 0, full)],
@@ -133,6 +138,8 @@ impl Machine {
         let first = match self.isa {
             // The slot begins with the instruction that brings back the last register.
             Isa::A32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64 => 4,
+            // Then stands what guards the word, or an instruction that does nothing.
+            Isa::T32 => 6,
             Isa::Sparc | Isa::X86 => 0,
         };
         SLOTS + n as u64 * self.slot_bytes + first
@@ -169,6 +176,10 @@ impl Machine {
         let ends: [u64; 2] = [at + slot.bytes.len() as u64, at + slot.bytes.len() as u64 + 4];
         let mut bytes = match self.isa {
             Isa::A32 => le(0xee1d_ef50),
+            Isa::T32 => {
+                let before: &[u8] = if slot.before.is_empty() { &[0x00, 0xbf] } else { &slot.before };
+                [&[0x1d, 0xee, 0x50, 0xef], before].concat()
+            }
             Isa::A64 => le(0xd53b_d05e),
             Isa::Riscv32 => le(0xe00f_8fd3),
             Isa::Riscv64 => le(0xe20f_8fd3),
@@ -185,6 +196,10 @@ impl Machine {
         } else {
             // Jumps to the second and third word of the stub.
             for (idx, from) in ends.into_iter().enumerate() {
+                if self.isa == Isa::T32 {
+                    bytes.extend(far_branch(from, BRIDGES + 8 * idx as u64));
+                    continue;
+                }
                 let offset = (CODE + 4 + 4 * idx as u64).wrapping_sub(from) as u32;
                 bytes.extend(le(match self.isa {
                     Isa::A32 => 0xea00_0000 | offset.wrapping_sub(8) >> 2 & 0xff_ffff,
@@ -210,6 +225,16 @@ impl Machine {
         let path = folder.path().join("program");
         let mut code = self.stub(folder.path());
         code.resize((SLOTS - if self.isa == Isa::Sparc { BASE } else { CODE }) as usize, 0);
+        if self.isa == Isa::T32 {
+            // `bx pc` leaves Thumb without a register: to a branch of A32 behind it, which goes to the stub.
+            let at = (BRIDGES - CODE) as usize;
+            for idx in 0..2u32 {
+                let from = BRIDGES as u32 + 8 * idx + 4;
+                let branch = 0xea00_0000 | (CODE as u32 + 4 + 4 * idx).wrapping_sub(from + 8) >> 2 & 0xff_ffff;
+                let bridge = [&[0x78, 0x47, 0x00, 0xbf][..], &branch.to_le_bytes()].concat();
+                code[at + 8 * idx as usize..][..8].copy_from_slice(&bridge);
+            }
+        }
         for (n, slot) in slots.iter().enumerate() {
             code.extend(self.slot(n, slot));
         }
@@ -218,7 +243,7 @@ impl Machine {
         data.resize((RECORDS - DATA) as usize, 0);
         for (slot, state) in records {
             let from = data.len();
-            let begin = SLOTS + *slot as u64 * self.slot_bytes;
+            let begin = SLOTS + *slot as u64 * self.slot_bytes + u64::from(self.isa == Isa::T32);
             data.extend(self.number(begin));
             data.extend(self.number(0));
             data.extend(state.words.iter().flat_map(|&it| self.number(it)));
@@ -238,8 +263,8 @@ impl Machine {
         let states = bytes.chunks(size).map(|chunk| {
             let (status, after, memory) = (self.read(&chunk[self.word..]), &chunk[self.after..], &chunk[self.memory..]);
             let end = match (self.isa, status) {
-                (Isa::Sparc, 0x81) | (Isa::A32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 1) => End::Next,
-                (Isa::Sparc, 0x82) | (Isa::A32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 2) => End::Taken,
+                (Isa::Sparc, 0x81) | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 1) => End::Next,
+                (Isa::Sparc, 0x82) | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 2) => End::Taken,
                 (Isa::Sparc, 0x83) => End::Delay,
                 (_, 0) => panic!("the stub ran every record"),
                 _ => End::Trap,
@@ -257,6 +282,7 @@ impl Machine {
         };
         let (emulator, cpu) = match self.isa {
             Isa::A32 => ("qemu-arm", "arm1136"),
+            Isa::T32 => ("qemu-arm", "max"),
             Isa::A64 => ("qemu-aarch64", "max"),
             Isa::Riscv32 => ("qemu-riscv32", "rv32"),
             Isa::Riscv64 => ("qemu-riscv64", "rv64"),
@@ -281,7 +307,7 @@ impl Machine {
     /// The hand-written part, assembled.
     fn stub(&self, folder: &Path) -> Vec<u8> {
         let (name, arguments): (_, &[&str]) = match self.isa {
-            Isa::A32 => ("a32", &["--target=armv6k-none-eabi"]),
+            Isa::A32 | Isa::T32 => ("a32", &["--target=armv6k-none-eabi"]),
             Isa::A64 => ("a64", &["--target=aarch64-none-elf"]),
             Isa::Riscv32 => ("rv32", &["--target=riscv32-unknown-elf", "-march=rv32imafd", "-mno-relax"]),
             Isa::Riscv64 => ("rv64", &["--target=riscv64-unknown-elf", "-march=rv64imafd", "-mno-relax"]),
@@ -305,7 +331,7 @@ impl Machine {
     fn program(&self, code: &[u8], data: &[u8]) -> Vec<u8> {
         let is_64 = self.word == 8;
         let (machine, flags, begin) = match self.isa {
-            Isa::A32 => (40, 0x0500_0000, CODE),
+            Isa::A32 | Isa::T32 => (40, 0x0500_0000, CODE),
             Isa::A64 => (183, 0, CODE),
             Isa::Riscv32 | Isa::Riscv64 => (243, 0, CODE),
             Isa::Sparc | Isa::X86 => (2, 0, BASE),
@@ -344,4 +370,13 @@ impl Machine {
         file.extend(data);
         file
     }
+}
+
+/// Thumb's long branch without a condition.
+fn far_branch(from: u64, to: u64) -> Vec<u8> {
+    let by = to.wrapping_sub(from + 4) as u32;
+    let sign = by >> 24 & 1;
+    let [first, second] = [23, 22].map(|at| by >> at & 1 ^ sign ^ 1);
+    let halves = [0xf000 | sign << 10 | by >> 12 & 0x3ff, 0x9000 | first << 13 | second << 11 | by >> 1 & 0x7ff];
+    halves.iter().flat_map(|it| (*it as u16).to_le_bytes()).collect()
 }

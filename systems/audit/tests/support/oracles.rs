@@ -5,19 +5,47 @@ use std::time::Duration;
 
 use audit::decode::Isa;
 
-/// What llvm-mc makes of each instruction; `None` where it refuses.
+/// What llvm-mc makes of each instruction; `None` where it refuses. Of Thumb with an `it` before it, the second is meant.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
         Isa::A32 => ("armv6k", "+v6k,+trustzone,+vfp2"),
+        Isa::T32 => {
+            // Of the two profiles either may know it.
+            let of_m = disassembled("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", instructions);
+            let of_a = disassembled("thumbv7r-none-eabi", "+fp-armv8d16,+hwdiv,+mp,+acquire-release", instructions);
+            return of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect();
+        }
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
         Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
         Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
         Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod"),
         Isa::X86 => ("x86_64", ""),
     };
+    disassembled(triple, features, instructions)
+}
+
+/// The `it` before a word of Thumb, and the word.
+pub fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let has_block = bytes.len() > 2 && bytes[1] == 0xbf && bytes[0] & 15 != 0;
+    bytes.split_at(if has_block { 2 } else { 0 })
+}
+
+fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     // One instruction a line; brackets keep llvm-mc from going on at an odd place behind a refusal.
-    let line = |bytes: &Vec<u8>| format!("[{}]\n", bytes.iter().map(|it| format!("{it:#04x} ")).collect::<String>());
-    let input: String = instructions.iter().map(line).collect();
+    let line = |bytes: &[u8]| format!("[{}]\n", bytes.iter().map(|it| format!("{it:#04x} ")).collect::<String>());
+    let is_thumb = triple.starts_with("thumb");
+    // Which lines are asked for: blocks of Thumb are begun before, and ended behind them.
+    let (mut input, mut is_asked) = (String::new(), Vec::new());
+    for bytes in instructions {
+        let (block, word) = if is_thumb { parted(bytes) } else { (&[][..], &bytes[..]) };
+        let opens = is_thumb && word.len() == 2 && word[1] == 0xbf;
+        let nops = if opens || !block.is_empty() { 4 } else { 0 };
+        let lines = (!block.is_empty()).then_some((block, false)).into_iter().chain([(word, true)]);
+        for (bytes, is_wanted) in lines.chain(std::iter::repeat_n((&[0x00, 0xbf][..], false), nops)) {
+            input += &line(bytes);
+            is_asked.push(is_wanted);
+        }
+    }
     let mut command = Command::new("llvm-mc-19");
     command.args(["--disassemble", "--triple", triple]);
     if !features.is_empty() {
@@ -26,7 +54,7 @@ pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     // A refusal is no failure of the tool.
     let ran = measure::tool::run(&mut command, input.as_bytes(), Duration::from_secs(120)).unwrap_or_else(|error| panic!("{error}"));
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    let mut is_refused = vec![false; instructions.len()];
+    let mut is_refused = vec![false; is_asked.len()];
     for line in said.lines().filter(|line| line.contains("invalid instruction encoding")) {
         let number = line.split(':').nth(1).and_then(|it| it.parse::<usize>().ok());
         is_refused[number.unwrap_or_else(|| panic!("a warning without a line: {line}")) - 1] = true;
@@ -36,6 +64,33 @@ pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let all: Vec<Option<String>> =
         is_refused.iter().map(|&it| if it { None } else { Some(texts.next().expect("one text an instruction").to_owned()) }).collect();
     assert_eq!(texts.next(), None, "llvm-mc wrote more texts than it read instructions");
+    all.into_iter().zip(is_asked).filter(|(_, is_asked)| *is_asked).map(|(text, _)| text).collect()
+}
+
+/// What llvm-mc makes of each text of Thumb; `None` where it refuses.
+#[allow(dead_code)]
+pub fn assembled(texts: &[String]) -> Vec<Option<Vec<u8>>> {
+    let of_m = encodings("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", texts);
+    let of_a = encodings("thumbv7r-none-eabi", "+fp-armv8d16,+hwdiv,+mp,+acquire-release", texts);
+    of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect()
+}
+
+fn encodings(triple: &str, features: &str, texts: &[String]) -> Vec<Option<Vec<u8>>> {
+    let mut command = Command::new("llvm-mc-19");
+    command.args(["--show-encoding", "--triple", triple, "--mattr", features]);
+    let input: String = texts.iter().map(|it| format!("{it}\n")).collect();
+    let ran = measure::tool::run(&mut command, input.as_bytes(), Duration::from_secs(120)).unwrap_or_else(|error| panic!("{error}"));
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let mut is_refused = vec![false; texts.len()];
+    for line in said.lines().filter(|line| line.contains(": error: ")) {
+        let number = line.split(':').nth(1).and_then(|it| it.parse::<usize>().ok());
+        is_refused[number.unwrap_or_else(|| panic!("an error without a line: {line}")) - 1] = true;
+    }
+    let text = ran.text();
+    let bytes = |it: &str| it.split(',').map(|byte| u8::from_str_radix(byte.trim().trim_start_matches("0x"), 16).ok()).collect();
+    let mut encodings = text.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
+    let all = is_refused.iter().map(|&it| if it { None } else { bytes(encodings.next().expect("one encoding a text")) }).collect();
+    assert_eq!(encodings.next(), None, "llvm-mc wrote more encodings than it read texts");
     all
 }
 
@@ -45,6 +100,22 @@ pub fn capstone(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     use capstone::prelude::*;
     let engine = match isa {
         Isa::A32 => Capstone::new().arm().mode(arch::arm::ArchMode::Arm).build(),
+        Isa::T32 => {
+            let builder = || Capstone::new().arm().mode(arch::arm::ArchMode::Thumb);
+            // Of the two profiles either may know it.
+            let of_m = builder().extra_mode([arch::arm::ArchExtraMode::MClass, arch::arm::ArchExtraMode::V8].into_iter()).build();
+            let engines = [of_m, builder().build()].map(|it| it.expect("capstone is built with every instruction set"));
+            let decode = |bytes: &Vec<u8>| {
+                let (block, word) = parted(bytes);
+                let nth = usize::from(!block.is_empty());
+                engines.iter().find_map(|engine| {
+                    let found = engine.disasm_count(bytes, 0x1_0000 - block.len() as u64, nth + 1).expect("capstone answers");
+                    let it = found.get(nth).filter(|it| it.len() == word.len())?;
+                    Some(format!("{} {}", it.mnemonic().unwrap_or(""), it.op_str().unwrap_or("")))
+                })
+            };
+            return instructions.iter().map(decode).collect();
+        }
         Isa::Sparc => Capstone::new().sparc().mode(arch::sparc::ArchMode::Default).build(),
         Isa::Riscv32 => Capstone::new()
             .riscv()

@@ -15,6 +15,7 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         Isa::Sparc => sparc(it),
         Isa::A64 => a64(it),
         Isa::A32 => a32(it),
+        Isa::T32 => super::rules_t32::explain(it),
         Isa::X86 => None,
     }
 }
@@ -24,6 +25,9 @@ pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'s
     // What the two have in common is explained once.
     if let Some(rule) = explain(it) {
         return Some(rule);
+    }
+    if it.isa == Isa::T32 {
+        return super::rules_t32::explain_capstone(it, is_refused_by_llvm);
     }
     let theirs = it.theirs.as_deref().map(tokens).unwrap_or_default();
     let mnemonic = theirs.first().map_or("", String::as_str);

@@ -10,6 +10,7 @@ pub fn random(isa: Isa, rng: &mut Rng) -> Vec<u8> {
         Isa::Sparc => sparc(rng).to_be_bytes().to_vec(),
         Isa::A64 => a64(rng).to_le_bytes().to_vec(),
         Isa::A32 => a32(rng).to_le_bytes().to_vec(),
+        Isa::T32 => t32(rng),
         Isa::X86 => (0..15).map(|_| rng.u8(..)).collect(),
     }
 }
@@ -103,4 +104,45 @@ fn a32(rng: &mut Rng) -> u32 {
         }
     }
     word
+}
+
+fn t32(rng: &mut Rng) -> Vec<u8> {
+    if rng.u8(..4) == 0 {
+        return rng.u16(..0xe800).to_le_bytes().to_vec();
+    }
+    // The first half above.
+    const GROUPS: [u32; 14] = [0xe8, 0xe9, 0xea, 0xeb, 0xf0, 0xf1, 0xf2, 0xf3, 0xf8, 0xf9, 0xfa, 0xfb, 0xed, 0xee];
+    let mut word = with_special_fields(rng.u32(..) | 0xe800_0000, 4, &[16, 0, 8, 12], rng);
+    if rng.u8(..8) != 0 {
+        word = word & 0x00ff_ffff | GROUPS[rng.usize(..GROUPS.len())] << 24;
+    }
+    // Most words with the stack pointer or the program counter are unpredictable.
+    for low in [16, 12, 8, 0] {
+        if rng.u8(..4) != 0 && matches!(word >> low & 15, 13 | 15) {
+            word ^= 1 << (low + 3);
+        }
+    }
+    match word >> 24 {
+        // Immediates, and not branches.
+        0xf0..=0xf3 if rng.u8(..4) != 0 => word &= !0x8000,
+        0xf3 if rng.bool() => word = word & !0x005f_d000 | 0x0020_8000 | rng.u32(..8) << 20 | rng.u32(..2) << 16 | 0x000e_0000,
+        0xfa => word |= 0xf000,
+        // Quotients, and products with one result.
+        0xfb if rng.u8(..4) == 0 => word = 0xfb90_f0f0 | word & 0x002f_0f0f,
+        0xfb if rng.bool() => word &= !0xc0,
+        // Exclusive and ordered accesses.
+        0xe8 if rng.u8(..3) == 0 => word = 0xe8c0_0f00 | word & 0x001f_f0f0 | rng.u32(..16),
+        0xe8 if rng.u8(..8) == 0 => word = 0xe840_0000 | word & 0x001f_ffff | (0xf00 * rng.u32(..2)),
+        0xf8 | 0xf9 if rng.bool() => word &= !0x7c0,
+        0xec..=0xee | 0xfc..=0xfe if rng.bool() => {
+            word = word & !0xe00 | 0xa00;
+            if rng.bool() {
+                word = word & !0x00b0_0000 | 0x0eb0_0040;
+                word &= !0x10;
+            }
+        }
+        _ => {}
+    }
+    let halves = [(word >> 16) as u16, word as u16];
+    halves.iter().flat_map(|it| it.to_le_bytes()).collect()
 }

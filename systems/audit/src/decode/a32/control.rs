@@ -147,6 +147,11 @@ fn exchange(word: &mut Word, is_call: bool) -> Result<(), &'static str> {
     if word.field(8, 12) != 0xfff {
         return Err(FIXED);
     }
+    jump_to(word, is_call, if is_call { "blx" } else { "bx" })
+}
+
+/// A jump or a call to where the register in the lowest four bits says.
+pub fn jump_to(word: &mut Word, is_call: bool, mnemonic: &str) -> Result<(), &'static str> {
     let target = match (word.reg_or_pc(0), is_call) {
         (Some(reg), _) => Some(reg),
         (None, true) => return Err(NO_PC),
@@ -160,16 +165,14 @@ fn exchange(word: &mut Word, is_call: bool) -> Result<(), &'static str> {
         word.set_class(Class::Call);
         word.set_flow(Flow::Call { target: None });
         word.write(LR, Out::Link);
-        word.text("blx", text);
     } else if target == Some(LR) {
         word.set_class(Class::Return);
         word.set_flow(Flow::Return);
-        word.text("bx", text);
     } else {
         word.set_class(Class::Jump);
         word.set_flow(Flow::Jump);
-        word.text("bx", text);
     }
+    word.text(mnemonic, text);
     Ok(())
 }
 
@@ -185,7 +188,8 @@ fn count_zeros(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn saturating(word: &mut Word) -> Result<(), &'static str> {
+/// `qadd` and its three relatives.
+pub fn saturating(word: &mut Word) -> Result<(), &'static str> {
     if word.field(8, 4) != 0 {
         return Err(FIXED);
     }
@@ -221,7 +225,8 @@ pub fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     coprocessor_work(word, "")
 }
 
-fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> {
+/// A word of a coprocessor; the names of those without a condition end with `two`.
+pub fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> {
     let number = word.field(8, 4);
     if matches!(number, 10 | 11) {
         return Err("from a later architecture: vectors and floating point without condition");
@@ -405,7 +410,7 @@ fn preload(word: &mut Word) -> Result<(), &'static str> {
 }
 
 /// `srs` and `rfe`.
-fn exception_state(word: &mut Word) -> Result<(), &'static str> {
+pub fn exception_state(word: &mut Word) -> Result<(), &'static str> {
     let mode = ["da", "ia", "db", "ib"][(word.field(23, 2)) as usize];
     let bang = if word.bit(21) { "!" } else { "" };
     let start = match word.field(23, 2) {

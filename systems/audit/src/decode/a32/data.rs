@@ -4,10 +4,14 @@ use super::word::{ALL, FIXED, NO_PC, Word, name};
 use super::{C, CPSR, GE, LR, N, Q, SPSR, V, Z};
 use crate::decode::code::{Class, Flow, Op, Out, Reg, Role, Shift, Value};
 
-const NAMES: [&str; 16] = ["and", "eor", "sub", "rsb", "add", "adc", "sbc", "rsc", "tst", "teq", "cmp", "cmn", "orr", "mov", "bic", "mvn"];
+/// By opcode; the last one is Thumb's alone.
+const NAMES: [&str; 17] =
+    ["and", "eor", "sub", "rsb", "add", "adc", "sbc", "rsc", "tst", "teq", "cmp", "cmn", "orr", "mov", "bic", "mvn", "orn"];
+/// The opcode of Thumb's `orn`.
+pub const ORN: u32 = 16;
 
 /// The second operand.
-enum Second {
+pub enum Second {
     /// A constant; the bit that moves into C, unless the rotation is by nothing.
     Immediate { value: u32, text: String, carries: bool },
     /// A register as it is.
@@ -32,8 +36,6 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
     let opcode = word.field(21, 4);
     let is_comparison = (8..12).contains(&opcode);
     let is_move = opcode == 13 || opcode == 15;
-    let kind = if matches!(opcode, 0 | 1 | 8 | 9 | 12..=15) { Kind::Logical } else { Kind::Arithmetic };
-    let sets_flags = word.bit(20);
     // Bits 12 to 15 of a comparison, 16 to 19 of a move, should be zero.
     if is_comparison && word.field(12, 4) != 0 || is_move && word.field(16, 4) != 0 {
         return Err(FIXED);
@@ -42,23 +44,31 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
     if matches!(second, Second::ByRegister(..)) && [0, 12, 16].iter().any(|&low| word.field(low, 4) == 15) {
         return Err(NO_PC);
     }
-    word.set_class(match &second {
+    compute(word, opcode, &second, word.bit(20));
+    Ok(())
+}
+
+/// The operation of this number on the registers in the fields of A32 and `second`.
+pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) {
+    let is_comparison = (8..12).contains(&opcode);
+    let kind = if matches!(opcode, 0 | 1 | 8 | 9 | 12..=ORN) { Kind::Logical } else { Kind::Arithmetic };
+    word.set_class(match second {
         Second::Immediate { .. } | Second::Plain => Class::Alu,
         Second::Shifted(..) | Second::WithCarry => Class::AluShiftImm,
         Second::ByRegister(..) => Class::AluShiftReg,
     });
 
-    let carries = match &second {
+    let carries = match second {
         Second::Immediate { carries, .. } => *carries,
         Second::Plain => false,
         Second::Shifted(..) | Second::WithCarry | Second::ByRegister(..) => true,
     };
     let writes_carry = sets_flags && (kind == Kind::Arithmetic || carries);
-    reads(word, opcode, &second, sets_flags && kind == Kind::Logical && carries);
+    reads(word, opcode, second, sets_flags && kind == Kind::Logical && carries);
     if !is_comparison {
         match word.reg_or_pc(12) {
             Some(reg) => word.write(reg, Out::Result),
-            None => jump(word, opcode, &second, sets_flags),
+            None => jump(word, opcode, second, sets_flags),
         }
     }
     if sets_flags && (is_comparison || word.field(12, 4) != 15) {
@@ -70,9 +80,8 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
             word.write_flags(&[V]);
         }
     }
-    operation(word, opcode, &second);
-    text(word, opcode, &second, sets_flags && !is_comparison);
-    Ok(())
+    operation(word, opcode, second);
+    text(word, opcode, second, sets_flags && !is_comparison);
 }
 
 fn second_operand(word: &Word) -> Result<Second, &'static str> {
@@ -136,7 +145,7 @@ fn shifted_bits(shift: Shift, by: u8, with_carry: bool) -> u64 {
 fn reads(word: &mut Word, opcode: u32, second: &Second, with_carry: bool) {
     // Of the first operand: only what an immediate lets through.
     let first_bits = match (opcode, second) {
-        (0 | 8, Second::Immediate { value, .. }) => u64::from(*value),
+        (0 | 8 | ORN, Second::Immediate { value, .. }) => u64::from(*value),
         (12 | 14, Second::Immediate { value, .. }) => u64::from(!*value),
         _ => ALL,
     };
@@ -215,6 +224,7 @@ fn operation(word: &mut Word, opcode: u32, second: &Second) {
         },
         14 => (Op::AndNot, result, a, b),
         15 => (Op::Not, result, b, Value::Const(0)),
+        ORN => (Op::OrNot, result, a, b),
         // With carry.
         _ => return,
     };

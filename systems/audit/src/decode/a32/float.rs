@@ -13,7 +13,7 @@ const RESERVED: &str = "undefined: the floating-point operation is reserved";
 
 /// A register of one or two words.
 #[derive(Clone, Copy)]
-struct Float {
+pub struct Float {
     /// The number in its own row: s0 to s31, or d0 to d15.
     number: u32,
     is_double: bool,
@@ -21,7 +21,7 @@ struct Float {
 
 impl Float {
     /// The register whose four bits stand from bit `low` on, and the fifth at `other`.
-    fn at(word: &Word, low: u32, other: u32, is_double: bool) -> Result<Float, &'static str> {
+    pub fn at(word: &Word, low: u32, other: u32, is_double: bool) -> Result<Float, &'static str> {
         let (four, one) = (word.field(low, 4), word.field(other, 1));
         match is_double {
             true if one == 1 => Err(LATER),
@@ -30,7 +30,7 @@ impl Float {
         }
     }
 
-    fn text(self) -> String {
+    pub fn text(self) -> String {
         format!("{}{}", if self.is_double { 'd' } else { 's' }, self.number)
     }
 
@@ -41,11 +41,11 @@ impl Float {
     }
 }
 
-fn read(word: &mut Word, it: Float, role: Role) {
+pub fn read(word: &mut Word, it: Float, role: Role) {
     it.words().for_each(|reg| word.read(reg, role));
 }
 
-fn write(word: &mut Word, it: Float, out: Out) {
+pub fn write(word: &mut Word, it: Float, out: Out) {
     it.words().for_each(|reg| word.write(reg, out));
 }
 

@@ -6,22 +6,22 @@ use super::{C, CPSR, FP, GE, LR, N, PC, Q, SP, SPSR, V, Z};
 use crate::decode::code::{Access, Class, Flow, IndexForm, Op, Out, Reg, Role, Shift, Value};
 
 /// How an address is formed, and what becomes of the base.
-struct Address {
-    text: String,
-    access: Access,
+pub struct Address {
+    pub text: String,
+    pub access: Access,
     /// The base that changes.
-    written_back: Option<Reg>,
-    is_slow: bool,
+    pub written_back: Option<Reg>,
+    pub is_slow: bool,
 }
 
 /// The offset of an address.
-enum Offset {
+pub enum Offset {
     Constant(i64),
     Register { reg: Reg, shift: Option<(Shift, u8)>, is_subtracted: bool },
 }
 
 /// Bits 24, 23 and 21 say where the offset goes; reads base and index.
-fn address(word: &mut Word, offset: &Offset, width: u8, is_store: bool) -> Result<Address, &'static str> {
+pub fn address(word: &mut Word, offset: &Offset, width: u8, is_store: bool) -> Result<Address, &'static str> {
     let is_pre = word.bit(24);
     let writes_back = !is_pre || word.bit(21);
     let base = word.reg_or_pc(16);
@@ -117,7 +117,7 @@ fn take_text(word: &mut Word) -> String {
 }
 
 /// Reads or writes the register of a single transfer.
-fn transfer(word: &mut Word, address: Address, is_load: bool, is_signed: bool) {
+pub fn transfer(word: &mut Word, address: Address, is_load: bool, is_signed: bool) {
     let width = address.access.width;
     let register = word.reg_or_pc(12);
     if is_load {

@@ -7,38 +7,38 @@
 //! The program counter is no register here. Where it is read, it is a constant, the address and
 //! eight; where it is written, control goes elsewhere, which [`Flow`](crate::decode::code::Flow) says.
 
-mod control;
-mod data;
-mod float;
-mod media;
-mod memory;
-mod multiply;
-mod word;
+pub mod control;
+pub mod data;
+pub mod float;
+pub mod media;
+pub mod memory;
+pub mod multiply;
+pub mod word;
 
 use super::{Conventions, first};
 use crate::decode::code::{Instruction, Reg, Undecodable};
 use word::Word;
 
-const FP: Reg = Reg(11);
-const SP: Reg = Reg(13);
-const LR: Reg = Reg(14);
-const N: Reg = Reg(16);
-const Z: Reg = Reg(17);
-const C: Reg = Reg(18);
-const V: Reg = Reg(19);
-const Q: Reg = Reg(20);
-const GE: [Reg; 4] = [Reg(21), Reg(22), Reg(23), Reg(24)];
+pub const FP: Reg = Reg(11);
+pub const SP: Reg = Reg(13);
+pub const LR: Reg = Reg(14);
+pub const N: Reg = Reg(16);
+pub const Z: Reg = Reg(17);
+pub const C: Reg = Reg(18);
+pub const V: Reg = Reg(19);
+pub const Q: Reg = Reg(20);
+pub const GE: [Reg; 4] = [Reg(21), Reg(22), Reg(23), Reg(24)];
 /// What of the program status no flag above stands for: mode, masks, byte order.
-const CPSR: Reg = Reg(25);
-const SPSR: Reg = Reg(26);
+pub const CPSR: Reg = Reg(25);
+pub const SPSR: Reg = Reg(26);
 /// All that coprocessors other than those of floating point keep: never looked into, never reordered.
-const COPROCESSOR: Reg = Reg(27);
+pub const COPROCESSOR: Reg = Reg(27);
 /// The first of the 32 single registers.
-const S0: u32 = 28;
-const FPSCR: Reg = Reg(60);
+pub const S0: u32 = 28;
+pub const FPSCR: Reg = Reg(60);
 /// The four flags of comparisons within FPSCR, as one register.
-const FPFLAGS: Reg = Reg(61);
-const PC: u32 = 15;
+pub const FPFLAGS: Reg = Reg(61);
+pub const PC: u32 = 15;
 
 /// What the registers are for, by the procedure call standard of the Arm architecture.
 pub const CONVENTIONS: Conventions = Conventions {

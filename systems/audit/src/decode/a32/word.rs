@@ -76,6 +76,21 @@ impl Word {
         self.pc
     }
 
+    /// The same, cut to a multiple of four, as Thumb's addresses beside the code count from it.
+    pub fn align_pc(&mut self) {
+        self.pc &= !3;
+    }
+
+    /// Goes on with these bits, the fields of the same instruction where A32 has them.
+    pub fn become_a32(&mut self, bits: u32) {
+        self.bits = bits;
+    }
+
+    /// What stands behind the condition from here on, such as `.w`.
+    pub fn set_suffix(&mut self, suffix: &'static str) {
+        self.suffix = suffix;
+    }
+
     /// The letters of the condition; none for `always`.
     pub fn condition(&self) -> &'static str {
         CONDITIONS.get(self.condition as usize).copied().unwrap_or("")
@@ -125,6 +140,11 @@ impl Word {
     /// Writes all of a register.
     pub fn write(&mut self, reg: Reg, out: Out) {
         self.instruction.write(reg, ALL, out);
+    }
+
+    /// Writes some bits of a register.
+    pub fn write_bits(&mut self, reg: Reg, out: Out, bits: u64) {
+        self.instruction.write(reg, bits, out);
     }
 
     /// Writes flags.

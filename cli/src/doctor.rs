@@ -132,6 +132,13 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "audit",
+        name: "arm-none-eabi-gcc",
+        used_for: "the same for Cortex-M and the other cores of Thumb",
+        asks: ("arm-none-eabi-gcc", VERSION),
+        from: From::Debian("gcc-arm-none-eabi"),
+    },
+    Tool {
+        system: "audit",
         name: "qemu-arm",
         used_for: "runs the case study",
         asks: ("qemu-arm", VERSION),

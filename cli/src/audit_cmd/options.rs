@@ -142,10 +142,10 @@ impl How {
         };
         let mut programs = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
         let isa = match &wanted {
-            Some((_, sets)) => programs.iter().map(|it| it.isa).find(|it| sets.contains(it)).unwrap_or(programs[0].isa),
+            Some((_, sets)) => programs.iter().flat_map(Program::isas).find(|it| sets.contains(it)).unwrap_or(programs[0].isa),
             None => programs[0].isa,
         };
-        programs.retain(|it| it.isa == isa);
+        programs.retain(|it| it.isas().contains(&isa));
         let cpu = match wanted {
             Some((cpu, sets)) if sets.contains(&isa) => cpu,
             Some((cpu, sets)) => {

@@ -86,6 +86,7 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     if function.instructions.len() == decoded.undecodable.len() {
         return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
     }
+    core.map_or(Ok(()), |core| runs(core, &function, program))?;
     let counts = match &options.recorded {
         Some(recorded) => Some(Counts::of(&function, recorded).ok_or_else(|| never_ran(&function, recorded))?),
         None => None,
@@ -119,6 +120,16 @@ fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
         )),
         None => said.with_help("the file names no lines of it; counts of lines need debug information"),
     }
+}
+
+/// Refuses a function that the core cannot run: files of Arm hold functions of two sets.
+fn runs(core: &Core, function: &Function, program: &Program) -> Result<(), Diagnostic> {
+    let isa = function.isa.name();
+    if core.sets.iter().any(|it| it == isa) {
+        return Ok(());
+    }
+    let said = format!("`{}` in `{}` is {isa} code, but `{}` runs {}", function.name, program.name, core.name, core.sets.join(" and "));
+    Err(Diagnostic::new(said))
 }
 
 impl Audit {
@@ -159,6 +170,7 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String])
     if decoded.function.instructions.len() == decoded.undecodable.len() {
         return Ok(None);
     }
+    runs(core, &decoded.function, program)?;
     let guide = Guide::new(&decoded.function, cold, None);
     let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
     Ok(path.map(|path| Summary {

@@ -37,7 +37,14 @@ fn parsed(bytes: &[u8]) -> Program {
 }
 
 const FLAGS: &[&str] = &["-O2"];
-const TARGETS: [(Isa, &str); 4] = [(Isa::A32, "arm1136jf-s"), (Isa::Sparc, "leon3"), (Isa::Riscv64, "sifive-u74"), (Isa::X86, "x86-64")];
+const TARGETS: [(Isa, &str); 6] = [
+    (Isa::A32, "arm1136jf-s"),
+    (Isa::T32, "cortex-m0plus"),
+    (Isa::T32, "cortex-m4"),
+    (Isa::Sparc, "leon3"),
+    (Isa::Riscv64, "sifive-u74"),
+    (Isa::X86, "x86-64"),
+];
 
 #[test]
 fn functions_calls_and_inline_stacks() {
@@ -101,14 +108,6 @@ fn plain_assembly_needs_no_symbols_of_functions() {
     assert_eq!(decoded.function.target(1), Some(0));
     let bare = parsed(&compiled_with("add r0, r0, #1\nbx lr\n", "bare.s", Isa::A32, "arm1136jf-s", &[]));
     assert_eq!(bare.symbols.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), [".text"]);
-}
-
-#[test]
-fn thumb_code_is_refused() {
-    let text = ".syntax unified\n.thumb\n.thumb_func\n.type f, %function\n.global f\nf: movs r0, #1\n bx lr\n.size f, .-f\n";
-    let program = parsed(&compiled_with(text, "thumb.s", Isa::A32, "arm1136jf-s", &[]));
-    let refused = program.decode(program.symbol("f").expect("it is named")).expect_err("it is Thumb code");
-    assert_eq!(refused.message, "`f` in `fast.o` is Thumb code");
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         Ok(ours) if ours.text.ends_with("spsr") && mnemonic.starts_with("mrs") => {
             Some("B9.3.8 of DDI 0406C: bit 20 says the saved status, which the M profile does not have")
         }
+        Ok(ours) if ours.text.contains(" CPSR_") && mnemonic.starts_with("msr") => {
+            Some("B9.3.12 of DDI 0406C: bits 8 and 9 say fields of the status that the M profile does not have")
+        }
         Err(_) if theirs.last().is_some_and(|it| it == "mvfr2") => Some("B6.1.90 of DDI 0406C: the register came with ARMv8"),
         Err(why) if why.contains("hint to memory") => Some("A5.3.8: a hint that nobody has named, which llvm-mc calls `pld`"),
         Ok(ours) if ours.is_guarded && ours.text.starts_with("udf") && mnemonic == "udf" => {

@@ -1,0 +1,117 @@
+//! Thumb in ELF files: which functions are Thumb, where their branches go, which of their bytes are data.
+
+use std::path::Path;
+
+use audit::decode::Isa;
+use audit::decode::code::Flow;
+use audit::program::Program;
+use audit::program::function::Function;
+use audit::program::toolchain::{self, Build};
+
+/// Compiles with a compiler of the user's own, or with the usual one for the Cortex-M4.
+fn compiled(name: &str, text: &str, cc: Option<&str>) -> Program {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("a scratch file");
+    let build = Build { cc: cc.map(str::to_owned), flags: vec!["-O2".to_owned()] };
+    let bytes = toolchain::compile(Path::new(&path), Isa::T32, "cortex-m4", &build).unwrap_or_else(|error| panic!("{error}"));
+    Program::parse("thumb.o", &bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn function(program: &Program, name: &str) -> Function {
+    let symbol = program.symbol(name).unwrap_or_else(|error| panic!("{error}"));
+    let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+    assert!(decoded.undecodable.is_empty(), "{name}: {:?}", decoded.undecodable);
+    decoded.function
+}
+
+fn texts(function: &Function) -> Vec<&str> {
+    function.instructions.iter().map(|it| it.text.as_str()).collect()
+}
+
+const HEAD: &str = ".syntax unified\n.cpu cortex-a7\n";
+
+/// A function of assembly.
+fn defined(name: &str, set: &str, body: &str) -> String {
+    format!(".{set}\n.global {name}\n.type {name}, %function\n{name}:\n{body}\n.size {name}, .-{name}\n")
+}
+
+#[test]
+fn a_block_guards_what_follows_it() {
+    let body = "cmp r0, #3\nitte eq\naddeq r0, r0, #1\nmuleq r0, r1, r0\nsubne r0, r0, #1\nadds r0, r0, #1\nbx lr";
+    let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+    let f = function(&program, "f");
+    assert_eq!(texts(&f), ["cmp r0, #3", "itte eq", "addeq r0, #1", "muleq r0, r1, r0", "subne r0, #1", "adds r0, #1", "bx lr"]);
+    assert_eq!(f.instructions.iter().map(|it| it.is_guarded).collect::<Vec<_>>(), [false, false, true, true, true, false, false]);
+    let z = Isa::T32.register("Z").expect("it is a flag");
+    let [reads, writes] = [2, 5].map(|idx| {
+        let it = &f.instructions[idx];
+        (it.reads.iter().any(|it| it.reg == z), it.writes.iter().any(|it| it.reg == z))
+    });
+    assert_eq!((reads, writes), ((true, false), (false, true)), "a guarded addition reads flags and sets none");
+}
+
+#[test]
+fn both_sets_in_one_file_call_each_other() {
+    let a = defined("a", "arm", "push {r4, lr}\nblx t\nbl a\npop {r4, pc}");
+    let t = defined("t", "thumb", "push {r4, lr}\nblx a\nbl t\nb.w elsewhere");
+    let program = compiled("both.s", &format!("{HEAD}{a}{t}"), None);
+    assert_eq!(program.isas().into_iter().collect::<Vec<_>>(), [Isa::A32, Isa::T32]);
+    for (name, isa, callees) in [("a", Isa::A32, &["t", "a"][..]), ("t", Isa::T32, &["a", "t", "elsewhere"][..])] {
+        let it = function(&program, name);
+        assert_eq!((it.isa, it.callees.values().map(String::as_str).collect::<Vec<_>>()), (isa, callees.to_vec()), "{name}");
+    }
+}
+
+#[test]
+fn a_veneer_changes_the_set_on_its_way() {
+    let body = "bx pc\nnop\n.arm\nb elsewhere";
+    let program = compiled("veneer.s", &format!("{HEAD}.thumb\n.align 2\n{}", defined("v", "thumb", body)), None);
+    let v = function(&program, "v");
+    assert_eq!(v.instructions.iter().map(|it| it.length).collect::<Vec<_>>(), [2, 2, 4]);
+    assert_eq!((v.instructions[0].text.as_str(), v.instructions[0].flow), ("bx pc", Flow::Jump));
+    assert_eq!(v.callees.values().collect::<Vec<_>>(), ["elsewhere"]);
+}
+
+#[test]
+fn branches_of_every_length_lead_where_the_linker_would() {
+    // Global labels, so that the assembler leaves every branch to the linker.
+    let body = ".global near\nnear: cbz r0, near_too\nbeq.n near\nb.n near\nbeq.w near\nb.w near\nbl near\nnear_too: bx lr\n";
+    let program = compiled("near.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+    let f = function(&program, "f");
+    let targets: Vec<Option<usize>> = (0..6).map(|idx| f.target(idx)).collect();
+    assert_eq!(targets, [Some(6), Some(0), Some(0), Some(0), Some(0), None], "{:?}", texts(&f));
+    assert_eq!(f.callees.len(), 1, "{:?}", f.callees);
+}
+
+#[test]
+fn tables_and_constants_between_instructions_are_none() {
+    let table = "tbb [pc, r0]\n1: .byte (2f-1b)/2, (3f-1b)/2\n2: ldr r0, =0x12345678\nbx lr\n3: ldr r0, =elsewhere\nbx lr\n.ltorg";
+    let program = compiled("table.s", &format!("{HEAD}{}", defined("f", "thumb", table)), None);
+    let f = function(&program, "f");
+    assert_eq!(texts(&f), ["tbb [pc, r0]", "ldr r0, [pc, #8]", "bx lr", "ldr r0, [pc, #8]", "bx lr"]);
+    assert_eq!(f.constants.values().copied().collect::<Vec<_>>(), [0x1234_5678], "what a linker writes is not known");
+}
+
+#[test]
+fn halves_of_an_address_are_not_known_before_the_linker() {
+    let body = "movw r0, #:lower16:elsewhere\nmovt r0, #:upper16:elsewhere\nmovw r1, #7\nbx lr";
+    let program = compiled("halves.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+    let f = function(&program, "f");
+    assert_eq!(f.instructions.iter().map(|it| it.operation.is_some()).collect::<Vec<_>>(), [false, false, true, false]);
+}
+
+#[test]
+fn objects_of_three_compilers_are_read() {
+    let source = "int table(int n, int *p) {\n switch (n) { case 0: return p[1]; case 1: return p[3] * 7; case 2: return p[5] & 9;\n\
+                  case 3: return p[7] + n; case 4: return p[1] ^ 77; case 5: return p[4] / 3; }\n return n; }\n\
+                  extern int other(int);\nint calls(int *p, int n) { return table(n, p) + other(n > 3 ? n : 9); }\n";
+    for cc in [None, Some("clang-19"), Some("arm-linux-gnueabi-gcc -mthumb -march=armv7-a")] {
+        let program = compiled("three.c", source, cc);
+        assert_eq!(program.isa, Isa::T32, "{cc:?}");
+        let calls = function(&program, "calls");
+        assert!(calls.callees.values().any(|it| it == "other"), "{cc:?}: {:?}", calls.callees);
+        assert!(calls.frames.iter().flatten().any(|it| it.line == 6), "{cc:?}: lines are those of the source");
+        function(&program, "table");
+    }
+}

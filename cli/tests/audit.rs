@@ -104,6 +104,8 @@ fn other_compilers_flags_and_branch_costs() {
     let usual = cycles(&[]);
     assert_eq!(cycles(&["--branch-cost", "1"]), usual);
     assert!(cycles(&["--branch-cost", "0"]) < usual);
+    assert_eq!(cycles(&["--flash-wait", "0"]), usual);
+    assert!(cycles(&["--flash-wait", "3"]) > usual);
     assert!(cycles(&["--cflags", "-O0"]) > usual);
     assert!(cycles(&["--cc", "clang-19", "--cflags=-O2 -ffreestanding"]) > 0);
 }
@@ -145,6 +147,20 @@ fn all_functions_and_the_list_of_machines() {
     assert!(said.contains("`x86-64` reorders instructions"), "{said}");
     let cpus = ok(folder.path(), &["cpus"]);
     assert!(cpus.contains("arm1136jf-s") && cpus.contains("DDI 0301H"), "{cpus}");
+}
+
+#[test]
+fn c_for_every_core_of_thumb() {
+    let folder = folder();
+    for cpu in ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-a7", "cortex-a8", "cortex-r5"] {
+        let said = ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", cpu, "--json"]);
+        let answer: Value = serde_json::from_str(&said).expect("the answer is JSON");
+        assert!(answer["total_cycles"].as_u64() > Some(5), "{cpu}: {answer}");
+    }
+    // Out of order: what is needed is said, and no cycles.
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", "cortex-a9", "--json"]))
+        .expect("the answer is JSON");
+    assert!(answer["total_cycles"].is_null(), "{answer}");
 }
 
 #[test]

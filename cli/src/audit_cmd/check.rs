@@ -75,6 +75,7 @@ fn audit_of(entry: &Entry, file: &Path) -> Result<Audit, Failure> {
         pivot: None,
         cold: entry.cold.clone(),
         branch_cost: None,
+        flash_wait: 0,
         limit: None,
     };
     audited(&how.load_file(file)?, &how, Some(&entry.function), None)

@@ -4,6 +4,7 @@ use machine::in_order::Core;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
+use crate::audit_cmd::options::REORDERING;
 use crate::output::{Failure, Output};
 
 /// Runs the command.
@@ -14,7 +15,9 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
         let sets = core.sets.join(" ");
         table.push(vec![Cell::words(&core.name), Cell::words(&core.title), Cell::words(sets), Cell::number(core.issue_width)]);
     }
-    table.push(vec![Cell::words("x86-64"), Cell::words("any; it reorders, so no cycles"), Cell::words("x86-64"), Cell::number("")]);
+    for (name, title, isa) in REORDERING {
+        table.push(vec![Cell::words(name), Cell::words(title), Cell::words(isa.name()), Cell::number("")]);
+    }
     out.text(&table.terminal(None));
     for core in &cores {
         out.line(&format!("{}: {}", core.name, core.source));

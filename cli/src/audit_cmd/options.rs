@@ -46,6 +46,10 @@ pub struct How {
     /// none [default: as the machine's file says].
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub branch_cost: Option<u32>,
+    /// Cycles that memory with the program makes taken branches, calls, jumps and returns wait; what follows in line is
+    /// fetched ahead.
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub flash_wait: u32,
     /// Print at most so many findings or functions.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -68,13 +72,17 @@ pub struct Loaded {
     pub skipped: Vec<Skipped>,
 }
 
+/// Machines that reorder instructions, so that no cycles are said of them: name, title, instruction set.
+pub const REORDERING: [(&str, &str, Isa); 2] =
+    [("cortex-a9", "Arm Cortex-A9; it reorders, so no cycles", Isa::T32), ("x86-64", "any; it reorders, so no cycles", Isa::X86)];
+
 /// The machines that can be named, with their instruction sets.
 pub fn cpus() -> Vec<(String, Isa)> {
     let in_order = Core::names().filter_map(Core::bundled).flat_map(|core| {
         let sets: Vec<Isa> = core.sets.iter().filter_map(|it| Isa::named(it)).collect();
         sets.into_iter().map(move |isa| (core.name.clone(), isa))
     });
-    in_order.chain([("x86-64".to_owned(), Isa::X86)]).collect()
+    in_order.chain(REORDERING.map(|(name, _, isa)| (name.to_owned(), isa))).collect()
 }
 
 impl How {
@@ -87,10 +95,11 @@ impl How {
     /// The machine's model; none of one that reorders.
     pub fn core(&self, cpu: &str) -> Option<Core> {
         let core = Core::bundled(cpu)?;
-        Some(match self.branch_cost {
+        let core = match self.branch_cost {
             Some(cycles) => core.with_branch_cost(cycles),
             None => core,
-        })
+        };
+        Some(core.with_flash_wait(self.flash_wait))
     }
 
     /// What of the audit is shown.
@@ -162,7 +171,11 @@ impl How {
     }
 }
 
+/// A machine for code of which nothing else is known. Most Thumb is firmware.
 fn fitting(isa: Isa) -> Option<String> {
+    if isa == Isa::T32 {
+        return Some("cortex-m4".to_owned());
+    }
     cpus().into_iter().find(|(_, it)| *it == isa).map(|(name, _)| name)
 }
 

@@ -39,6 +39,7 @@ fn problem(rng: &mut Rng, core: &Core, n: usize) -> (Vec<Need>, Vec<Edge>) {
                 slots: if issue_cycles == 0 { 0 } else { rng.u32(1..=core.issue_width) },
                 units,
                 unit_cycles,
+                holds: (rng.u32(0..8) == 0).then(|| (UnitSet(1 << rng.u32(0..n_units)), rng.u32(1..4))),
             }
         })
         .collect();

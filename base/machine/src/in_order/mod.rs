@@ -8,10 +8,18 @@ pub use vocabulary::{Class, Out, Role};
 use crate::UnitSet;
 
 /// The bundled files: name and text.
-const BUNDLED: [(&str, &str); 7] = [
+const BUNDLED: [(&str, &str); 15] = [
     ("arm1136jf-s", include_str!("../../../../machines/arm1136jf-s.toml")),
+    ("cortex-a7", include_str!("../../../../machines/cortex-a7.toml")),
+    ("cortex-a8", include_str!("../../../../machines/cortex-a8.toml")),
     ("cortex-a53", include_str!("../../../../machines/cortex-a53.toml")),
     ("cortex-a55", include_str!("../../../../machines/cortex-a55.toml")),
+    ("cortex-m0plus", include_str!("../../../../machines/cortex-m0plus.toml")),
+    ("cortex-m3", include_str!("../../../../machines/cortex-m3.toml")),
+    ("cortex-m33", include_str!("../../../../machines/cortex-m33.toml")),
+    ("cortex-m4", include_str!("../../../../machines/cortex-m4.toml")),
+    ("cortex-m7", include_str!("../../../../machines/cortex-m7.toml")),
+    ("cortex-r5", include_str!("../../../../machines/cortex-r5.toml")),
     ("erc32", include_str!("../../../../machines/erc32.toml")),
     ("leon3", include_str!("../../../../machines/leon3.toml")),
     ("rocket", include_str!("../../../../machines/rocket.toml")),
@@ -55,6 +63,10 @@ pub struct Work {
     slots: u32,
     base_slots: u32,
     unit_cycles: u32,
+    /// A unit that it keeps from others without taking it, and for so long.
+    pub holds: Option<(UnitSet, u32)>,
+    register_cycles: u32,
+    jump_cycles: Option<u32>,
     registers_a_cycle: Option<u32>,
     taken_cycles: Option<u32>,
     latency_cycles: u32,
@@ -108,6 +120,25 @@ impl Core {
         self
     }
 
+    /// The same core with a program in memory that makes whatever control goes to wait so many cycles: taken branches,
+    /// calls, jumps and returns. What follows in line is taken to be fetched ahead.
+    pub fn with_flash_wait(mut self, cycles: u32) -> Core {
+        if cycles == 0 {
+            return self;
+        }
+        for class in [Class::Branch, Class::Call] {
+            let row = &mut self.rows[class as usize];
+            row.taken_cycles = Some(row.taken_cycles.unwrap_or(row.issue_cycles.max(1)) + cycles);
+        }
+        for class in [Class::Jump, Class::Return] {
+            self.rows[class as usize].issue_cycles += cycles;
+        }
+        for row in &mut self.rows {
+            row.jump_cycles = row.jump_cycles.map(|it| it + cycles);
+        }
+        self
+    }
+
     /// How many cycles before the usual moment a `reader` needs an operand in this role from a
     /// `writer`; negative if after.
     pub fn early_cycles(&self, reader: Class, role: Role, writer: Class) -> i32 {
@@ -153,6 +184,16 @@ impl Work {
     /// taken branch is as any other.
     pub fn taken_cycles(&self) -> Option<u32> {
         self.taken_cycles
+    }
+
+    /// Cycles that pass until the next instruction may start, if it loads or stores so many registers.
+    pub fn issue_cycles(&self, n_registers: usize) -> u32 {
+        self.issue_cycles + self.register_cycles * n_registers as u32
+    }
+
+    /// Cycles that pass besides if it loads the program counter; if the file does not say, as many as a jump takes in all.
+    pub fn jump_cycles(&self) -> Option<u32> {
+        self.jump_cycles
     }
 
     /// Places among those that start in one cycle that it takes.

@@ -67,6 +67,10 @@ struct Row {
     units: Vec<Spanned<String>>,
     issue_cycles: Option<Spanned<u32>>,
     unit_cycles: Option<Spanned<u32>>,
+    #[serde(default)]
+    holds: BTreeMap<Spanned<String>, Spanned<u32>>,
+    register_cycles: Option<Spanned<u32>>,
+    jump_cycles: Option<Spanned<u32>>,
     registers_a_cycle: Option<Spanned<u32>>,
     taken_cycles: Option<Spanned<u32>>,
     latency_cycles: Spanned<u32>,
@@ -167,12 +171,20 @@ impl Reader {
     }
 
     fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
+        let unit = |name: &Spanned<String>| {
+            let idx = self.units.iter().position(|it| it == name.get_ref());
+            idx.ok_or_else(|| self.unknown("unit", name, self.units.iter().map(String::as_str))).map(|idx| UnitSet(1 << idx))
+        };
         let mut units = UnitSet::default();
         for name in &row.units {
-            let Some(idx) = self.units.iter().position(|it| it == name.get_ref()) else {
-                return Err(self.unknown("unit", name, self.units.iter().map(String::as_str)));
-            };
-            units.0 |= 1 << idx;
+            units.0 |= unit(name)?.0;
+        }
+        let mut holds = None;
+        for (name, cycles) in &row.holds {
+            if holds.is_some() {
+                return Err(self.fault("one unit is held at most".to_owned(), name.span(), "a second one"));
+            }
+            holds = Some((unit(name)?, self.number(cycles, 1)?));
         }
         let optional = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
         let list = |them: &[Spanned<u32>]| them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>();
@@ -200,6 +212,9 @@ impl Reader {
             slots: optional(&row.slots)?.unwrap_or(1),
             base_slots: optional(&row.base_slots)?.unwrap_or(0),
             unit_cycles: optional(&row.unit_cycles)?.unwrap_or(1),
+            holds,
+            register_cycles: optional(&row.register_cycles)?.unwrap_or(0),
+            jump_cycles: optional(&row.jump_cycles)?,
             registers_a_cycle,
             taken_cycles: optional(&row.taken_cycles)?,
             latency_cycles: self.number(&row.latency_cycles, 0)?,

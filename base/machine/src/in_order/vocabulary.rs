@@ -27,7 +27,7 @@ pub enum Class {
     MulHalf,
     /// Multiplication of two whole registers, of which the low half is kept, where narrower ones are faster (AArch64).
     MulWide,
-    /// The same with an addition or a negation.
+    /// The same with an addition or a negation; Thumb's `mla` and `mls`.
     MulAddWide,
     /// The same of which the high half is kept.
     MulHigh,
@@ -36,7 +36,7 @@ pub enum Class {
     /// A load of one register.
     Load,
     /// A load that takes longer: its address needs more than one addition (A32: negative register offset, shift
-    /// other than by 2; AArch64: any index), or its result is extended (RISC-V: bytes and half words).
+    /// other than by 2; AArch64 and Thumb: any index), or its result is extended (RISC-V: bytes and half words).
     LoadSlow,
     /// A load of two registers.
     LoadDouble,

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use machine::in_order::Core;
 
+use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
 use crate::facts::frame::StackFrame;
 use crate::facts::liveness::RegSet;
@@ -121,6 +122,10 @@ struct Builder<'a> {
     blocks: Vec<u32>,
     /// Likewise the stretch between two borders of loops, which nothing crosses.
     stretches: Vec<u32>,
+    /// Likewise whether it is an `it` of Thumb or one that it guards.
+    guards: Vec<bool>,
+    /// The last of those so far.
+    guard: Option<u32>,
 }
 
 /// What an address is known to be.
@@ -155,6 +160,8 @@ impl<'a> Builder<'a> {
             frame_is_private: is_private(function),
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
+            guards: guards(function, trace),
+            guard: None,
         }
     }
 
@@ -278,6 +285,7 @@ impl<'a> Builder<'a> {
                 self.edge(from, at, 0, Why::Control);
             }
         }
+        self.guarded(at);
         let stretch = self.stretches[at];
         for from in (0..at).rev().take_while(|it| self.stretches[*it] + 1 >= stretch).collect::<Vec<_>>() {
             if self.stretches[from] != stretch {
@@ -288,6 +296,19 @@ impl<'a> Builder<'a> {
             self.inside_blocks(at);
         } else {
             self.across_exits(at);
+        }
+    }
+
+    /// What an `it` guards follows it, and nothing else: the block stays where it is, and nothing crosses it.
+    fn guarded(&mut self, at: usize) {
+        if let Some(guard) = self.guard {
+            self.edge(guard, at, 0, Why::Control);
+        }
+        if self.guards[at] {
+            for from in self.guard.map_or(0, |it| it + 1)..at as u32 {
+                self.edge(from, at, 0, Why::Control);
+            }
+            self.guard = Some(at as u32);
         }
     }
 
@@ -456,6 +477,21 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
     }
     blocks
+}
+
+/// Whether each instruction is an `it` of Thumb or stands in its block.
+fn guards(function: &Function, trace: &Trace) -> Vec<bool> {
+    let mut left = 0;
+    let mut all: Vec<bool> = vec![false; function.instructions.len()];
+    for (idx, instruction) in function.instructions.iter().enumerate().filter(|_| function.isa == Isa::T32) {
+        all[idx] = left > 0;
+        left = usize::saturating_sub(left, 1);
+        if let Some(letters) = instruction.text.split(' ').next().filter(|it| instruction.class == Class::Nop && it.starts_with("it")) {
+            all[idx] = true;
+            left = letters.len() - 1;
+        }
+    }
+    trace.places.iter().map(|it| all[*it]).collect()
 }
 
 /// The stretch of each instruction: a new one where a loop begins and where it ends. What is done in

@@ -20,6 +20,8 @@ pub struct Need {
     pub units: UnitSet,
     /// For so long.
     pub unit_cycles: u32,
+    /// A unit that it keeps from others, and for so long.
+    pub holds: Option<(UnitSet, u32)>,
 }
 
 impl Need {
@@ -41,14 +43,19 @@ impl Need {
         let work = core.work(instruction.class);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
-        // A load of the program counter is a jump, too, and as long as one.
+        // A load of the program counter is a jump, too, and as long as one, if nothing else is said.
         let jump_cycles = match (instruction.class, instruction.flow) {
             (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => core.work(Class::Return).issue_cycles,
             (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
             _ => 0,
         };
         let taken_cycles = if is_taken { work.taken_cycles() } else { None };
-        let issue_cycles = work.issue_cycles.max(jump_cycles).max(taken_cycles.unwrap_or(0));
+        let own_cycles = work.issue_cycles(n_registers);
+        let own_cycles = match work.jump_cycles().filter(|_| jump_cycles > 0) {
+            Some(more) => own_cycles + more,
+            None => own_cycles.max(jump_cycles),
+        };
+        let issue_cycles = own_cycles.max(taken_cycles.unwrap_or(0));
         Need {
             issue_cycles,
             is_taken: taken_cycles.is_some(),
@@ -56,6 +63,7 @@ impl Need {
             slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
             units: work.units,
             unit_cycles: work.unit_cycles(n_registers),
+            holds: work.holds,
         }
     }
 }
@@ -72,12 +80,14 @@ pub struct Pipe {
     free: Vec<u32>,
     /// What the instructions of this cycle take.
     taking: Vec<(UnitSet, u32)>,
+    /// What they keep from others.
+    holding: Vec<(UnitSet, u32)>,
 }
 
 impl Pipe {
     /// An empty pipeline at cycle 0.
     pub fn new(core: &Core) -> Pipe {
-        Pipe { width: core.issue_width, cycle: 0, used: 0, free: vec![0; core.units.len()], taking: Vec::new() }
+        Pipe { width: core.issue_width, cycle: 0, used: 0, free: vec![0; core.units.len()], taking: Vec::new(), holding: Vec::new() }
     }
 
     /// Cycles that have passed when everything so far has started and lets go.
@@ -116,6 +126,7 @@ impl Pipe {
         if need.units != UnitSet::default() {
             self.taking.push((need.units, need.unit_cycles));
         }
+        self.holding.extend(need.holds);
         if need.issue_cycles > 1 {
             self.settle_at(at);
             self.cycle = at + need.issue_cycles - 1;
@@ -130,7 +141,9 @@ impl Pipe {
     pub fn is_no_later(&self, other: &Pipe) -> bool {
         let (mut mine, mut theirs) = (self.clone(), other.clone());
         let turn = |it: &Pipe| (it.cycle, it.used);
-        if turn(self) > turn(other) || self.cycle == other.cycle && self.taking != other.taking && !self.taking.is_empty() {
+        let takes = |it: &Pipe| (it.taking.clone(), it.holding.clone());
+        let is_idle = self.taking.is_empty() && self.holding.is_empty();
+        if turn(self) > turn(other) || self.cycle == other.cycle && takes(self) != takes(other) && !is_idle {
             return false;
         }
         mine.settle();
@@ -146,7 +159,7 @@ impl Pipe {
         let mut all: Vec<UnitSet> = vec![need.units];
         if at == self.cycle {
             all.extend(self.taking.iter().map(|(units, _)| *units));
-        } else if !self.taking.is_empty() {
+        } else if !self.taking.is_empty() || !self.holding.is_empty() {
             let mut later = self.clone();
             later.settle();
             free = later.free.iter().map(|it| *it <= at).collect();
@@ -160,7 +173,7 @@ impl Pipe {
     }
 
     fn settle_at(&mut self, at: u32) {
-        if self.taking.is_empty() {
+        if self.taking.is_empty() && self.holding.is_empty() {
             return;
         }
         let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
@@ -168,6 +181,9 @@ impl Pipe {
         let places = assign(&all, &mut free).expect("an instruction starts only when there is a unit for it");
         for (unit, (_, cycles)) in places.into_iter().zip(std::mem::take(&mut self.taking)) {
             self.free[unit] = at + cycles;
+        }
+        for (units, cycles) in std::mem::take(&mut self.holding) {
+            units.iter().for_each(|unit| self.free[unit] = self.free[unit].max(at + cycles));
         }
     }
 }

@@ -88,7 +88,11 @@ pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: 
     }
     let free = pipe.start(&needs[at], turn);
     if free > turn {
-        let keeps = |it: &usize| needs[*it].units.meets(needs[at].units) && timing.starts[*it] + needs[*it].unit_cycles > turn;
+        let keeps = |it: &usize| {
+            let takes = needs[*it].units.meets(needs[at].units) && timing.starts[*it] + needs[*it].unit_cycles > turn;
+            let held = needs[*it].holds.filter(|(units, _)| units.meets(needs[at].units));
+            takes || held.is_some_and(|(_, cycles)| timing.starts[*it] + cycles > turn)
+        };
         if let Some(holder) = (0..at).rev().find(keeps) {
             causes.push(Cause { producer: holder as u32, kind: CauseKind::Unit, cycles: free - turn });
         }

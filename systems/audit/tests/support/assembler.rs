@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use audit::decode::Isa;
+use audit::decode::{Isa, Linear};
 use audit::program::function::Function;
 
 /// What a tool says.
@@ -16,6 +16,7 @@ pub fn run(tool: &str, arguments: &[&str], input: &str) -> String {
 pub fn triple(isa: Isa) -> [&'static str; 2] {
     match isa {
         Isa::A32 => ["--triple=armv6k", "--mattr=+vfp2"],
+        Isa::T32 => ["--triple=thumbv7em-none-eabi", "--mattr=+fp-armv8d16sp"],
         Isa::A64 => ["--triple=aarch64", "--mattr=+neon"],
         Isa::Riscv64 => ["--triple=riscv64", "--mattr=+m,+a,+f,+d,+zbb"],
         _ => panic!("not compared here"),
@@ -31,8 +32,13 @@ pub fn assembled(isa: Isa, text: &str) -> Function {
             it.split(',').map(|byte| u8::from_str_radix(byte.trim().trim_start_matches("0x"), 16).expect("an encoding is hexadecimal"))
         })
         .collect();
-    let words = bytes.chunks(4).enumerate();
-    let instructions: Vec<_> = words.map(|(idx, word)| isa.decode(4 * idx as u64, word).expect("llvm-mc makes instructions")).collect();
+    let (mut linear, mut instructions) = (Linear::new(isa), Vec::new());
+    let mut at = 0;
+    while at < bytes.len() {
+        let instruction = linear.decode(at as u64, &bytes[at..]).expect("llvm-mc makes instructions");
+        at += usize::from(instruction.length);
+        instructions.push(instruction);
+    }
     assert_eq!(instructions.len(), text.lines().count(), "one instruction a line");
     let frames = vec![Vec::new(); instructions.len()];
     Function {

@@ -357,7 +357,7 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
         (0, 0) => word.become_a32(0x0020_0090 | with_addend),
         (0, 1) if is_plain => return Err(NO_PC),
         (0, 1) => {
-            word.set_class(Class::Mul);
+            word.set_class(Class::MulAddWide);
             word.read(Reg(rn as u8), Role::Factor);
             word.read(Reg(rm as u8), Role::Factor);
             word.read(Reg(ra as u8), Role::Addend);
@@ -377,7 +377,13 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
         _ => return Err(UNDEFINED),
     }
     match op {
-        0 => products::multiply(word),
+        0 => {
+            products::multiply(word)?;
+            if !is_plain {
+                word.set_class(Class::MulAddWide);
+            }
+            Ok(())
+        }
         1 | 3 => products::half_words(word),
         _ => media::media(word),
     }

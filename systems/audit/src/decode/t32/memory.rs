@@ -332,7 +332,8 @@ fn table(word: &mut Word, is_half: bool) -> Result<(), &'static str> {
     let width = if is_half { 2 } else { 1 };
     let shift = u8::from(is_half);
     word.access(Access { is_store: false, base, index: Some((index, shift)), index_form: IndexForm::Whole, disp, width });
-    word.set_class(Class::Jump);
+    // A load first, then the jump.
+    word.set_class(Class::LoadSlow);
     word.set_flow(Flow::Jump);
     let lsl = if is_half { ", lsl #1" } else { "" };
     word.text(if is_half { "tbh" } else { "tbb" }, &format!("[{}, {}{lsl}]", name(rn), name(index.0.into())));

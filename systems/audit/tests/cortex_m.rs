@@ -5,8 +5,9 @@ mod assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;
+use audit::facts::trace::Guide;
 use audit::timing::licence::Effort;
-use audit::timing::{Options, time_path};
+use audit::timing::time_path;
 use machine::in_order::Core;
 
 /// Cycles of a sequence, and of an addition behind it: what is still under way then counts.
@@ -16,7 +17,7 @@ fn cycles(cpu: &str, text: &str) -> u32 {
 
 fn cycles_on(core: &Core, text: &str) -> u32 {
     let function = assembled(Isa::T32, text);
-    time_path(&function, core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions").cycles.total_cycles
+    time_path(&function, core, &Guide::of(&function), Effort::Search).expect("it has instructions").cycles.total_cycles
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn a_block_stays_where_it_is() {
     // Only inside the block could something fill the wait for r0.
     let text = "ldr r0, [r1]\ncmp r2, #0\nit eq\naddeq r0, r0, #1\nadds r3, r3, #1\nadds r5, r5, #1";
     let function = assembled(Isa::T32, text);
-    let path = time_path(&function, &core, &Options { cold: Vec::new(), effort: Effort::Search }).expect("it has instructions");
+    let path = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
     for reached in &path.reached {
         let order: Vec<u32> = {
             let mut all: Vec<u32> = (0..6).collect();

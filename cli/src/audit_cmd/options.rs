@@ -8,7 +8,7 @@ use audit::program::Program;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
 use machine::in_order::Core;
-use report::did_you_mean;
+use report::{Diagnostic, did_you_mean};
 
 use crate::output::Failure;
 
@@ -60,6 +60,8 @@ pub struct How {
 pub struct Loaded {
     /// The program, or the members of an archive.
     pub programs: Vec<Program>,
+    /// Why members of an archive are left out.
+    pub left_out: Vec<Diagnostic>,
     /// Its name, for messages.
     pub name: String,
     /// The file.
@@ -149,7 +151,7 @@ impl How {
                 made.map_err(Failure::tool)?
             }
         };
-        let mut programs = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
+        let (mut programs, left_out) = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
         let isa = match &wanted {
             Some((_, sets)) => programs.iter().flat_map(Program::isas).find(|it| sets.contains(it)).unwrap_or(programs[0].isa),
             None => programs[0].isa,
@@ -167,7 +169,7 @@ impl How {
                 fitting(isa).ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", isa.name()), None))?
             }
         };
-        Ok(Loaded { programs, name: shown, path: path.to_owned(), cpu, build, skipped })
+        Ok(Loaded { programs, left_out, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
 

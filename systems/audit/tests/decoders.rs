@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use audit::decode::code::{Flow, Instruction};
 use audit::decode::{Isa, Linear};
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use oracles::tokens;
 
 /// Where the words are said to stand; offsets are then told from addresses.
@@ -225,9 +226,16 @@ fn compiled(isa: Isa, compiler: &str, arguments: &[&str]) -> Vec<Vec<u8>> {
     measure::tool::run(&mut command, b"", Duration::from_secs(60))
         .and_then(measure::tool::Ran::ok)
         .unwrap_or_else(|error| panic!("{error}"));
-    let bytes = std::fs::read(&path).expect("the compiler wrote its output");
-    let file = object::File::parse(&*bytes).expect("the compiler writes ELF");
-    let text = file.section_by_name(".text").expect("there is code");
+    code(isa, &std::fs::read(&path).expect("the compiler wrote its output"))
+}
+
+/// The instructions of an object file, without the data that stands between them.
+fn code(isa: Isa, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let file = object::File::parse(bytes).expect("it is ELF");
+    file.sections().filter(|it| it.kind() == SectionKind::Text).flat_map(|it| section(isa, &file, &it)).collect()
+}
+
+fn section(isa: Isa, file: &object::File<'_>, text: &object::Section<'_, '_>) -> Vec<Vec<u8>> {
     let code = text.data().expect("the code is in the file");
     // Arm's mapping symbols say where data begins and ends.
     let symbols = file.symbols().filter(|it| it.section_index() == Some(text.index()));
@@ -309,6 +317,44 @@ fn riscv_compiler_output() {
 fn sparc_compiler_output() {
     compiler_output(Isa::Sparc, "clang-19", &["--target=sparc-none-elf", "-mcpu=leon3"]);
     compiler_output(Isa::Sparc, "sparc64-linux-gnu-gcc", &["-m32", "-mcpu=leon3"]);
+}
+
+/// All that Debian's static libraries hold is decoded as llvm-mc does, but for what later versions added.
+#[test]
+fn static_libraries() {
+    if std::env::var_os("MEANWHILE_LONG").is_none() {
+        return;
+    }
+    let thumb = |it: &str| format!("/usr/lib/arm-none-eabi/newlib/thumb/{it}");
+    let libraries = [
+        (Isa::A64, vec!["/usr/aarch64-linux-gnu/lib/libc.a".to_owned(), "/usr/aarch64-linux-gnu/lib/libm.a".to_owned()]),
+        (Isa::A32, vec!["/usr/arm-linux-gnueabi/lib/libc.a".to_owned(), "/usr/arm-linux-gnueabi/lib/libm.a".to_owned()]),
+        (Isa::T32, ["v7-m/nofp/libc.a", "v7-m/nofp/libm.a", "v6-m/nofp/libc.a", "v6-m/nofp/libm.a"].map(thumb).to_vec()),
+    ];
+    for (isa, paths) in libraries {
+        let mut words: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for path in paths {
+            let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let archive = ArchiveFile::parse(&*bytes).expect("it is an archive");
+            for member in archive.members() {
+                let data = member.expect("its members are there").data(&*bytes).expect("with their bytes").to_vec();
+                code(isa, &data).into_iter().for_each(|it| *words.entry(it).or_default() += 1);
+            }
+        }
+        let n: u64 = words.values().sum();
+        let is_refused = |it: &[u8]| {
+            let (block, bytes) = if isa == Isa::T32 { oracles::parted(it) } else { (&[][..], it) };
+            let mut linear = Linear::new(isa);
+            if !block.is_empty() {
+                linear.decode(ADDRESS - 2, block).expect("it is an `it`");
+            }
+            linear.decode(ADDRESS, bytes).is_err()
+        };
+        let n_refused: u64 = words.iter().filter(|(it, _)| is_refused(it)).map(|(_, n)| n).sum();
+        assert!(n > 10_000 && n_refused * 1000 < n, "{}: {n_refused} of {n} words are not decoded", isa.name());
+        let unique: Vec<Vec<u8>> = words.into_keys().collect();
+        compare(isa, &format!("static libraries, {n} words of which {n_refused} are not decoded"), &unique);
+    }
 }
 
 #[test]

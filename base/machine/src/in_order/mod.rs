@@ -47,6 +47,8 @@ pub struct Core {
     pub beliefs: Vec<Belief>,
     /// By class; read with [`Core::work`].
     rows: Vec<Work>,
+    /// The same of whole vector registers of 128 bits.
+    quad_rows: Vec<Work>,
     forwarding: Vec<Class>,
 }
 
@@ -68,6 +70,7 @@ pub struct Work {
     register_cycles: u32,
     jump_cycles: Option<u32>,
     registers_a_cycle: Option<u32>,
+    bytes_a_cycle: Option<u32>,
     taken_cycles: Option<u32>,
     latency_cycles: u32,
     address_cycles: Option<u32>,
@@ -110,6 +113,11 @@ impl Core {
     /// How this kind of work runs.
     pub fn work(&self, class: Class) -> &Work {
         &self.rows[class as usize]
+    }
+
+    /// The same for instructions on whole vector registers of 128 bits, where they take more than half of one.
+    pub fn work_of(&self, class: Class, is_quad: bool) -> &Work {
+        if is_quad { &self.quad_rows[class as usize] } else { self.work(class) }
     }
 
     /// The same core with taken branches that take so many cycles; others take one, or none where taken ones take none.
@@ -201,12 +209,15 @@ impl Work {
         self.slots + if updates_base { self.base_slots } else { 0 }
     }
 
-    /// Cycles that its unit is taken; `n_registers` are loaded or stored.
-    pub fn unit_cycles(&self, n_registers: usize) -> u32 {
-        match self.registers_a_cycle {
-            Some(each) => self.unit_cycles.max((n_registers as u32).div_ceil(each)),
-            None => self.unit_cycles,
-        }
+    /// Cycles that its unit is taken; `n_registers` are loaded or stored, `n_bytes` in all.
+    pub fn unit_cycles(&self, n_registers: usize, n_bytes: u32) -> u32 {
+        let by_registers = self.registers_a_cycle.map_or(0, |each| (n_registers as u32).div_ceil(each));
+        self.unit_cycles.max(by_registers).max(self.byte_cycles(n_bytes))
+    }
+
+    /// Cycles that so many bytes take; what is loaded comes later by those beyond the first.
+    pub fn byte_cycles(&self, n_bytes: u32) -> u32 {
+        self.bytes_a_cycle.map_or(0, |each| n_bytes.div_ceil(each))
     }
 
     /// Cycles from the start until the register that is stored at this position may be written.

@@ -72,6 +72,8 @@ struct Row {
     register_cycles: Option<Spanned<u32>>,
     jump_cycles: Option<Spanned<u32>>,
     registers_a_cycle: Option<Spanned<u32>>,
+    bytes_a_cycle: Option<Spanned<u32>>,
+    quad: Option<Quad>,
     taken_cycles: Option<Spanned<u32>>,
     latency_cycles: Spanned<u32>,
     address_cycles: Option<Spanned<u32>>,
@@ -94,6 +96,18 @@ struct Row {
     source: Spanned<String>,
 }
 
+/// What is different for whole vector registers of 128 bits.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Quad {
+    #[serde(default)]
+    units: Vec<Spanned<String>>,
+    #[serde(default)]
+    holds: BTreeMap<Spanned<String>, Spanned<u32>>,
+    unit_cycles: Option<Spanned<u32>>,
+    latency_cycles: Option<Spanned<u32>>,
+}
+
 impl Core {
     /// The core that `text` describes; `name` is the file's, for messages.
     pub fn parse(name: &str, text: &str) -> Result<Core, Diagnostic> {
@@ -102,18 +116,25 @@ impl Core {
         reader.units(parsed.units.get_ref(), parsed.units.span())?;
         reader.source(&parsed.units.get_ref().source)?;
         reader.source(&parsed.issue.get_ref().source)?;
-        let mut rows: Vec<Option<Work>> = vec![None; Class::ALL.len()];
+        let mut rows: Vec<Option<(Work, Work)>> = vec![None; Class::ALL.len()];
         for row in &parsed.work {
             let work = reader.work(row.get_ref())?;
+            let quad = reader.quad(row.get_ref(), &work)?;
             for name in &row.get_ref().classes {
                 let slot = &mut rows[reader.class(name)? as usize];
                 if slot.is_some() {
                     return Err(reader.fault(format!("`{}` has two rows", name.get_ref()), name.span(), "again here"));
                 }
-                *slot = Some(work.clone());
+                *slot = Some((work.clone(), quad.clone()));
             }
         }
-        let missing: Vec<&str> = Class::ALL.iter().filter(|it| rows[**it as usize].is_none()).map(|it| it.name()).collect();
+        for part in Class::ALL.iter().filter(|it| it.is_part_of_float()) {
+            if rows[*part as usize].is_none() {
+                rows[*part as usize] = rows[Class::Float as usize].clone();
+            }
+        }
+        let missing: Vec<&str> =
+            Class::ALL.iter().filter(|it| rows[**it as usize].is_none() && !it.is_part_of_float()).map(|it| it.name()).collect();
         if !missing.is_empty() {
             let message = format!("no row says what these cost: {}", missing.join(", "));
             return Err(reader.fault(message, 0..0, "in this file"));
@@ -133,6 +154,7 @@ impl Core {
                 Some(reader.number(&it.cycles, 1)?)
             }
         };
+        let (rows, quad_rows) = rows.into_iter().flatten().unzip();
         Ok(Core {
             trap_cycles,
             name: parsed.name,
@@ -142,7 +164,8 @@ impl Core {
             issue_width: reader.number(&parsed.issue.get_ref().width, 1)?,
             units: reader.units.clone(),
             beliefs,
-            rows: rows.into_iter().flatten().collect(),
+            rows,
+            quad_rows,
             forwarding,
         })
     }
@@ -170,22 +193,51 @@ impl Reader {
         })
     }
 
-    fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
-        let unit = |name: &Spanned<String>| {
-            let idx = self.units.iter().position(|it| it == name.get_ref());
-            idx.ok_or_else(|| self.unknown("unit", name, self.units.iter().map(String::as_str))).map(|idx| UnitSet(1 << idx))
-        };
+    fn unit(&self, name: &Spanned<String>) -> Result<UnitSet, Diagnostic> {
+        let idx = self.units.iter().position(|it| it == name.get_ref());
+        idx.ok_or_else(|| self.unknown("unit", name, self.units.iter().map(String::as_str))).map(|idx| UnitSet(1 << idx))
+    }
+
+    fn set(&self, names: &[Spanned<String>]) -> Result<UnitSet, Diagnostic> {
         let mut units = UnitSet::default();
-        for name in &row.units {
-            units.0 |= unit(name)?.0;
+        for name in names {
+            units.0 |= self.unit(name)?.0;
         }
+        Ok(units)
+    }
+
+    fn holds(&self, held: &BTreeMap<Spanned<String>, Spanned<u32>>) -> Result<Option<(UnitSet, u32)>, Diagnostic> {
         let mut holds = None;
-        for (name, cycles) in &row.holds {
+        for (name, cycles) in held {
             if holds.is_some() {
                 return Err(self.fault("one unit is held at most".to_owned(), name.span(), "a second one"));
             }
-            holds = Some((unit(name)?, self.number(cycles, 1)?));
+            holds = Some((self.unit(name)?, self.number(cycles, 1)?));
         }
+        Ok(holds)
+    }
+
+    /// The row for whole vector registers.
+    fn quad(&self, row: &Row, work: &Work) -> Result<Work, Diagnostic> {
+        let mut quad = work.clone();
+        let Some(other) = &row.quad else { return Ok(quad) };
+        if !other.units.is_empty() {
+            quad.units = self.set(&other.units)?;
+        }
+        if !other.holds.is_empty() {
+            quad.holds = self.holds(&other.holds)?;
+        }
+        if let Some(cycles) = &other.unit_cycles {
+            quad.unit_cycles = self.number(cycles, 1)?;
+        }
+        if let Some(cycles) = &other.latency_cycles {
+            quad.latency_cycles = self.number(cycles, 0)?;
+        }
+        Ok(quad)
+    }
+
+    fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
+        let (units, holds) = (self.set(&row.units)?, self.holds(&row.holds)?);
         let optional = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
         let list = |them: &[Spanned<u32>]| them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>();
         let roles = |them: &BTreeMap<Spanned<String>, Spanned<u32>>, sign: i32| {
@@ -216,6 +268,7 @@ impl Reader {
             register_cycles: optional(&row.register_cycles)?.unwrap_or(0),
             jump_cycles: optional(&row.jump_cycles)?,
             registers_a_cycle,
+            bytes_a_cycle: row.bytes_a_cycle.as_ref().map(|it| self.number(it, 1)).transpose()?,
             taken_cycles: optional(&row.taken_cycles)?,
             latency_cycles: self.number(&row.latency_cycles, 0)?,
             address_cycles: optional(&row.address_cycles)?,
@@ -263,7 +316,7 @@ mod tests {
         let many = core.work(Class::LoadMultiple);
         let loaded: Vec<u32> = (0..9).map(|nth| many.latency(Out::Nth(nth))).collect();
         assert_eq!(loaded, [3, 3, 4, 4, 5, 5, 6, 7, 7]);
-        assert_eq!((many.unit_cycles(7), many.unit_cycles(2), many.latency(Out::BaseUpdate)), (4, 1, 1));
+        assert_eq!((many.unit_cycles(7, 28), many.unit_cycles(2, 8), many.latency(Out::BaseUpdate)), (4, 1, 1));
         assert_eq!((0..7).map(|nth| core.work(Class::StoreMultiple).lock(nth)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4, 4]);
         assert_eq!(core.early_cycles(Class::Load, Role::Base, Class::Alu), 1);
         assert_eq!(core.early_cycles(Class::AluShiftReg, Role::Source, Class::Alu), -1);

@@ -66,13 +66,35 @@ pub enum Class {
     System,
     /// Nothing at all.
     Nop,
-    /// Floating point and vectors, which no analysis looks into.
+    /// Floating point and vectors without a kind below, or of a machine file without a row for it.
     Float,
+    /// Products of floating point, fused ones too.
+    FloatMul,
+    /// Quotients and roots of floating point.
+    FloatDiv,
+    /// Between general and floating-point or vector registers.
+    FloatMove,
+    /// Loads of floating-point and vector registers.
+    FloatLoad,
+    /// Stores of them.
+    FloatStore,
+    /// Sums and differences of the elements of vectors.
+    Vector,
+    /// Logic on whole vectors.
+    VectorLogic,
+    /// Shifts and comparisons of elements, changes of their width, constants.
+    VectorShift,
+    /// What takes elements longer: rounding, saturation, accumulation, all elements to one.
+    VectorLong,
+    /// Moves of elements to other places.
+    VectorPermute,
+    /// Products of integer elements, and sums of them.
+    VectorMul,
 }
 
 impl Class {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Class; 32] = [
+    pub const ALL: [Class; 43] = [
         Class::Alu,
         Class::AluShiftImm,
         Class::AluShiftReg,
@@ -105,6 +127,17 @@ impl Class {
         Class::System,
         Class::Nop,
         Class::Float,
+        Class::FloatMul,
+        Class::FloatDiv,
+        Class::FloatMove,
+        Class::FloatLoad,
+        Class::FloatStore,
+        Class::Vector,
+        Class::VectorLogic,
+        Class::VectorShift,
+        Class::VectorLong,
+        Class::VectorPermute,
+        Class::VectorMul,
     ];
 
     /// As in the files.
@@ -142,7 +175,23 @@ impl Class {
             Class::System => "system",
             Class::Nop => "nop",
             Class::Float => "float",
+            Class::FloatMul => "float-mul",
+            Class::FloatDiv => "float-div",
+            Class::FloatMove => "float-move",
+            Class::FloatLoad => "float-load",
+            Class::FloatStore => "float-store",
+            Class::Vector => "vector",
+            Class::VectorLogic => "vector-logic",
+            Class::VectorShift => "vector-shift",
+            Class::VectorLong => "vector-long",
+            Class::VectorPermute => "vector-permute",
+            Class::VectorMul => "vector-mul",
         }
+    }
+
+    /// Part of `float`, which stands for it in a file that has no row for it.
+    pub fn is_part_of_float(self) -> bool {
+        self > Class::Float
     }
 
     /// The kind of work of this name.

@@ -42,6 +42,7 @@ impl Instruction {
             text,
             is_guarded: false,
             class,
+            is_quad: false,
             reads: Vec::new(),
             writes: Vec::new(),
             accesses: Vec::new(),

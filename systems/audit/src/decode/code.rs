@@ -226,6 +226,8 @@ pub struct Instruction {
     pub is_guarded: bool,
     /// The row of the machine file.
     pub class: Class,
+    /// It works on whole vector registers of 128 bits.
+    pub is_quad: bool,
     /// All that is read, flags too.
     pub reads: Vec<Read>,
     /// All that may be written, flags too.

@@ -180,6 +180,7 @@ fn has_effect(instruction: &Instruction) -> bool {
     !matches!(instruction.flow, Flow::Next)
         || instruction.accesses.iter().any(|it| it.is_store)
         || matches!(instruction.class, Class::System | Class::Window | Class::Atomic | Class::Float)
+        || instruction.class.is_part_of_float()
         || !instruction.accesses.is_empty() && !is_plain_load
 }
 

@@ -22,6 +22,9 @@ use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
 
+/// What is said of a file without functions.
+const NO_FUNCTIONS: &str = "names no functions";
+
 /// Functions of the C and C++ libraries that do not return, for files without debug information.
 const NEVER_RETURN: [&str; 14] = [
     "abort",
@@ -126,7 +129,7 @@ impl Program {
         marks(&file, &layout, &places, &mut sections);
         let symbols = symbols(&file, machine, &layout, &places, &sections);
         if symbols.is_empty() {
-            return Err(refuse("names no functions".into()).with_help("it has no code, or was stripped of its symbols"));
+            return Err(refuse(NO_FUNCTIONS.into()).with_help("it has no code, or was stripped of its symbols"));
         }
         let isa = symbols.first().map_or(machine, |it| it.isa);
         let links = links(&file, &layout, machine);
@@ -140,28 +143,30 @@ impl Program {
         Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
     }
 
-    /// Reads an ELF file, or all in an archive of them. Members that are none, or hold no functions, are left out.
-    pub fn parse_all(name: &str, bytes: &[u8]) -> Result<Vec<Program>, Diagnostic> {
+    /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
+    pub fn parse_all(name: &str, bytes: &[u8]) -> Result<(Vec<Program>, Vec<Diagnostic>), Diagnostic> {
         if !bytes.starts_with(b"!<arch>\n") {
-            return Program::parse(name, bytes).map(|it| vec![it]);
+            return Program::parse(name, bytes).map(|it| (vec![it], Vec::new()));
         }
         let damaged = |error: object::Error| Diagnostic::new(format!("`{name}` is a damaged archive: {}", lower(&error.to_string())));
         let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
-        let mut programs = Vec::new();
-        let mut refused = None;
+        let (mut programs, mut left_out) = (Vec::new(), Vec::new());
         for member in archive.members() {
             let member = member.map_err(damaged)?;
             let shown = format!("{name}({})", String::from_utf8_lossy(member.name()));
-            match Program::parse(&shown, member.data(bytes).map_err(damaged)?) {
+            // A member begins at any even place; ELF wants its own alignment.
+            let data = member.data(bytes).map_err(damaged)?.to_vec();
+            match Program::parse(&shown, &data) {
                 Ok(program) => programs.push(program),
-                Err(error) => refused = Some(error),
+                Err(error) => left_out.push(error),
             }
         }
-        match refused {
-            Some(error) if programs.is_empty() => Err(error),
-            None if programs.is_empty() => Err(Diagnostic::new(format!("`{name}` is an archive without members"))),
-            _ => Ok(programs),
+        if programs.is_empty() {
+            return Err(left_out.pop().unwrap_or_else(|| Diagnostic::new(format!("`{name}` is an archive without members"))));
         }
+        // Members with data alone are as usual as any.
+        left_out.retain(|it| !it.message.contains(NO_FUNCTIONS));
+        Ok((programs, left_out))
     }
 
     /// The function with this symbol, if it is the only one.

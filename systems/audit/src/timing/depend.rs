@@ -187,7 +187,11 @@ impl<'a> Builder<'a> {
             for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
                 let writer = self.instruction(from as usize);
                 let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
-                let latency = self.core.work(writer.class).latency_as(out, read.role, is_whole).cast_signed();
+                let work = self.core.work_of(writer.class, writer.is_quad);
+                // What is loaded as many bytes comes with the last of them.
+                let n_bytes = writer.accesses.iter().filter(|it| !it.is_store).map(|it| u32::from(it.width)).sum();
+                let later = if out == Out::BaseUpdate { 0 } else { work.byte_cycles(n_bytes).saturating_sub(1) };
+                let latency = (work.latency_as(out, read.role, is_whole) + later).cast_signed();
                 let early = self.core.early_cycles(instruction.class, read.role, writer.class);
                 let cycles = if read.role == Role::Carried { 0 } else { latency + early };
                 self.edge(from, at, cycles, Why::Value(read.reg, read.role));
@@ -542,7 +546,8 @@ fn is_speculable(instruction: &Instruction) -> bool {
         Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
         Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
         // A division may trap, and what floating point raises nobody looked into.
-        Class::Div | Class::Float => false,
+        Class::Div | Class::Float | Class::FloatMul | Class::FloatDiv | Class::FloatMove | Class::FloatLoad | Class::FloatStore => false,
+        Class::Vector | Class::VectorLogic | Class::VectorShift | Class::VectorLong | Class::VectorPermute | Class::VectorMul => false,
         Class::Store | Class::StoreSlow | Class::StoreDouble | Class::StoreMultiple | Class::Atomic => false,
         Class::Branch | Class::Call | Class::Jump | Class::Return | Class::Window | Class::System => false,
     };

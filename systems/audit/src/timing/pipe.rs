@@ -40,9 +40,10 @@ impl Need {
     }
 
     fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
-        let work = core.work(instruction.class);
+        let work = core.work_of(instruction.class, instruction.is_quad);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
+        let n_bytes = instruction.accesses.iter().map(|it| u32::from(it.width)).sum();
         // A load of the program counter is a jump, too, and as long as one, if nothing else is said.
         let jump_cycles = match (instruction.class, instruction.flow) {
             (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => core.work(Class::Return).issue_cycles,
@@ -62,7 +63,7 @@ impl Need {
             // A wider instruction than the core starts alone.
             slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
             units: work.units,
-            unit_cycles: work.unit_cycles(n_registers),
+            unit_cycles: work.unit_cycles(n_registers, n_bytes),
             holds: work.holds,
         }
     }

@@ -17,7 +17,7 @@ pub fn triple(isa: Isa) -> [&'static str; 2] {
     match isa {
         Isa::A32 => ["--triple=armv6k", "--mattr=+vfp2"],
         Isa::T32 => ["--triple=thumbv7em-none-eabi", "--mattr=+fp-armv8d16sp"],
-        Isa::A64 => ["--triple=aarch64", "--mattr=+neon"],
+        Isa::A64 => ["--triple=aarch64", "--mattr=+neon,+aes"],
         Isa::Riscv64 => ["--triple=riscv64", "--mattr=+m,+a,+f,+d,+zbb"],
         _ => panic!("not compared here"),
     }

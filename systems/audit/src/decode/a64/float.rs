@@ -46,7 +46,12 @@ impl Word {
     /// An operation that rounds, and may set exceptions' flags: these add up in any order, so nothing waits for them, and
     /// who reads them is a barrier.
     fn float(&self, text: String, sources: &[u32]) -> Instruction {
-        let it = sources.iter().fold(self.plain(Class::Float, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
+        let class = match text.split(' ').next() {
+            Some("fmul" | "fnmul" | "fmadd" | "fmsub" | "fnmadd" | "fnmsub") => Class::FloatMul,
+            Some("fdiv" | "fsqrt") => Class::FloatDiv,
+            _ => Class::Float,
+        };
+        let it = sources.iter().fold(self.plain(class, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
         it.reads(FPSR, ALL, Role::Source)
     }
 
@@ -171,12 +176,12 @@ impl Word {
         };
         let lane = if is_high { ".d[1]" } else { "" };
         if is_to_vector {
-            let it = self.plain(Class::Float, format!("fmov {vector_text}{rd}{lane}, {}", name(rn, is_64)));
+            let it = self.plain(Class::FloatMove, format!("fmov {vector_text}{rd}{lane}, {}", name(rn, is_64)));
             let it = it.reads(reg(rn), self.all(), Role::Source).writes(vector(rd), ALL, Out::Result);
             // The other half of the register stays.
             return Ok(if is_high { it.reads(vector(rd), ALL, Role::Source) } else { it });
         }
-        let it = self.plain(Class::Float, format!("fmov {}, {vector_text}{rn}{lane}", name(rd, is_64)));
+        let it = self.plain(Class::FloatMove, format!("fmov {}, {vector_text}{rn}{lane}", name(rd, is_64)));
         Ok(it.reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result))
     }
 

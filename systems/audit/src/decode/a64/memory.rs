@@ -143,7 +143,9 @@ impl Word {
                 return self.refuse("the access is reserved");
             }
             let text = format!("ldr {}{rt}, {target:#x}", ["s", "d", "q"][opc as usize]);
-            return Ok(self.plain(Class::Float, text).writes(vector(rt), ALL, Out::Result).loads(None, target as i64, 4 << opc));
+            let mut it = self.plain(Class::FloatLoad, text).writes(vector(rt), ALL, Out::Result);
+            it.is_quad = opc == 2;
+            return Ok(it.loads(None, target as i64, 4 << opc));
         }
         if opc == 3 {
             return Ok(self.plain(Class::System, format!("prfm {}, {target:#x}", prefetch(rt))));
@@ -183,11 +185,13 @@ impl Word {
             format!("{}{}{}", if is_load { "ld" } else { "st" }, if is_hint { "np" } else { "p" }, if is_signed { "sw" } else { "" });
         let text = format!("{mnemonic} {}, {}, {}", n(rt), n(rt2), address_text(rn, disp, mode));
         let class = match (is_vector, is_load) {
-            (true, _) => Class::Float,
+            (true, true) => Class::FloatLoad,
+            (true, false) => Class::FloatStore,
             (false, true) => Class::LoadDouble,
             (false, false) => Class::StoreDouble,
         };
-        let it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base);
+        let mut it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base);
+        it.is_quad = is_vector && width > 4;
         let register = |n: u32| if is_vector { vector(n) } else { reg(n) };
         let bits = if is_vector { ALL } else { low_bits(u32::from(width) * 8) };
         let it = match is_load {
@@ -324,8 +328,9 @@ impl Word {
     }
 
     /// `it`, reading or writing the register that is moved.
-    fn moves(&self, it: Instruction, transfer: &Transfer) -> Instruction {
+    fn moves(&self, mut it: Instruction, transfer: &Transfer) -> Instruction {
         let rt = self.rd();
+        it.is_quad = transfer.is_vector && transfer.width == 16;
         let register = if transfer.is_vector { vector(rt) } else { reg(rt) };
         let bits = if transfer.is_vector { ALL } else { low_bits(u32::from(transfer.width) * 8) };
         if transfer.is_store {
@@ -409,7 +414,9 @@ impl Word {
             (true, _) => format!(", {}", name(rm, true)),
         };
         let text = format!("{mnemonic} {{ {} }}{lane}, [{}]{update}", list.join(", "), name_sp(rn, true));
-        let mut it = self.plain(Class::Float, text).reads(reg_sp(rn), ALL, Role::Base);
+        let class = if is_load { Class::FloatLoad } else { Class::FloatStore };
+        let mut it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base);
+        it.is_quad = n_bytes > 8;
         if is_updated {
             // Register 31 stands for the number of bytes.
             it = it.reads(reg(rm), ALL, Role::Index).writes(reg_sp(rn), ALL, Out::BaseUpdate);
@@ -428,7 +435,8 @@ impl Word {
 
 fn transfer_class(it: &Transfer) -> Class {
     match (it.is_vector, it.is_store) {
-        (true, _) => Class::Float,
+        (true, true) => Class::FloatStore,
+        (true, false) => Class::FloatLoad,
         (false, true) => Class::Store,
         (false, false) => Class::Load,
     }

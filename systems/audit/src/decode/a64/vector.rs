@@ -175,6 +175,28 @@ pub(super) fn shape(size: u32, is_quad: bool) -> &'static str {
     [["8b", "16b"], ["4h", "8h"], ["2s", "4s"], ["1d", "2d"]][size as usize][usize::from(is_quad)]
 }
 
+/// What kind of work an operation is, by its name.
+fn class(name: &str) -> Class {
+    let plain = name.trim_end_matches('2');
+    let has = |them: &[&str]| them.iter().any(|it| plain.starts_with(it));
+    match plain {
+        "and" | "bic" | "orr" | "orn" | "eor" | "bsl" | "bit" | "bif" | "mvn" => Class::VectorLogic,
+        "add" | "sub" | "neg" | "addp" => Class::Vector,
+        "fmul" | "fmulx" | "fmla" | "fmls" | "frecps" | "frsqrts" => Class::FloatMul,
+        "fdiv" | "fsqrt" => Class::FloatDiv,
+        _ if has(&["f", "scvtf", "ucvtf", "urecpe", "ursqrte"]) => Class::Float,
+        _ if has(&["zip", "uzp", "trn", "ext", "tb", "rev", "dup", "mov"]) && plain != "movi" => Class::VectorPermute,
+        _ if has(&["mul", "ml", "pmul", "smul", "umul", "sml", "uml", "sqdmul", "sqdml", "sqrdm", "sdot", "udot"]) => Class::VectorMul,
+        _ if has(&["saba", "uaba", "sadalp", "uadalp", "ssra", "usra", "srsra", "ursra", "srshr", "urshr", "rshrn", "srshl", "urshl"]) => {
+            Class::VectorLong
+        }
+        _ if has(&["sq", "uq", "suqadd", "usqadd", "raddhn", "rsubhn", "addv", "saddlv", "uaddlv", "smaxv", "umaxv", "sminv", "uminv"]) => {
+            Class::VectorLong
+        }
+        _ => Class::VectorShift,
+    }
+}
+
 /// The letter of a size; 4 is a whole register.
 fn letter(size: u32) -> char {
     ['b', 'h', 's', 'd', 'q'][size as usize]
@@ -236,7 +258,10 @@ impl Word {
 
     /// An operation on whole registers: the result, then what is read.
     fn on_vectors(&self, text: String, adds: bool, sources: &[u32]) -> Instruction {
-        let it = sources.iter().fold(self.plain(Class::Float, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
+        let class = class(text.split(' ').next().unwrap_or_default());
+        let mut it = self.plain(class, text);
+        it.is_quad = self.is_quad() && !self.bit(28);
+        let it = sources.iter().fold(it, |it, &n| it.reads(vector(n), ALL, Role::Source));
         let it = if adds { it.reads(vector(self.rd()), ALL, Role::Addend) } else { it };
         it.writes(vector(self.rd()), ALL, Out::Result)
     }
@@ -581,16 +606,18 @@ impl Word {
         }
         let general = |n| name(n, size == 3);
         let to_general =
-            |text: String| Ok(self.plain(Class::Float, text).reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result));
+            |text: String| Ok(self.plain(Class::FloatMove, text).reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result));
         match imm4 {
             0 | 1 if size == 3 && !is_quad => self.reserved(),
             0 => Ok(self.on_vectors(format!("dup v{rd}.{}, v{rn}.{t}[{index}]", shape(size, is_quad)), false, &[rn])),
             1 => {
-                let it = self.on_vectors(format!("dup v{rd}.{}, {}", shape(size, is_quad), general(rn)), false, &[]);
+                let mut it = self.on_vectors(format!("dup v{rd}.{}, {}", shape(size, is_quad), general(rn)), false, &[]);
+                it.class = Class::FloatMove;
                 Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
             }
             3 if is_quad => {
-                let it = self.on_vectors(format!("mov v{rd}.{t}[{index}], {}", general(rn)), true, &[]);
+                let mut it = self.on_vectors(format!("mov v{rd}.{t}[{index}], {}", general(rn)), true, &[]);
+                it.class = Class::FloatMove;
                 Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
             }
             5 if size < 2 + u32::from(is_quad) => to_general(format!("smov {}, v{rn}.{t}[{index}]", name(rd, is_quad))),

@@ -12,6 +12,7 @@ mod network;
 mod peers;
 mod sponge;
 mod sponge_harness;
+mod sponge_pieces;
 mod stream_harness;
 
 use std::fmt::Write;

@@ -14,6 +14,7 @@ use super::Mode;
 use super::arch::Shape;
 use super::bytes::{self, Field};
 use super::network::Helpers;
+use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, STATE_TYPE};
 
 /// A mode of Ascon's permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +74,9 @@ impl Mode {
     /// header, where it is as many words.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
         let text = match self.sponge {
-            Sponge::Aead => AEAD_TYPES,
-            Sponge::Hash => HASH_TYPES,
-            Sponge::Xof => XOF_TYPES,
+            Sponge::Aead => format!("{AEAD_TYPES}{}", sponge_pieces::AEAD_TYPES),
+            Sponge::Hash => HASH_TYPES.replace("PIECES\n", STATE_TYPE),
+            Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
         };
         let register = shape.register_bits() as usize / 8;
         let sponge = (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64);
@@ -106,9 +107,9 @@ enum {{ WORD = {} }};
         out += "\n";
         out += &self.declarations(shape, false);
         let text = match self.sponge {
-            Sponge::Aead => AEAD.to_string(),
-            Sponge::Hash => format!("{ABSORB}{DIGEST}{HASH}"),
-            Sponge::Xof => format!("{ABSORB}{DIGEST}{XOF}"),
+            Sponge::Aead => format!("{AEAD}{AEAD_EACH}{AEAD_PIECES}"),
+            Sponge::Hash => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{HASH}"),
+            Sponge::Xof => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{XOF}"),
         };
         let initial: Vec<String> = self.sponge.initial().to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
         let up = self.name.to_uppercase();
@@ -179,7 +180,8 @@ enum {
     UP_OK = 0,
     UP_FORGED = 1,   /* a tag is wrong: the text of that message is zeros */
     UP_OVERLAPS = 2, /* in and out overlap and are not the same: nothing is written */
-    UP_NULL = 3      /* a pointer is NULL and its length is not 0: nothing is written */
+    UP_NULL = 3,     /* a pointer is NULL and its length is not 0: nothing is written */
+    UP_ENDED = 4     /* in pieces: associated data behind text, or anything behind the tag */
 };
 
 /* Encrypts n bytes, in place if out is in, and makes their tag and that of n_ad bytes of associated data. No two messages of
@@ -240,6 +242,30 @@ static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out
     add(s, x->t, WORD);
 }
 
+/* The state of each message before its associated data, and its key. */
+static void begin(sponge *x, reg *key, const uint8_t *keys, const uint8_t *nonces, size_t now)
+{
+    memset(x, 0, sizeof *x);
+    for (int k = 0; k < 2; k++) {
+        take(x, key + k * WORD, keys + 8 * k, 16, now);
+        take(x, x->s + (3 + k) * WORD, nonces + 8 * k, 16, now);
+    }
+    spread_word(x->s, (const uint8_t[]){INITIAL});
+    add_key(x->s + WORD, key);
+    permute12(x);
+    add_key(x->s + 3 * WORD, key);
+}
+
+/* Behind the text the tags. */
+static void end(sponge *x, const reg *key, uint8_t *tags, size_t now)
+{
+    add_key(x->s + 2 * WORD, key);
+    permute12(x);
+    add_key(x->s + 3 * WORD, key);
+    give(x, x->s + 3 * WORD, tags, 8, 16, now);
+    give(x, x->s + 4 * WORD, tags + 8, 8, 16, now);
+}
+
 /* At most a batch of messages; their tags are written. */
 static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     uint8_t *tags, size_t now, int decrypts)
@@ -248,15 +274,7 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
     reg key[2 * WORD];
     if (BLOCKS == 1)
         now = 1; /* and compilers see that there is no loop over messages */
-    memset(&x, 0, sizeof x);
-    for (int k = 0; k < 2; k++) {
-        take(&x, key + k * WORD, keys + 8 * k, 16, now);
-        take(&x, x.s + (3 + k) * WORD, nonces + 8 * k, 16, now);
-    }
-    spread_word(x.s, (const uint8_t[]){INITIAL});
-    add_key(x.s + WORD, key);
-    permute12(&x);
-    add_key(x.s + 3 * WORD, key);
+    begin(&x, key, keys, nonces, now);
     if (n_ad > 0) {
         size_t left = n_ad;
         for (; left >= 16; ads += 16, left -= 16) {
@@ -282,13 +300,23 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
     if (left >= 8)
         crypt_word(&x, x.s, in, out, n, now, decrypts);
     crypt_last(&x, x.s + left / 8 * WORD, in + left / 8 * 8, out + left / 8 * 8, left % 8, n, now, decrypts);
-    add_key(x.s + 2 * WORD, key);
-    permute12(&x);
-    add_key(x.s + 3 * WORD, key);
-    give(&x, x.s + 3 * WORD, tags, 8, 16, now);
-    give(&x, x.s + 4 * WORD, tags + 8, 8, 16, now);
+    end(&x, key, tags, now);
     wipe(&x, sizeof x);
     wipe(key, sizeof key);
+}
+
+/* 1 if the tags differ, which zeros the text, else 0; without a branch that a compiler could make of it. */
+static unsigned judge(const uint8_t *made, const uint8_t *tag, uint8_t *out, size_t n)
+{
+    unsigned differs = 0;
+    for (int i = 0; i < 16; i++)
+        differs |= made[i] ^ tag[i];
+    differs = (differs + 255) >> 8;
+    __asm__ volatile(\"\" : \"+r\"(differs));
+    uint8_t keep = (uint8_t)(differs - 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] &= keep;
+    return differs;
 }
 
 /* What is wrong with a call, or UP_OK. */
@@ -342,17 +370,9 @@ int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t 
         size_t now = n_messages - m < BLOCKS ? n_messages - m : BLOCKS;
         NAME_batch(keys + 16 * m, nonces + 16 * m, ads + n_ad * m, n_ad, in + n * m, out + n * m, n, made, now, 1);
         for (size_t b = 0; b < now; b++) {
-            unsigned differs = 0;
-            for (int i = 0; i < 16; i++)
-                differs |= made[16 * b + i] ^ tags[16 * (m + b) + i];
-            /* 0 or 1, without a branch that a compiler could make one of. */
-            differs = (differs + 255) >> 8;
-            __asm__ volatile(\"\" : \"+r\"(differs));
-            uint8_t keep = (uint8_t)(differs - 1);
-            for (size_t i = 0; i < n; i++)
-                out[n * (m + b) + i] &= keep;
+            unsigned differs = judge(made + 16 * b, tags + 16 * (m + b), out + n * (m + b), n);
             if (is_right)
-                is_right[m + b] = keep & 1;
+                is_right[m + b] = (uint8_t)(1 - differs);
             forged |= differs;
         }
     }
@@ -386,16 +406,9 @@ void NAME(const uint8_t *in, size_t n, uint8_t out[32]);
 /* Those of messages of one length that lie in a row. BATCH at a time is fastest. */
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages);
 
-/* A message in pieces. Only the functions below look inside. */
-typedef struct {
-    STATE
-    uint8_t rest[8];
-    size_t n_rest;
-    int is_squeezing;
-} __attribute__((aligned(64))) NAME_state;
-
-void NAME_init(NAME_state *h);
-
+/* Those of messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
+void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages);
+PIECES
 /* The next n bytes of the message: any n. */
 int NAME_update(NAME_state *h, const uint8_t *in, size_t n);
 
@@ -419,16 +432,9 @@ void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out);
 /* The same for messages of one length that lie in a row; so do their outputs. BATCH at a time is fastest. */
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages);
 
-/* A message in pieces. Only the functions below look inside. */
-typedef struct {
-    STATE
-    uint8_t rest[8];
-    size_t n_rest;
-    int is_squeezing;
-} __attribute__((aligned(64))) NAME_state;
-
-void NAME_init(NAME_state *h);
-
+/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
+void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages);
+PIECES
 /* The next n bytes of the message: any n. */
 int NAME_absorb(NAME_state *h, const uint8_t *in, size_t n);
 
@@ -462,6 +468,17 @@ static void absorb_last(sponge *x, const uint8_t *in, size_t size, size_t stride
     permute12(x);
 }
 
+/* The first words of output are there. */
+static void squeeze(sponge *x, uint8_t *out, size_t n_out, size_t now)
+{
+    size_t left = n_out;
+    for (; left > 8; out += 8, left -= 8) {
+        give(x, x->s, out, 8, n_out, now);
+        permute12(x);
+    }
+    give(x, x->s, out, left, n_out, now);
+}
+
 static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t now)
 {
     sponge x;
@@ -472,11 +489,7 @@ static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, 
     for (; left >= 8; in += 8, left -= 8)
         absorb(&x, in, n, now);
     absorb_last(&x, in, left, n, now);
-    for (left = n_out; left > 8; out += 8, left -= 8) {
-        give(&x, x.s, out, 8, n_out, now);
-        permute12(&x);
-    }
-    give(&x, x.s, out, left, n_out, now);
+    squeeze(&x, out, n_out, now);
     wipe(&x, sizeof x);
 }
 ";
@@ -566,6 +579,12 @@ void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages)
         NAME_batch(in + n * m, n, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
+void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages)
+{
+    for (size_t m = 0; m < n_messages; m += BLOCKS)
+        each(in + m, n + m, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+}
+
 void NAME(const uint8_t *in, size_t n, uint8_t out[32])
 {
     NAME_batch(in, n, out, 32, 1);
@@ -590,6 +609,12 @@ void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n
 {
     for (size_t m = 0; m < n_messages; m += BLOCKS)
         NAME_batch(in + n * m, n, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+}
+
+void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    for (size_t m = 0; m < n_messages; m += BLOCKS)
+        each(in + m, n + m, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
 void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)

@@ -65,6 +65,86 @@ static int many_messages(size_t n_ad, size_t n)
     return 0;
 }
 
+/* Messages of lengths of their own are what they are alone; each third is forged. */
+static int each_message(size_t n_ad, size_t n)
+{
+    enum { MANY = 2 * BLOCKS + 1 };
+    static NAME_message messages[MANY];
+    static uint8_t tags[16 * MANY], tag[16];
+    uint8_t *all = malloc((n_ad + 32) * MANY + 1), *in = malloc(n * MANY + 1), *out = malloc(n * MANY + 1), *one = malloc(n + 1);
+    if (!all || !in || !out || !one)
+        return 1;
+    for (size_t i = 0; i < (n_ad + 32) * MANY; i++)
+        all[i] = any();
+    for (size_t i = 0; i < n * MANY; i++)
+        in[i] = any();
+    for (size_t m = 0; m < MANY; m++) {
+        const uint8_t *own = all + (n_ad + 32) * m;
+        size_t less = n_ad ? any() % (n_ad + 1) : 0, shorter = n ? any() % (n + 1) : 0;
+        messages[m] = (NAME_message){own, own + 16, own + 32, n_ad - less, in + n * m, out + n * m, n - shorter, tags + 16 * m, 0};
+    }
+    if (NAME_encrypt_each(messages, MANY) != UP_OK)
+        return 15;
+    for (size_t k = 0; k < MANY; k++) {
+        NAME_message *m = &messages[k];
+        NAME_encrypt(m->key, m->nonce, m->ad, m->n_ad, m->in, one, m->n, tag);
+        if (memcmp(tag, m->tag, 16) || memcmp(one, m->out, m->n))
+            return 16;
+        if (k % 3 == 1)
+            m->tag[k % 16] ^= 4;
+        m->in = m->out;
+    }
+    if (NAME_decrypt_each(messages, MANY) != UP_FORGED)
+        return 17;
+    for (size_t k = 0; k < MANY; k++) {
+        NAME_message *m = &messages[k];
+        if (m->is_right != (k % 3 != 1) || (m->is_right ? memcmp(m->out, in + n * k, m->n) != 0 : !is_zeros(m->out, m->n)))
+            return 18;
+    }
+    messages[1].n = 1, messages[1].in = NULL;
+    if (NAME_encrypt_each(messages, 2) != UP_NULL || NAME_encrypt_each(NULL, 0) != UP_OK || NAME_decrypt_each(NULL, 1) != UP_NULL)
+        return 19;
+    return 0;
+}
+
+/* The message in pieces of up to 20 and 50 bytes, in place. */
+static int in_pieces(const uint8_t *key, const uint8_t *nonce, const uint8_t *ad, size_t n_ad, const uint8_t *in, const uint8_t *out, size_t n,
+    const uint8_t *tag)
+{
+    static NAME_state a;
+    uint8_t *place = malloc(n + 1), made[16];
+    for (int round = 0; place && round < 30; round++) {
+        NAME_init(&a, key, nonce);
+        for (size_t at = 0, k; at < n_ad; at += k) {
+            k = any() % 20u;
+            k = k < n_ad - at ? k : n_ad - at;
+            if (NAME_aad(&a, ad + at, k) != UP_OK)
+                return 20;
+        }
+        if (NAME_aad(&a, NULL, 1) != UP_NULL || NAME_aad(&a, NULL, 0) != UP_OK)
+            return 21;
+        memcpy(place, in, n);
+        for (size_t at = 0, k; at < n; at += k) {
+            k = any() % (round % 2 ? 20u : 50u);
+            k = k < n - at ? k : n - at;
+            if (NAME_update(&a, place + at, place + at, k) != UP_OK)
+                return 22;
+        }
+        if (NAME_update(&a, NULL, NULL, 0) != UP_OK || NAME_update(&a, NULL, place, 1) != UP_NULL || NAME_aad(&a, ad, 1) != UP_ENDED
+            || NAME_update(&a, place, place + 1, n > 1 ? 2 : 0) != (n > 1 ? UP_OVERLAPS : UP_OK))
+            return 23;
+        if (NAME_final(&a, NULL) != UP_NULL || NAME_final(&a, made) != UP_OK || memcmp(made, tag, 16) || memcmp(place, out, n))
+            return 24;
+        if (NAME_final(&a, made) != UP_ENDED || NAME_update(&a, place, place, 1) != UP_ENDED)
+            return 25;
+        NAME_wipe(&a);
+        if (!is_zeros((const uint8_t *)&a, sizeof a))
+            return 26;
+    }
+    free(place);
+    return 0;
+}
+
 static int run_mode(void)
 {
     uint64_t n_ad, n;
@@ -107,6 +187,8 @@ static int run_mode(void)
         || NAME_decrypt(key, nonce, ad, n_ad, NULL, other, 1, tag) != UP_NULL || NAME_encrypt(key, nonce, ad, n_ad, in, NULL, 1, again) != UP_NULL)
         return 8;
     int wrong = many_messages(n_ad, n);
+    wrong = wrong ? wrong : each_message(n_ad, n);
+    wrong = wrong ? wrong : in_pieces(key, nonce, ad, n_ad, in, out, n, tag);
     if (wrong)
         return wrong;
     return fwrite(out, 1, n, stdout) != n || fwrite(tag, 1, 16, stdout) != 16;
@@ -141,6 +223,15 @@ static int secret_mode(void)
     uint8_t *nonces = p + 16 * MANY, *tags = nonces + 16 * MANY, *ads = tags + 16 * MANY, *in = ads + AD * MANY, *out = in + TEXT * MANY;
     NAME_encrypt_many(p, nonces, ads, AD, in, out, TEXT, tags, MANY);
     int answer = NAME_decrypt_many(p, nonces, ads, AD, out, out, TEXT, tags, out + TEXT * MANY, MANY);
+    NAME_message two[2] = {{p, nonces, ads, AD, in, out, TEXT, tags, 0}, {p, nonces, ads, 3, in, out + TEXT, 20, tags + 16, 0}};
+    NAME_encrypt_each(two, 2);
+    answer |= NAME_decrypt_each(two, 2);
+    NAME_state a;
+    NAME_init(&a, p, nonces);
+    NAME_aad(&a, ads, AD);
+    NAME_update(&a, in, out, 5);
+    NAME_update(&a, in + 5, out + 5, TEXT - 5);
+    NAME_final(&a, tags);
     __asm__ volatile(\"\" :: \"r\"(p), \"r\"(answer) : \"memory\");
     return 0;
 }
@@ -157,6 +248,12 @@ static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, siz
 {
     (void)n_out;
     NAME_many(in, n, out, n_messages);
+}
+
+static void of_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    (void)n_out;
+    NAME_each(in, n, out, n_messages);
 }
 
 static int more(NAME_state *h, const uint8_t *in, size_t n)
@@ -180,6 +277,11 @@ static void whole(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
 static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
 {
     NAME_many(in, n, out, n_out, n_messages);
+}
+
+static void of_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    NAME_each(in, n, out, n_out, n_messages);
 }
 
 static int more(NAME_state *h, const uint8_t *in, size_t n)
@@ -246,6 +348,19 @@ static int run_mode(void)
         if (memcmp(other + n_out * m, out + n_out, n_out))
             return 8;
     }
+    static const uint8_t *starts[MANY];
+    static size_t lengths[MANY];
+    for (size_t m = 0; m < MANY; m++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        starts[m] = in + n * m;
+        lengths[m] = (state >> 33) % (n + 1);
+    }
+    of_each(starts, lengths, other, n_out, MANY);
+    for (size_t m = 0; m < MANY; m++) {
+        whole(starts[m], lengths[m], out + n_out, n_out);
+        if (memcmp(other + n_out * m, out + n_out, n_out))
+            return 9;
+    }
     return fwrite(out, 1, n_out, stdout) != n_out;
 }
 
@@ -257,6 +372,8 @@ static int secret_mode(void)
     if (!in || !out)
         return 1;
     several(in, TEXT, out, 32, MANY);
+    const uint8_t *starts[2] = {in, in + 7};
+    of_each(starts, (const size_t[]){TEXT, 12}, out, 32, 2);
     static NAME_state h;
     NAME_init(&h);
     more(&h, in, 5);

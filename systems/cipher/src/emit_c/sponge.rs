@@ -9,6 +9,7 @@
 use std::fmt::Write;
 
 use crate::layout::Layout;
+use crate::pipeline::Slicing;
 
 use super::Mode;
 use super::arch::Shape;
@@ -88,6 +89,14 @@ impl Mode {
             .replace("NAME", &self.name)
     }
 
+    fn crypt_blocks(&self, shape: Shape, short: &str) -> String {
+        if shape.blocks() == 1 && shape.slicing == Slicing::Vertical {
+            CRYPT_BLOCKS_OF_ONE.replace("NODE", short)
+        } else {
+            CRYPT_BLOCKS.to_string()
+        }
+    }
+
     /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and, for AEAD, with 8.
     pub fn functions(&self, shape: Shape, long: &str, short: &str) -> String {
         let mut out = format!(
@@ -111,11 +120,54 @@ enum {{ WORD = {} }};
             Sponge::Hash => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{HASH}"),
             Sponge::Xof => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{XOF}"),
         };
-        let initial: Vec<String> = self.sponge.initial().to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+        let initial = format!("{:#018x}", self.sponge.initial());
         let up = self.name.to_uppercase();
-        out + &text.replace("INITIAL", &initial.join(", ")).replace("UP_", &format!("{up}_")).replace("NAME", &self.name)
+        out + &text
+            .replace("INITIAL", &initial)
+            .replace("CRYPT_BLOCKS", &self.crypt_blocks(shape, short))
+            .replace("UP_", &format!("{up}_"))
+            .replace("NAME", &self.name)
     }
 }
+
+/// Whole blocks of text, as of messages that lie so far apart; what is left.
+const CRYPT_BLOCKS: &str = "
+/* Whole blocks of text; returns how many bytes are left. */
+static inline size_t crypt_blocks(sponge *x, const uint8_t *in, uint8_t *out, size_t stride, size_t left, size_t now, int decrypts)
+{
+    for (; left >= 16; in += 16, out += 16, left -= 16) {
+        crypt_word(x, x->s, in, out, stride, now, decrypts);
+        crypt_word(x, x->s + WORD, in + 8, out + 8, stride, now, decrypts);
+        permute8(x);
+    }
+    return left;
+}
+";
+
+/// The same where a register is one word of one message: the state stays in registers from block to block.
+const CRYPT_BLOCKS_OF_ONE: &str = "
+/* Whole blocks of text, with the state in registers from block to block; returns how many bytes are left. */
+static __attribute__((noinline, flatten)) size_t crypt_blocks(
+    sponge *x, const uint8_t *in, uint8_t *out, size_t stride, size_t left, size_t now, int decrypts)
+{
+    reg s[5], t[5];
+    (void)stride, (void)now;
+    memcpy(s, x->s, sizeof s);
+    for (; left >= 16; in += 16, out += 16, left -= 16) {
+        uint64_t read[2];
+        memcpy(read, in, 16);
+        for (int w = 0; w < 2; w++) {
+            uint64_t sum = s[w] ^ read[w];
+            s[w] = decrypts ? read[w] : sum;
+            memcpy(out + 8 * w, &sum, 8);
+        }
+        NODE(s, t);
+        memcpy(s, t, sizeof s);
+    }
+    memcpy(x->s, s, sizeof s);
+    return left;
+}
+";
 
 /// A word of each message, least significant byte first.
 fn word() -> Field {
@@ -123,11 +175,18 @@ fn word() -> Field {
     Field { name: "word".into(), layout, n_words: 1, word_bits: 64 }
 }
 
-/// `load_word`, `store_word` and `spread_word`.
+/// `load_word`, `store_word` and `set_word`.
 pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
-    let moves = bytes::blocks(&word(), &[word()], shape, false, helpers);
+    let mut moves = bytes::blocks(&word(), &[word()], shape, false, helpers);
     assert_eq!((moves.loads.len(), moves.stores.len()), (1, 1), "words have a network in every shape");
-    moves.text + &bytes::spread(&word(), shape)
+    let set = match shape.slicing {
+        Slicing::Vertical => "    *r = SPLAT(x);\n".to_string(),
+        Slicing::Bit | Slicing::Horizontal => {
+            moves.text.push_str(&bytes::spread(&word(), shape));
+            "    spread_word(r, (const uint8_t *)&x);\n".to_string()
+        }
+    };
+    moves.text + &format!("\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n")
 }
 
 /// What all modes are made of.
@@ -223,6 +282,7 @@ static inline void crypt_word(sponge *x, reg *s, const uint8_t *in, uint8_t *out
     give(x, sum, out, 8, stride, now);
 }
 
+CRYPT_BLOCKS
 /* The last bytes of text, less than a word, and the padding. */
 static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t size, size_t stride, size_t now, int decrypts)
 {
@@ -250,7 +310,7 @@ static void begin(sponge *x, reg *key, const uint8_t *keys, const uint8_t *nonce
         take(x, key + k * WORD, keys + 8 * k, 16, now);
         take(x, x->s + (3 + k) * WORD, nonces + 8 * k, 16, now);
     }
-    spread_word(x->s, (const uint8_t[]){INITIAL});
+    set_word(x->s, UINT64_C(INITIAL));
     add_key(x->s + WORD, key);
     permute12(x);
     add_key(x->s + 3 * WORD, key);
@@ -289,14 +349,12 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
         add(x.s, x.t, (1 + (int)left / 8) * WORD);
         permute8(&x);
     }
-    spread_word(x.t, (const uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0x80});
+    set_word(x.t, UINT64_C(1) << 63);
     add(x.s + 4 * WORD, x.t, WORD);
     size_t left = n;
-    for (; left >= 16; in += 16, out += 16, left -= 16) {
-        crypt_word(&x, x.s, in, out, n, now, decrypts);
-        crypt_word(&x, x.s + WORD, in + 8, out + 8, n, now, decrypts);
-        permute8(&x);
-    }
+    left = crypt_blocks(&x, in, out, n, left, now, decrypts);
+    in += n - left;
+    out += n - left;
     if (left >= 8)
         crypt_word(&x, x.s, in, out, n, now, decrypts);
     crypt_last(&x, x.s + left / 8 * WORD, in + left / 8 * 8, out + left / 8 * 8, left % 8, n, now, decrypts);
@@ -450,7 +508,7 @@ const ABSORB: &str = "
 static void start(sponge *x)
 {
     memset(x, 0, sizeof *x);
-    spread_word(x->s, (const uint8_t[]){INITIAL});
+    set_word(x->s, UINT64_C(INITIAL));
     permute12(x);
 }
 

@@ -272,7 +272,7 @@ static void NAME_begin_text(NAME_state *a)
         add(x->s, x->t, (1 + (int)n / 8) * WORD);
         permute8(x);
     }
-    spread_word(x->t, (const uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0x80});
+    set_word(x->t, UINT64_C(1) << 63);
     add(x->s + 4 * WORD, x->t, WORD);
     a->n_rest = 0;
     a->stage = NAME_TEXT;
@@ -290,12 +290,10 @@ int NAME_update(NAME_state *a, const uint8_t *in, uint8_t *out, size_t n)
         NAME_begin_text(a);
     while (n > 0) {
         if (a->n_rest == 0 && n >= 16) {
-            crypt_word(x, x->s, in, out, 0, 1, 0);
-            crypt_word(x, x->s + WORD, in + 8, out + 8, 0, 1, 0);
-            permute8(x);
-            in += 16;
-            out += 16;
-            n -= 16;
+            size_t left = crypt_blocks(x, in, out, 0, n, 1, 0);
+            in += n - left;
+            out += n - left;
+            n = left;
             continue;
         }
         /* In a block that is not full rest has what was encrypted, and behind it key stream. */

@@ -1,6 +1,5 @@
 //! What the byte interface costs: cycles a byte through `NAME_blocks` over those of the primitive alone.
 
-use measure::pairs::Paired;
 use measure::tool::ToolError;
 use serde::Serialize;
 
@@ -9,7 +8,7 @@ use crate::gain::Care;
 use crate::native::{self, Cc};
 use crate::pipeline::{Slicing, Unroll};
 use crate::recipe::Recipe;
-use crate::speed::{N_LAUNCHES, calls_for, configs};
+use crate::speed::{calls_for, configs, launches_in_turn};
 use crate::unit::Subject;
 
 /// One primitive on one target, in the slicing and compiled in the way that were fastest when `speed` was published.
@@ -85,19 +84,9 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let batch = n_in * shape(&made.compiled, cell.arch).blocks() as usize;
     let n_batches = ((16_384 + batch / 2) / batch).max(1);
     let calls = calls_for(&program)?.div_ceil(n_batches as u32).max(1);
-    let (mut alone, mut blocks) = (Vec::new(), Vec::new());
-    for _ in 0..care.n_pairs {
-        // Nothing waits for a quiet machine: both are the least of many rounds that take turns inside one process.
-        let mut least = (f64::MAX, f64::MAX);
-        for _ in 0..N_LAUNCHES {
-            let (a, b) = native::bench_in_turn(&program, 64, calls, n_batches)?;
-            least = (least.0.min(a), least.1.min(b));
-        }
-        let bytes = made.bytes_per_call(cell.arch) as f64;
-        alone.push(least.0 / bytes);
-        blocks.push(least.1 / bytes);
-    }
-    let summary = Paired { a: blocks, b: alone }.summary();
+    let bytes = made.bytes_per_call(cell.arch) as f64;
+    let launch = || native::bench_in_turn(&program, 64, calls, n_batches).map(|(alone, blocks)| (blocks, alone));
+    let summary = launches_in_turn(care, bytes, launch)?;
     Ok(Cost {
         cycles_per_byte_alone: summary.b_median,
         cycles_per_byte_blocks: summary.a_median,

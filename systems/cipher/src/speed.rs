@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use measure::pairs::{Paired, Summary};
 use measure::quiet;
 use measure::stats::{self, Interval};
 use measure::tool::ToolError;
@@ -129,6 +130,22 @@ pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolErro
     }
     let Interval { value, low, high, .. } = stats::median_interval(&samples, 0.95);
     Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations }))
+}
+
+/// Two numbers that each launch of a program measures in turn inside one process: of every sample the least of some launches,
+/// divided by `bytes`. Nothing waits for a quiet machine.
+pub fn launches_in_turn(care: Care, bytes: f64, mut launch: impl FnMut() -> Result<(f64, f64), ToolError>) -> Result<Summary, ToolError> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..care.n_pairs {
+        let mut least = (f64::MAX, f64::MAX);
+        for _ in 0..N_LAUNCHES {
+            let now = launch()?;
+            least = (least.0.min(now.0), least.1.min(now.1));
+        }
+        a.push(least.0 / bytes);
+        b.push(least.1 / bytes);
+    }
+    Ok(Paired { a, b }.summary())
 }
 
 /// Calls that take some hundred thousand cycles together.

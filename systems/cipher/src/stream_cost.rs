@@ -1,7 +1,6 @@
 //! Streams beside those of OpenSSL and libgcrypt: cycles a byte of one message with a counter of its own, the two in turn in
 //! one process.
 
-use measure::pairs::Paired;
 use measure::tool::ToolError;
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use crate::gain::Care;
 use crate::native::{self, Cc, PeerCipher};
 use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
-use crate::speed::N_LAUNCHES;
+use crate::speed::launches_in_turn;
 use crate::unit::Subject;
 
 /// The other libraries.
@@ -122,18 +121,13 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let program = recipe.build(&made)?;
     let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");
     let calls = (200_000 / cell.bytes).clamp(1, 400) as u32;
-    let (mut ours, mut theirs, mut peer_version) = (Vec::new(), Vec::new(), String::new());
-    for _ in 0..care.n_pairs {
-        let mut least = (f64::MAX, f64::MAX);
-        for _ in 0..N_LAUNCHES {
-            let (a, b, version) = native::against(&program, other, 40, calls, cell.bytes)?;
-            least = (least.0.min(a), least.1.min(b));
-            peer_version = version;
-        }
-        ours.push(least.0 / cell.bytes as f64);
-        theirs.push(least.1 / cell.bytes as f64);
-    }
-    let summary = Paired { a: ours, b: theirs }.summary();
+    let mut peer_version = String::new();
+    let launch = || {
+        let (ours, theirs, version) = native::against(&program, other, 40, calls, cell.bytes)?;
+        peer_version = version;
+        Ok((ours, theirs))
+    };
+    let summary = launches_in_turn(care, cell.bytes as f64, launch)?;
     Ok(Cost {
         cycles_per_byte: summary.a_median,
         cycles_per_byte_peer: summary.b_median,

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
+use audit::audit::audit;
 use audit::decode::Isa;
 use audit::decode::code::Flow;
+use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Build};
+use audit::timing::Options;
+use audit::timing::licence::Effort;
 
 /// Compiles with a compiler of the user's own, or with the usual one for the Cortex-M4.
 fn compiled(name: &str, text: &str, cc: Option<&str>) -> Program {
@@ -102,6 +106,18 @@ fn halves_of_an_address_are_not_known_before_the_linker() {
 }
 
 #[test]
+fn a_call_into_the_function_itself_is_a_long_jump() {
+    let long = |end: &str| {
+        let program =
+            compiled("far.s", &format!("{HEAD}{}", defined("f", "thumb", &format!("push {{r4, lr}}\nbl 1f\nmovs r0, #1\n1: {end}"))), None);
+        function(&program, "f").instructions[1].flow
+    };
+    assert!(matches!(long("pop {r4, pc}"), Flow::Branch { is_conditional: false, .. }));
+    // What returns through the link may be called by the function itself.
+    assert!(matches!(long("bx lr"), Flow::Call { .. }));
+}
+
+#[test]
 fn objects_of_three_compilers_are_read() {
     let source = "int table(int n, int *p) {\n switch (n) { case 0: return p[1]; case 1: return p[3] * 7; case 2: return p[5] & 9;\n\
                   case 3: return p[7] + n; case 4: return p[1] ^ 77; case 5: return p[4] / 3; }\n return n; }\n\
@@ -114,4 +130,57 @@ fn objects_of_three_compilers_are_read() {
         assert!(calls.frames.iter().flatten().any(|it| it.line == 6), "{cc:?}: lines are those of the source");
         function(&program, "table");
     }
+}
+
+/// What is needless in a function of assembly: kind and reason.
+fn needless(body: &str) -> Vec<(Kind, String)> {
+    let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+    let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+    let options = Options { cold: Vec::new(), effort: Effort::Bounds };
+    let audit = audit(&program, symbol, "cortex-a9", None, &options).unwrap_or_else(|error| panic!("{error}"));
+    audit.findings.into_iter().map(|it| (it.kind, it.why)).collect()
+}
+
+#[test]
+fn constants_that_one_instruction_makes_or_none() {
+    let loaded = |value: &str| {
+        let found = needless(&format!("ldr r0, 1f\nadd.w r0, r0, r1, lsl #2\nbx lr\n.align 2\n1: .word {value}"));
+        found.iter().filter(|it| it.0 == Kind::SplitImmediate).map(|it| it.1.clone()).collect::<Vec<_>>()
+    };
+    for value in ["0xffff", "0x1fe0", "0xff00ff00", "0x00ab00ab", "0x10001", "0x5b5b5b5b", "0xffffff00"] {
+        assert_eq!(loaded(value), [format!("{value} is loaded, and one instruction would make it").replace("0x00", "0x")]);
+    }
+    for value in ["0x12345678", "0x1ff00000", "0xab00cd00"] {
+        assert!(loaded(value).is_empty(), "{value}");
+    }
+    // ARMv6-M has bytes only, and nothing else here is newer.
+    assert!(needless("ldr r0, 1f\nbx lr\n.align 2\n1: .word 0xffff").is_empty());
+}
+
+#[test]
+fn constants_in_two_steps() {
+    let found = needless("movw r0, #0x5678\nmovt r0, #0x9abc\nbx lr");
+    assert_eq!(found[0].1, "0x9abc5678 takes two instructions: an immediate of Thumb is eight bits, in one place or repeated");
+    let found = needless("bic r0, r0, #0xff0\nbic r0, r0, #15\nbx lr");
+    assert_eq!(found[0].1, "clearing the bits of 0xfff takes two instructions: `bfc` clears neighbours in one");
+    // ARMv6-M; a byte it makes at once, so the first part is wanted by itself.
+    let found = needless("movs r0, #200\nadds r0, #100\nbx lr");
+    assert_eq!(found[0].1, "0x12c takes two instructions: an immediate of ARMv6-M is eight bits");
+    assert!(needless("movs r0, #100\nstrh r0, [r1]\nadds r0, #100\nbx lr").is_empty());
+    // What a linker writes may be any address.
+    assert!(needless("movw r0, #:lower16:elsewhere\nmovt r0, #:upper16:elsewhere\nbx lr").is_empty());
+}
+
+#[test]
+fn what_else_is_needless_in_thumb() {
+    let kinds = |body: &str| needless(body).into_iter().map(|it| it.0).collect::<Vec<_>>();
+    assert_eq!(kinds("ldrb r0, [r0]\nuxtb r0, r0\nbx lr"), [Kind::RedundantExtension]);
+    assert_eq!(kinds("movs r3, #1\nldr r3, [r0]\nmov r0, r3\nbx lr"), [Kind::DeadValue]);
+    // In a block the value may be the one from before.
+    assert!(kinds("movs r3, #1\ncmp r0, #0\nit eq\nmoveq r3, #2\nmov r0, r3\nbx lr").is_empty());
+    assert_eq!(kinds("add.w r0, r0, r1\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr"), [Kind::FlagIdiom]);
+    // ARMv6-M has no `movs` from a high register.
+    assert!(kinds("mov r0, r8\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr").is_empty());
+    let spilled = "push {r4, lr}\nsub sp, #8\nstr r0, [sp, #4]\nbl g\nldr r0, [sp, #4]\nadd sp, #8\npop {r4, pc}";
+    assert_eq!(kinds(spilled), [Kind::Spill, Kind::Reload]);
 }

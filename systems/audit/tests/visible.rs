@@ -65,6 +65,9 @@ fn an_exception_returns_to_code_that_sees_every_register() {
     assert_only_for_others(Isa::A32, &["0120a0e3", "04f05ee2"], &["1eff2fe1"], &[0]);
     assert_only_for_others(Isa::A32, &["0730a0e3", "000abdf8"], &["1eff2fe1"], &[0]);
     assert_nothing(Isa::A32, &["0120a0e3", "0b80dde8"]);
+    // movs r2, #1; subs pc, lr, #4, and movs r2, #1; rfeia sp!
+    assert_only_for_others(Isa::T32, &["0122", "def3048f"], &["7047"], &[0]);
+    assert_only_for_others(Isa::T32, &["0122", "bde900c0"], &["7047"], &[0]);
     // ld [%g1 + 8], %g2; ld [%g1 + 12], %o4; jmp %l1; rett %l2
     assert_nothing(Isa::Sparc, &["c4006008", "d800600c", "81c44000", "81cc8000"]);
     // movq 16(%rdi), %r10; movq 24(%rdi), %rdx; iretq, and sysretq
@@ -80,6 +83,8 @@ fn a_call_into_the_system_reads_what_its_own_standard_says() {
     assert_nothing(Isa::A64, &["080880d2", "010000d4", "c0035fd6"]);
     // mov r7, #4; svc #0; bx lr
     assert_nothing(Isa::A32, &["0470a0e3", "000000ef", "1eff2fe1"]);
+    // movs r7, #4; svc #0; bx lr
+    assert_nothing(Isa::T32, &["0427", "00df", "7047"]);
     // mov 4, %g1; ta 16; retl; nop
     assert_nothing(Isa::Sparc, &["82102004", "91d02010", "81c3e008", "01000000"]);
     // movl $60, %eax; movl $1, %r10d; syscall; retq, and int $0x80
@@ -104,10 +109,22 @@ fn a_jump_through_a_register_may_go_to_code_that_reads_all() {
     assert_only_for_others(Isa::A64, &["220080d2", "20025fd6"], &["c0035fd6"], &[0]);
     // mov r2, #1; bx r3
     assert_only_for_others(Isa::A32, &["0120a0e3", "13ff2fe1"], &["1eff2fe1"], &[0]);
+    // movs r2, #1; bx r3
+    assert_only_for_others(Isa::T32, &["0122", "1847"], &["7047"], &[0]);
+}
+
+#[test]
+fn the_other_state_of_security_sees_what_is_in_any_register() {
+    // movs r2, #1; bxns lr, and mov r7, r4; blxns r4; bx lr: what hides secrets
+    assert_only_for_others(Isa::T32, &["0122", "7447"], &["7047"], &[0]);
+    assert_nothing(Isa::T32, &["2746", "a447", "7047"]);
 }
 
 #[test]
 fn another_mode_has_another_stack_pointer() {
+    // mov sp, r0; msr psp, r1; mov sp, r2; bx lr, and msr control, r1 between
+    assert_nothing(Isa::T32, &["8546", "81f30988", "9546", "7047"]);
+    assert_nothing(Isa::T32, &["8546", "81f31488", "9546", "7047"]);
     // mov sp, r0; cps #31; mov sp, r1; bx lr, and msr CPSR_c, r2 between
     assert_nothing(Isa::A32, &["00d0a0e1", "1f0002f1", "01d0a0e1", "1eff2fe1"]);
     assert_nothing(Isa::A32, &["00d0a0e1", "02f021e1", "01d0a0e1", "1eff2fe1"]);

@@ -418,7 +418,9 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
     let out_of_function = |idx: usize| matches!(leaving.flow, Flow::Branch { .. }) && function.target(idx).is_none();
     let place = if std::ptr::eq(leaving, instruction) { idx } else { idx - 1 };
     let last = idx + 1 == function.instructions.len();
-    if matches!(leaving.flow, Flow::Return) && function.isa != Isa::Sparc {
+    // Arm's run-time helpers return remainders in r2 and r3, and comparisons in the flags.
+    let is_helper = function.name.starts_with("__aeabi_");
+    if matches!(leaving.flow, Flow::Return) && function.isa != Isa::Sparc && !is_helper {
         let kept = [conventions.results, conventions.saved, &[conventions.stack_pointer]].concat();
         let kept = kept.iter().chain(conventions.reserved.iter().map(|(reg, _)| reg)).chain(&conventions.link);
         kept.for_each(|reg| demanded[usize::from(reg.0)] = low(conventions.bits));
@@ -427,7 +429,7 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
         || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return | Flow::Resume | Flow::LastCall)
     {
         demanded.fill(low(conventions.bits));
-        if matches!(leaving.flow, Flow::Return) {
+        if matches!(leaving.flow, Flow::Return) && !is_helper {
             conventions.flags.iter().for_each(|flag| demanded[usize::from(flag.0)] = 0);
         }
     }

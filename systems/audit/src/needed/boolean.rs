@@ -109,7 +109,7 @@ fn sets_truth(subject: &Subject<'_>, place: usize) -> bool {
         Some(_) => false,
         None => {
             let only_flags = !instruction.reads.is_empty() && instruction.reads.iter().all(|it| subject.is_flag(it.reg));
-            only_flags && instruction.class == Class::Alu && subject.function.isa != Isa::A32
+            only_flags && instruction.class == Class::Alu && !matches!(subject.function.isa, Isa::A32 | Isa::T32)
         }
     }
 }

@@ -16,7 +16,10 @@ use crate::finding::{Finding, Kind};
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     // RISC-V has no flags; x86-64's arithmetic always sets them, and two-operand forms decide what is there to gain.
-    if !matches!(subject.function.isa, Isa::A32 | Isa::A64 | Isa::Sparc) {
+    if !matches!(subject.function.isa, Isa::A32 | Isa::T32 | Isa::A64 | Isa::Sparc) {
+        return;
+    }
+    if subject.function.isa == Isa::T32 && !subject.has_wide_words() {
         return;
     }
     for idx in 0..subject.function.instructions.len() {
@@ -55,9 +58,9 @@ fn compared_with_zero(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     }
     let only_test = operation.op == Op::And && is_only_reader(subject, writer, idx, reg);
     let form = match (only_test, subject.function.isa) {
-        (true, Isa::A32 | Isa::A64) => "`tst` in its place does both",
+        (true, Isa::A32 | Isa::T32 | Isa::A64) => "`tst` in its place does both",
         (true, _) => "`btst` in its place does both",
-        (false, Isa::A32 | Isa::A64) => "its form with `s` sets the same flags",
+        (false, Isa::A32 | Isa::T32 | Isa::A64) => "its form with `s` sets the same flags",
         (false, _) => "its form with `cc` sets the same flags",
     };
     Some(subject.finding(idx, Kind::FlagIdiom, format!("{} computes what is compared with zero: {form}", subject.named(writer))))
@@ -69,7 +72,7 @@ fn has_flags_form(isa: Isa, op: Op) -> bool {
         Op::And | Op::AndNot | Op::Add | Op::Sub => true,
         Op::Or | Op::Xor => isa != Isa::A64,
         Op::OrNot => isa == Isa::Sparc,
-        Op::Move | Op::Not | Op::ReverseSub | Op::Shift(_) => isa == Isa::A32,
+        Op::Move | Op::Not | Op::ReverseSub | Op::Shift(_) => matches!(isa, Isa::A32 | Isa::T32),
         Op::ZeroExtend { .. } | Op::SignExtend { .. } | Op::Field { .. } | Op::Load { .. } => false,
         Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual | Op::SetLess { .. } => false,
     }

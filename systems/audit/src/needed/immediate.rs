@@ -13,23 +13,21 @@
 
 use super::{Subject, is_load};
 use crate::decode::Isa;
-use crate::decode::code::{Op, Value};
+use crate::decode::code::{Class, Op, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
-        if let Some(finding) =
-            built(subject, idx).or_else(|| twice(subject, idx)).or_else(|| far(subject, idx)).or_else(|| pool(subject, idx))
-        {
-            findings.push(finding);
-        }
+        let first = built(subject, idx).or_else(|| halves(subject, idx)).or_else(|| twice(subject, idx));
+        findings.extend(first.or_else(|| far(subject, idx)).or_else(|| pool(subject, idx)));
     }
 }
 
-fn limit(isa: Isa) -> &'static str {
-    match isa {
+fn limit(subject: &Subject<'_>) -> &'static str {
+    match subject.function.isa {
         Isa::A32 => "an immediate of A32 is eight bits, rotated by an even number",
+        Isa::T32 if !subject.has_wide_words() => "an immediate of ARMv6-M is eight bits",
         Isa::T32 => "an immediate of Thumb is eight bits, in one place or repeated",
         Isa::A64 => "an immediate of A64 is twelve bits, sixteen shifted, or a repeated pattern",
         Isa::Sparc => "an immediate of SPARC is thirteen bits with a sign",
@@ -61,8 +59,31 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let value = value & crate::facts::bits::low(second.width);
-    let mut finding =
-        subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject.function.isa)));
+    // The first part may be wanted by itself.
+    if subject.function.isa == Isa::T32 && fits_thumb(subject, value as u32) {
+        return None;
+    }
+    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
+    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    Some(finding)
+}
+
+/// A constant of Thumb in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
+fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    let (instruction, isa) = (subject.at(idx), subject.function.isa);
+    let is_upper = isa == Isa::T32 && instruction.class == Class::Constant && instruction.operation.is_none();
+    let [write] = instruction.writes[..] else { return None };
+    let writer = subject.writer(idx, write.reg).filter(|&it| is_upper && it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation.filter(|it| it.result == Some(write.reg))?;
+    let (Op::Move, Value::Const(low)) = (first.op, first.a) else { return None };
+    if instruction.is_guarded || subject.at(writer).is_guarded || write.bits != 0xffff_0000 {
+        return None;
+    }
+    // The immediate of `movt` as the manual spreads it over its word (A7.7.79 of DDI 0403).
+    let word = instruction.word as u32;
+    let high = (word >> 16 & 15) << 12 | (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff;
+    let value = u64::from(high) << 16 | low & 0xffff;
+    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
     Some(finding)
 }
@@ -92,10 +113,20 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let value = value & crate::facts::bits::low(second.width);
-    let why = format!("{name} {value:#x} takes two instructions: {}", limit(subject.function.isa));
-    let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
-    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    if subject.function.isa == Isa::T32 && matches!(second.op, Op::Add | Op::Sub) && fits_thumb(subject, value as u32) {
+        return None;
+    }
+    let is_field = subject.function.isa == Isa::T32 && second.op == Op::AndNot && is_run(value);
+    let limit = if is_field { "`bfc` clears neighbours in one" } else { limit(subject) };
+    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{name} {value:#x} takes two instructions: {limit}"));
+    let edit = if is_field { "clear a bit field" } else { "choose a constant, a mask or a bit field that one immediate encodes" };
+    finding.edit = Some(Edit::unverified(edit));
     Some(finding)
+}
+
+/// Ones beside each other, and nothing else.
+fn is_run(value: u64) -> bool {
+    value != 0 && (value >> value.trailing_zeros()) & ((value >> value.trailing_zeros()) + 1) == 0
 }
 
 /// An address put together because the offset is too large.
@@ -128,14 +159,17 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 /// it would take no fewer cycles than the load.
 fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let value = constant(subject, idx)?;
-    let (why, edit) = if is_immediate(value) || is_immediate(!value) {
+    let isa = subject.function.isa;
+    let is_one = is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
+    let (why, edit) = if is_one {
         (format!("{value:#x} is loaded, and one instruction would make it"), "write the constant as an immediate operand")
     } else {
         let near = |place: &usize| {
             let held = constant(subject, *place)?;
             let by = value.wrapping_sub(held);
             let [write] = subject.at(*place).writes[..] else { return None };
-            let is_near = is_immediate(by) || is_immediate(by.wrapping_neg());
+            let is_addend = |it: u32| is_immediate(isa, it) || isa == Isa::T32 && it < 4096;
+            let is_near = is_addend(by) || is_addend(by.wrapping_neg());
             let is_held = subject.is_straight(*place, idx) && subject.is_kept(write.reg, *place, idx);
             (is_near && is_held).then_some((write.reg, by as i32))
         };
@@ -156,12 +190,28 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 /// The word beside the code that an instruction loads, if it is known and nothing else is done.
 fn constant(subject: &Subject<'_>, idx: usize) -> Option<u32> {
     let instruction = subject.at(idx);
-    let is_plain = is_load(instruction) && !instruction.is_guarded && subject.function.isa == Isa::A32;
+    let is_known = match subject.function.isa {
+        Isa::A32 => true,
+        Isa::T32 => subject.has_wide_words(),
+        _ => false,
+    };
+    let is_plain = is_load(instruction) && !instruction.is_guarded && is_known;
     subject.function.constants.get(&instruction.address).copied().filter(|_| is_plain)
 }
 
-/// Eight bits, rotated by an even number.
-fn is_immediate(value: u32) -> bool {
+/// One instruction of Thumb makes the value.
+fn fits_thumb(subject: &Subject<'_>, value: u32) -> bool {
+    let is_wide = is_immediate(Isa::T32, value) || is_immediate(Isa::T32, !value) || value <= 0xffff;
+    value < 256 || subject.has_wide_words() && is_wide
+}
+
+/// A32: eight bits, rotated by an even number. Thumb: eight bits with a one above in any place, or a byte repeated.
+fn is_immediate(isa: Isa, value: u32) -> bool {
+    if isa == Isa::T32 {
+        let byte = value & 0xff;
+        let repeated = [byte * 0x0001_0001, byte * 0x0101_0101, (value >> 8 & 0xff) * 0x0100_0100];
+        return value.checked_shr(value.trailing_zeros()).unwrap_or(0) < 256 || repeated.contains(&value);
+    }
     (0..32).step_by(2).any(|by| value.rotate_left(by) < 256)
 }
 

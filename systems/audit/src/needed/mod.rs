@@ -75,6 +75,13 @@ impl<'a> Subject<'a> {
         self.function.isa.conventions().flags.contains(&reg)
     }
 
+    /// Of Thumb: the function has a word that ARMv6-M lacks. Calls, barriers and special registers are all that it has in 32
+    /// bits, its immediates are bytes, and what it computes sets flags anyway.
+    fn has_wide_words(&self) -> bool {
+        let is_newer = |it: &Instruction| it.length == 4 && !matches!(it.class, Class::Call | Class::System);
+        self.function.instructions.iter().any(is_newer)
+    }
+
     /// An instruction as text with its line, for sentences.
     fn named(&self, idx: usize) -> String {
         match self.line(idx) {

@@ -249,6 +249,7 @@ impl Program {
                 }
             }
         }
+        far_jumps(symbol, &mut instructions);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
@@ -325,6 +326,25 @@ impl Code {
     fn next_mark(&self, address: u64) -> Option<u64> {
         let after = self.marks.partition_point(|(at, _)| *at <= address);
         self.marks.get(after).map(|(at, _)| *at)
+    }
+}
+
+/// ARMv6-M has no long branch but `bl`: compilers jump with it inside a function, whose own way back is on the stack then. Code
+/// that returns through the link may as well call a part of itself.
+fn far_jumps(symbol: &Symbol, instructions: &mut [Instruction]) {
+    let link = symbol.isa.conventions().link;
+    let through_link = |it: &Instruction| it.flow == Flow::Return && it.reads.iter().any(|read| Some(read.reg) == link);
+    if symbol.isa != Isa::T32 || instructions.iter().any(through_link) {
+        return;
+    }
+    let inside = symbol.address + 1..symbol.address + symbol.size;
+    for instruction in instructions {
+        match instruction.flow {
+            Flow::Call { target: Some(target) } if inside.contains(&target) => {
+                instruction.flow = Flow::Branch { target, is_conditional: instruction.is_guarded };
+            }
+            _ => {}
+        }
     }
 }
 

@@ -189,6 +189,12 @@ fn high_registers(word: &mut Word) -> Result<(), &'static str> {
             };
             word.become_a32(rm);
             control::jump_to(word, is_call, mnemonic)?;
+            // To code that must not, but can, see what is in any register.
+            if is_other_state && is_call {
+                word.call_system();
+            } else if is_other_state {
+                word.set_flow(Flow::Resume);
+            }
         }
     }
     Ok(())

@@ -157,6 +157,8 @@ fn c_for_every_core_of_thumb() {
         let answer: Value = serde_json::from_str(&said).expect("the answer is JSON");
         assert!(answer["total_cycles"].as_u64() > Some(5), "{cpu}: {answer}");
     }
+    let arm = ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", "cortex-a7", "--cflags", "-O2 -marm"]);
+    assert!(arm.contains("cortex-a7") && !arm.contains("cbz"), "{arm}");
     // Out of order: what is needed is said, and no cycles.
     let answer: Value = serde_json::from_str(&ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", "cortex-a9", "--json"]))
         .expect("the answer is JSON");

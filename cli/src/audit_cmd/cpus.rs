@@ -15,8 +15,9 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
         let sets = core.sets.join(" ");
         table.push(vec![Cell::words(&core.name), Cell::words(&core.title), Cell::words(sets), Cell::number(core.issue_width)]);
     }
-    for (name, title, isa) in REORDERING {
-        table.push(vec![Cell::words(name), Cell::words(title), Cell::words(isa.name()), Cell::number("")]);
+    for (name, title, sets) in REORDERING {
+        let sets: Vec<&str> = sets.iter().map(|it| it.name()).collect();
+        table.push(vec![Cell::words(name), Cell::words(title), Cell::words(sets.join(" ")), Cell::number("")]);
     }
     out.text(&table.terminal(None));
     for core in &cores {

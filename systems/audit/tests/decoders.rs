@@ -289,6 +289,7 @@ fn compiler_output(isa: Isa, compiler: &str, arguments: &[&str]) {
 fn a32_compiler_output() {
     compiler_output(Isa::A32, "clang-19", &["--target=armv6k-none-eabi"]);
     compiler_output(Isa::A32, "arm-linux-gnueabi-gcc", &["-marm", "-march=armv6k"]);
+    compiler_output(Isa::A32, "arm-none-eabi-gcc", &["-marm", "-mcpu=cortex-r5", "-mfloat-abi=hard", "-mfpu=vfpv3-d16"]);
 }
 
 #[test]

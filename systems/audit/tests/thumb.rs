@@ -9,7 +9,7 @@ use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Build};
-use audit::timing::Options;
+use audit::audit::Options;
 use audit::timing::licence::Effort;
 
 /// Compiles with a compiler of the user's own, or with the usual one for the Cortex-M4.
@@ -136,7 +136,7 @@ fn objects_of_three_compilers_are_read() {
 fn needless(body: &str) -> Vec<(Kind, String)> {
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { cold: Vec::new(), effort: Effort::Bounds };
+    let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
     let audit = audit(&program, symbol, "cortex-a9", None, &options).unwrap_or_else(|error| panic!("{error}"));
     audit.findings.into_iter().map(|it| (it.kind, it.why)).collect()
 }

@@ -17,7 +17,7 @@ use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 /// The instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
-    /// Arm's 32-bit instructions, ARMv4 to ARMv6K, little-endian.
+    /// Arm's 32-bit instructions, ARMv4 to ARMv7, with VFPv5 without vectors, little-endian.
     A32,
     /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with VFPv5 without vectors, little-endian.
     T32,

@@ -68,10 +68,11 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     Some(finding)
 }
 
-/// A constant of Thumb in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
+/// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
 fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let (instruction, isa) = (subject.at(idx), subject.function.isa);
-    let is_upper = isa == Isa::T32 && instruction.class == Class::Constant && instruction.operation.is_none();
+    let is_arm = matches!(isa, Isa::A32 | Isa::T32);
+    let is_upper = is_arm && instruction.class == Class::Constant && instruction.operation.is_none();
     let [write] = instruction.writes[..] else { return None };
     let writer = subject.writer(idx, write.reg).filter(|&it| is_upper && it < idx && subject.is_straight(it, idx))?;
     let first = subject.at(writer).operation.filter(|it| it.result == Some(write.reg))?;
@@ -79,9 +80,10 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if instruction.is_guarded || subject.at(writer).is_guarded || write.bits != 0xffff_0000 {
         return None;
     }
-    // The immediate of `movt` as the manual spreads it over its word (A7.7.79 of DDI 0403).
+    // The immediate of `movt` as the manual spreads it over its word (A8.8.106 of DDI 0406C).
     let word = instruction.word as u32;
-    let high = (word >> 16 & 15) << 12 | (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff;
+    let low_part = if isa == Isa::A32 { word & 0xfff } else { (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff };
+    let high = (word >> 16 & 15) << 12 | low_part;
     let value = u64::from(high) << 16 | low & 0xffff;
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
@@ -225,6 +227,14 @@ mod tests {
         // mov r0, #0x1000; orr r0, r0, #4
         let all = found(&[0xe3a0_0a01, 0xe380_0004, RETURN]);
         assert_eq!(all[0].2, "0x1004 takes two instructions: an immediate of A32 is eight bits, rotated by an even number");
+    }
+
+    #[test]
+    fn a_constant_in_two_halves() {
+        // movw r0, #0x5678; movt r0, #0x9abc, and with another one between.
+        let all = found(&[0xe305_0678, 0xe349_0abc, RETURN]);
+        assert!(all[0].2.starts_with("0x9abc5678 takes two instructions"), "{}", all[0].2);
+        assert!(places(&[0xe590_0000, 0xe349_0abc, RETURN], Kind::SplitImmediate).is_empty());
     }
 
     #[test]

@@ -236,7 +236,7 @@ impl Program {
                     at += usize::from(instruction.length).max(1);
                     self.complete(&mut instruction.flow, address);
                     // What the linker writes into it is not known yet.
-                    if isa == Isa::T32 && self.relocated.contains(&address) {
+                    if matches!(isa, Isa::A32 | Isa::T32) && self.relocated.contains(&address) {
                         instruction.operation = None;
                     }
                     instructions.push(instruction);

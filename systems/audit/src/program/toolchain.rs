@@ -79,7 +79,11 @@ pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
     let mut named = words.filter_map(|word| {
         let is_32 = word.contains("riscv32") || word.starts_with("-march=rv32");
         let is_64 = word.contains("riscv64") || word.starts_with("-march=rv64");
-        is_32.then_some(Isa::Riscv32).or(is_64.then_some(Isa::Riscv64))
+        match word {
+            "-marm" => Some(Isa::A32),
+            "-mthumb" => Some(Isa::T32),
+            _ => is_32.then_some(Isa::Riscv32).or(is_64.then_some(Isa::Riscv64)),
+        }
     });
     // A later flag wins, as in the compiler.
     named.rfind(|it| sets.contains(it)).or(sets.first().copied()).unwrap_or_else(|| panic!("a machine has an instruction set"))

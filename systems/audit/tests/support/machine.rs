@@ -281,8 +281,7 @@ impl Machine {
             measure::tool::run(command, b"", limit).and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"))
         };
         let (emulator, cpu) = match self.isa {
-            Isa::A32 => ("qemu-arm", "arm1136"),
-            Isa::T32 => ("qemu-arm", "max"),
+            Isa::A32 | Isa::T32 => ("qemu-arm", "max"),
             Isa::A64 => ("qemu-aarch64", "max"),
             Isa::Riscv32 => ("qemu-riscv32", "rv32"),
             Isa::Riscv64 => ("qemu-riscv64", "rv64"),

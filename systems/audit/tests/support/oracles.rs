@@ -8,7 +8,7 @@ use audit::decode::Isa;
 /// What llvm-mc makes of each instruction; `None` where it refuses. Of Thumb with an `it` before it, the second is meant.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
-        Isa::A32 => ("armv6k", "+v6k,+trustzone,+vfp2"),
+        Isa::A32 => ("armv7a", "+trustzone,+fp-armv8d16,+hwdiv-arm,+mp"),
         Isa::T32 => {
             // Of the two profiles either may know it.
             let of_m = disassembled("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", instructions);

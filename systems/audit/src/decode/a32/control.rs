@@ -34,7 +34,11 @@ pub fn miscellaneous(word: &mut Word) -> Result<(), &'static str> {
         return match word.field(21, 2) {
             0b01 | 0b11 if word.bit(22) || word.field(16, 4) != 0 => status_write(word),
             0b01 => hint(word),
-            _ => Err("from a later architecture: movw and movt came with ARMv6T2"),
+            op => {
+                let (rd, value) = (word.reg(12)?, word.field(16, 4) << 12 | word.field(0, 12));
+                super::data::half(word, rd, value, op == 0b10);
+                Ok(())
+            }
         };
     }
     if word.bit(7) {
@@ -129,17 +133,20 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// ARMv6K's `nop`, `yield`, `wfe`, `wfi`, `sev`.
+/// `nop`, `yield`, `wfe`, `wfi`, `sev`, and those that were nothing when they were new.
 fn hint(word: &mut Word) -> Result<(), &'static str> {
     if word.field(8, 8) != 0xf0 {
         return Err(FIXED);
     }
+    let number = word.field(0, 8);
     let names = ["nop", "yield", "wfe", "wfi", "sev"];
-    let Some(name) = names.get(word.field(0, 8) as usize) else {
-        return Err("from a later architecture: a hint that ARMv6K does not name");
-    };
-    word.set_class(if *name == "nop" { Class::Nop } else { Class::System });
-    word.text(name, "");
+    word.set_class(if number == 0 { Class::Nop } else { Class::System });
+    match (names.get(number as usize), number) {
+        (Some(name), _) => word.text(name, ""),
+        (None, 20) => word.text("csdb", ""),
+        (None, 0xf0..) => word.text("dbg", &format!("#{}", number & 15)),
+        (None, _) => word.text("hint", &format!("#{number}")),
+    }
     Ok(())
 }
 
@@ -316,15 +323,14 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
         0x0 if all >> 16 & 0xf1ff == 0xf101 => endianness(word),
         0x1 if all & 0x0ff0_00e0 == 0x0100_0000 && !word.bit(16) => processor_state(word),
         0x1 if all & 0xffff_fdff == 0xf101_0000 => endianness(word),
-        0x4..=0x7 if all & 0x0d70_f000 == 0x0550_f000 => preload(word),
+        0x4..=0x7 if all & 0x0d30_f000 == 0x0510_f000 || all & 0x0d70_f000 == 0x0450_f000 => preload(word),
+        0x2 | 0x3 => Err("from a later architecture: operations on vectors of NEON"),
+        0x4 if !word.bit(20) => Err("from a later architecture: NEON loads and stores of vectors"),
         0x5 if all == 0xf57f_f01f => {
-            word.set_class(Class::System);
-            word.read(CPSR, Role::Source);
-            word.write(CPSR, Out::Result);
-            word.text("clrex", "");
+            clear_monitor(word);
             Ok(())
         }
-        0x5 if all & 0xffff_ff80 == 0xf57f_f000 => Err("from a later architecture: barriers came with ARMv7"),
+        0x5 if all & 0xffff_ff80 == 0xf57f_f000 => barrier(word),
         0x8 | 0x9 => exception_state(word),
         0xa | 0xb => {
             let target = branch_target(word, u64::from(word.bit(24)) * 2);
@@ -334,6 +340,7 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
             word.text("blx", &format!("{target:#x}"));
             Ok(())
         }
+        0xe if matches!(word.field(8, 4), 10 | 11) => super::later_float::unconditional(word),
         0xc..=0xe => coprocessor_work(word, "2"),
         _ => Err(UNDEFINED),
     }
@@ -378,8 +385,43 @@ fn processor_state(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `pld`: a wish, not an access.
+/// `clrex`.
+pub fn clear_monitor(word: &mut Word) {
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    word.text("clrex", "");
+}
+
+/// `dsb`, `dmb`, `isb`; the fields are those of Thumb, too.
+pub fn barrier(word: &mut Word) -> Result<(), &'static str> {
+    let option = word.field(0, 4);
+    let names = ["", "", "oshst", "osh", "", "", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
+    let name = match names[option as usize] {
+        "" => format!("#{option}"),
+        name => name.to_owned(),
+    };
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    match word.field(4, 4) {
+        4 if option == 0 => word.text("ssbb", ""),
+        4 if option == 4 => word.text("pssbb", ""),
+        4 => word.text("dsb", &name),
+        5 => word.text("dmb", &name),
+        6 => word.text("isb", &if option == 15 { name } else { format!("#{option}") }),
+        _ => return Err(UNDEFINED),
+    }
+    Ok(())
+}
+
+/// `pld`, `pldw`, `pli`: a wish, not an access.
 fn preload(word: &mut Word) -> Result<(), &'static str> {
+    let mnemonic = match (word.bit(24), word.bit(22)) {
+        (false, _) => "pli",
+        (true, true) => "pld",
+        (true, false) => "pldw",
+    };
     word.set_class(Class::Load);
     let sign = if word.bit(23) { "" } else { "-" };
     if let Some(base) = word.reg_or_pc(16) {
@@ -400,11 +442,11 @@ fn preload(word: &mut Word) -> Result<(), &'static str> {
                 ", rrx".to_owned()
             }
         };
-        word.text("pld", &format!("[{base}, {sign}{}{shift}]", name(index.0.into())));
+        word.text(mnemonic, &format!("[{base}, {sign}{}{shift}]", name(index.0.into())));
     } else if word.field(0, 12) == 0 && sign.is_empty() {
-        word.text("pld", &format!("[{base}]"));
+        word.text(mnemonic, &format!("[{base}]"));
     } else {
-        word.text("pld", &format!("[{base}, #{sign}{}]", word.field(0, 12)));
+        word.text(mnemonic, &format!("[{base}, #{sign}{}]", word.field(0, 12)));
     }
     Ok(())
 }

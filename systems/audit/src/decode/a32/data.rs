@@ -84,6 +84,18 @@ pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) 
     text(word, opcode, second, sets_flags && !is_comparison);
 }
 
+/// `movw` and `movt`: sixteen bits, the others become 0 or stay.
+pub fn half(word: &mut Word, rd: Reg, value: u32, is_upper: bool) {
+    word.set_class(Class::Constant);
+    if is_upper {
+        word.write_bits(rd, Out::Result, 0xffff_0000);
+    } else {
+        word.write(rd, Out::Result);
+        word.computes(Op::Move, Some(rd), Value::Const(value.into()), Value::Const(0));
+    }
+    word.text(if is_upper { "movt" } else { "movw" }, &format!("{}, #{value}", name(rd.0.into())));
+}
+
 fn second_operand(word: &Word) -> Result<Second, &'static str> {
     if word.bit(25) {
         let (rotation, byte) = (word.field(8, 4) * 2, word.field(0, 8));

@@ -13,6 +13,14 @@ pub fn media(word: &mut Word) -> Result<(), &'static str> {
         0b10 => dual(word),
         _ => match (word.field(20, 3), word.field(5, 3)) {
             (0, 0) => sum_of_differences(word),
+            (op @ (2 | 3 | 6 | 7), 2 | 6) => {
+                let (rd, rn) = (word.reg(12)?, word.reg(0)?);
+                extract(word, rd, rn, word.field(7, 5), word.field(16, 5) + 1, op < 4)
+            }
+            (4 | 5, 0 | 4) => {
+                let (rd, rn) = (word.reg(12)?, word.reg_or_pc(0));
+                insert(word, rd, rn, word.field(7, 5), word.field(16, 5))
+            }
             // Undefined for ever, and how compilers stop where nothing should come.
             (7, 7) if word.field(28, 4) == 14 => {
                 word.set_class(Class::System);
@@ -63,6 +71,7 @@ fn pack_and_extend(word: &mut Word) -> Result<(), &'static str> {
         (0b011, 0b001) => reverse(word, "rev"),
         (0b011, 0b101) => reverse(word, "rev16"),
         (0b111, 0b101) => reverse(word, "revsh"),
+        (0b111, 0b001) => reverse(word, "rbit"),
         _ => Err(UNDEFINED),
     }
 }
@@ -175,6 +184,39 @@ fn extend(word: &mut Word) -> Result<(), &'static str> {
         let rn = word.reg(16)?;
         word.read(rn, Role::Source);
         word.text(&format!("{letter}xta{suffix}"), &format!("{rd_name}, {}, {rm_name}{rotation}", name(rn.0.into())));
+    }
+    Ok(())
+}
+
+/// `sbfx` and `ubfx`: `n` bits from bit `low` on.
+pub fn extract(word: &mut Word, rd: Reg, rn: Reg, low: u32, n: u32, is_signed: bool) -> Result<(), &'static str> {
+    if low + n > 32 {
+        return Err("unpredictable: the field ends beyond the register");
+    }
+    word.set_class(Class::Extend);
+    word.read_bits(rn, Role::Source, (ALL >> (32 - n)) << low);
+    word.write(rd, Out::Result);
+    word.computes(Op::Field { low: low as u8, bits: n as u8, is_signed }, Some(rd), Value::Reg(rn), Value::Const(0));
+    let operands = format!("{}, {}, #{low}, #{n}", name(rd.0.into()), name(rn.0.into()));
+    word.text(if is_signed { "sbfx" } else { "ubfx" }, &operands);
+    Ok(())
+}
+
+/// `bfi`, and `bfc` without a source: bits `low` to `high` become the lowest of the source, or 0.
+pub fn insert(word: &mut Word, rd: Reg, rn: Option<Reg>, low: u32, high: u32) -> Result<(), &'static str> {
+    if high < low {
+        return Err("unpredictable: the field ends before it begins");
+    }
+    word.set_class(Class::Extend);
+    let bits = (ALL >> (31 - high)) & (ALL << low) & ALL;
+    word.write_bits(rd, Out::Result, bits);
+    let (d, n) = (name(rd.0.into()), high - low + 1);
+    match rn {
+        Some(rn) => {
+            word.read_bits(rn, Role::Source, bits >> low);
+            word.text("bfi", &format!("{d}, {}, #{low}, #{n}", name(rn.0.into())));
+        }
+        None => word.text("bfc", &format!("{d}, #{low}, #{n}")),
     }
     Ok(())
 }

@@ -150,10 +150,7 @@ pub fn extra(word: &mut Word) -> Result<(), &'static str> {
         }
         Offset::Register { reg: word.reg(0)?, shift: Some((Shift::Left, 0)), is_subtracted: !word.bit(23) }
     };
-    // The user forms of half words came with ARMv6T2.
-    if !word.bit(24) && word.bit(21) {
-        return Err("from a later architecture: ARMv6T2");
-    }
+    let is_user = !word.bit(24) && word.bit(21);
     let kind = word.field(5, 2);
     let is_double = !word.bit(20) && kind >= 2;
     let is_load = word.bit(20) || kind == 2;
@@ -171,12 +168,15 @@ pub fn extra(word: &mut Word) -> Result<(), &'static str> {
     if written_back == Some(first) {
         return Err(TWICE);
     }
+    if is_double && is_user {
+        return Err("unpredictable: there is no double access as user mode");
+    }
     if is_double {
         return double(word, address, first, mnemonic);
     }
     transfer(word, address, is_load, kind >= 2);
     let operands = format!("{}, {}", name(first.0.into()), take_text(word));
-    word.text(mnemonic, &operands);
+    word.text(&format!("{mnemonic}{}", if is_user { "t" } else { "" }), &operands);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
-//! A32: Arm's 32-bit instructions as the ARM1136 knows them, ARMv4 to ARMv6K.
+//! A32: Arm's 32-bit instructions, ARMv4 to ARMv7.
 //!
 //! Decoding follows the encoding tables of the Arm Architecture Reference Manual (DDI 0100I for
-//! ARMv6, DDI 0406C for ARMv6K's hints and exclusive accesses). A word that the manual calls
+//! ARMv6, DDI 0406C for what came later). A word that the manual calls
 //! unpredictable is refused like an undefined one: nobody can say what it would read or write.
 //!
 //! The program counter is no register here. Where it is read, it is a constant, the address and
@@ -10,6 +10,7 @@
 pub mod control;
 pub mod data;
 pub mod float;
+pub mod later_float;
 pub mod media;
 pub mod memory;
 pub mod multiply;
@@ -150,7 +151,7 @@ fn conditional(word: &mut Word) -> Result<(), &'static str> {
         0b011 => media::media(word),
         0b100 => memory::multiple(word),
         0b101 => control::branch(word),
-        0b110 | 0b111 if word.field(24, 4) != 15 && matches!(word.field(8, 4), 10 | 11) => float::float(word),
+        0b110 | 0b111 if word.field(24, 4) != 15 && matches!(word.field(8, 4), 10 | 11) => later_float::float(word),
         _ => control::coprocessor(word),
     }
 }

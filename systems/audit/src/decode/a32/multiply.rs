@@ -13,7 +13,7 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
     let sets_flags = word.bit(20);
     let s = if sets_flags { "s" } else { "" };
     let op = word.field(21, 3);
-    if op == 3 || op == 2 && sets_flags {
+    if matches!(op, 2 | 3) && sets_flags {
         return Err(UNDEFINED);
     }
     let (rm, rs) = (word.reg(0)?, word.reg(8)?);
@@ -22,6 +22,12 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
     word.read(rs, Role::Factor);
     let texts = [high, Reg(word.field(12, 4) as u8), rm, rs].map(|it| name(it.0.into()));
     match op {
+        3 => {
+            word.set_class(Class::Mul);
+            word.read(word.reg(12)?, Role::Addend);
+            word.write(high, Out::Result);
+            word.text("mls", &format!("{}, {}, {}, {}", texts[0], texts[2], texts[3], texts[1]));
+        }
         0 | 1 => {
             word.set_class(if sets_flags { Class::MulFlags } else { Class::Mul });
             word.write(high, Out::Result);
@@ -121,6 +127,14 @@ pub fn dual(word: &mut Word) -> Result<(), &'static str> {
     word.read(rs, Role::Factor);
     word.set_class(Class::MulHalf);
     match (op, kind) {
+        (0b001 | 0b011, 0) if !word.bit(5) => {
+            if addend.is_some() {
+                return Err(super::word::FIXED);
+            }
+            word.set_class(Class::Div);
+            word.write(rd, Out::Result);
+            word.text(if op == 0b001 { "sdiv" } else { "udiv" }, &without_addend);
+        }
         (0b000, 0 | 1) => {
             word.write(rd, Out::Result);
             let sign = if kind == 0 { "ad" } else { "sd" };

@@ -14,6 +14,9 @@ pub const UNDEFINED: &str = "undefined";
 /// Why words are refused that name a register twice.
 pub const TWICE: &str = "unpredictable: registers that must differ are the same";
 
+/// Why words of Thumb are refused that may only end a block, or must not be in one.
+pub const INSIDE: &str = "unpredictable: it stands in a block of `it` where it must not";
+
 const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", ""];
 
 /// A word of A32 or Thumb: its fields, and the instruction so far.

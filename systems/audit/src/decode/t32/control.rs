@@ -1,8 +1,9 @@
 //! Branches, hints, barriers and special registers.
 
-use super::super::a32::word::{ALL, FIXED, UNDEFINED, Word, name};
+use super::super::a32::control as a32;
+use super::super::a32::word::{ALL, FIXED, INSIDE, UNDEFINED, Word, name};
 use super::super::a32::{C, CPSR, GE, LR, N, Q, SPSR, V, Z};
-use super::{Block, INSIDE, data, general};
+use super::{Block, data, general};
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 
 const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"];
@@ -192,26 +193,12 @@ fn barrier(word: &mut Word, block: Block) -> Result<(), &'static str> {
     if word.field(16, 4) != 15 || word.field(8, 6) != 0xf {
         return Err(FIXED);
     }
-    let option = word.field(0, 4);
-    let names = ["", "", "oshst", "osh", "", "", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
-    let name = match names[option as usize] {
-        "" => format!("#{option}"),
-        name => name.to_owned(),
-    };
-    word.set_class(Class::System);
-    word.read(CPSR, Role::Source);
-    word.write(CPSR, Out::Result);
-    match word.field(4, 4) {
-        2 if option == 15 => word.text("clrex", ""),
-        4 if option == 0 => word.text("ssbb", ""),
-        4 if option == 4 => word.text("pssbb", ""),
-        4 => word.text("dsb", &name),
-        5 => word.text("dmb", &name),
-        6 => word.text("isb", &if option == 15 { name } else { format!("#{option}") }),
-        _ => return Err(UNDEFINED),
-    }
     if block.is_open() {
         return Err(INSIDE);
+    }
+    match word.field(0, 8) {
+        0x2f => a32::clear_monitor(word),
+        _ => return a32::barrier(word),
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! The words of 32 bits that compute: shifted operands, immediates, fields, products.
 
-use super::super::a32::data::{ORN, Second, compute, shift_by_constant, shift_name};
+use super::super::a32::data::{ORN, Second, compute, half, shift_by_constant, shift_name};
 use super::super::a32::word::{ALL, FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
 use super::super::a32::{LR, PC, control, media, multiply as products};
 use super::{NO_SP, general};
-use crate::decode::code::{Class, Flow, Op, Out, Reg, Role, Shift, Value};
+use crate::decode::code::{Class, Flow, Op, Out, Reg, Shift, Value};
 
 /// The operation of A32 with this number of Thumb's, and whether a result in the program counter makes it a comparison,
 /// or a first operand there a move.
@@ -174,14 +174,7 @@ pub fn plain_immediate(word: &mut Word) -> Result<(), &'static str> {
         op @ (4 | 12) => {
             general(word, &[8])?;
             let value = rn << 12 | twelve;
-            let rd = Reg(rd as u8);
-            if op == 4 {
-                constant(word, rd, value.into());
-            } else {
-                word.set_class(Class::Constant);
-                word.write_bits(rd, Out::Result, 0xffff_0000);
-            }
-            word.text(if op == 4 { "movw" } else { "movt" }, &format!("{}, #{value}", name(rd.0.into())));
+            half(word, Reg(rd as u8), value, op == 12);
             Ok(())
         }
         16 | 18 | 24 | 26 => saturate(word),
@@ -217,34 +210,16 @@ fn field(word: &mut Word) -> Result<(), &'static str> {
     if word.bit(26) || word.bit(5) {
         return Err(FIXED);
     }
-    word.set_class(Class::Extend);
-    let d = name(rd.0.into());
     if word.field(20, 5) == 22 {
-        if high < low {
-            return Err("unpredictable: the field ends before it begins");
+        let rn = if rn == PC { None } else { Some(Reg(rn as u8)) };
+        if rn.is_some() {
+            general(word, &[16])?;
         }
-        let bits = (ALL >> (31 - high)) & (ALL << low) & ALL;
-        word.write_bits(rd, Out::Result, bits);
-        if rn == PC {
-            word.text("bfc", &format!("{d}, #{low}, #{}", high - low + 1));
-            return Ok(());
-        }
-        general(word, &[16])?;
-        word.read_bits(Reg(rn as u8), Role::Source, bits >> low);
-        word.text("bfi", &format!("{d}, {}, #{low}, #{}", name(rn), high - low + 1));
-        return Ok(());
+        return media::insert(word, rd, rn, low, high);
     }
     general(word, &[16])?;
-    let n = high + 1;
-    if low + n > 32 {
-        return Err("unpredictable: the field ends beyond the register");
-    }
     let is_signed = word.field(20, 5) == 20;
-    word.read_bits(Reg(rn as u8), Role::Source, (ALL >> (32 - n)) << low);
-    word.write(rd, Out::Result);
-    word.computes(Op::Field { low: low as u8, bits: n as u8, is_signed }, Some(rd), Value::Reg(Reg(rn as u8)), Value::Const(0));
-    word.text(if is_signed { "sbfx" } else { "ubfx" }, &format!("{d}, {}, #{low}, #{n}", name(rn)));
-    Ok(())
+    media::extract(word, rd, Reg(rn as u8), low, high + 1, is_signed)
 }
 
 /// Operands that are all registers: shifts, extensions, parallel arithmetic, and single ones.
@@ -311,15 +286,10 @@ pub fn registers(word: &mut Word) -> Result<(), &'static str> {
                 word.become_a32(0x016f_0f10 | rd << 12 | rm);
                 return control::miscellaneous(word);
             }
-            if kind == 10 {
-                word.set_class(Class::Extend);
-                word.read(Reg(rm as u8), Role::Source);
-                word.write(Reg(rd as u8), Out::Result);
-                word.text("rbit", &format!("{}, {}", name(rd), name(rm)));
-                return Ok(());
+            if kind != 10 {
+                word.set_suffix(".w");
             }
-            word.set_suffix(".w");
-            let kind = [0x06bf_0f30, 0x06bf_0fb0, 0, 0x06ff_0fb0][(kind & 3) as usize];
+            let kind = [0x06bf_0f30, 0x06bf_0fb0, 0x06ff_0f30, 0x06ff_0fb0][(kind & 3) as usize];
             word.become_a32(kind | rd << 12 | rm);
             media::media(word)
         }
@@ -356,15 +326,7 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
         (0, 0) if is_plain => word.become_a32(0x0000_0090 | regs),
         (0, 0) => word.become_a32(0x0020_0090 | with_addend),
         (0, 1) if is_plain => return Err(NO_PC),
-        (0, 1) => {
-            word.set_class(Class::MulAddWide);
-            word.read(Reg(rn as u8), Role::Factor);
-            word.read(Reg(rm as u8), Role::Factor);
-            word.read(Reg(ra as u8), Role::Addend);
-            word.write(Reg(rd as u8), Out::Result);
-            word.text("mls", &[rd, rn, rm, ra].map(name).join(", "));
-            return Ok(());
-        }
+        (0, 1) => word.become_a32(0x0060_0090 | with_addend),
         (1, _) => {
             word.become_a32(if is_plain { 0x0160_0080 | regs } else { 0x0100_0080 | with_addend } | (kind >> 1) << 5 | (kind & 1) << 6)
         }
@@ -400,12 +362,9 @@ pub fn multiply_long(word: &mut Word) -> Result<(), &'static str> {
             if low != 15 {
                 return Err(FIXED);
             }
-            word.set_class(Class::Div);
-            word.read(Reg(rn as u8), Role::Factor);
-            word.read(Reg(rm as u8), Role::Factor);
-            word.write(Reg(high as u8), Out::Result);
-            word.text(if op == 1 { "sdiv" } else { "udiv" }, &[high, rn, rm].map(name).join(", "));
-            return Ok(());
+            let bits = if op == 1 { 0x0710_f010 } else { 0x0730_f010 };
+            word.become_a32(bits | high << 16 | rm << 8 | rn);
+            return media::media(word);
         }
         (0, 0) => word.become_a32(0x00c0_0090 | regs),
         (2, 0) => word.become_a32(0x0080_0090 | regs),

@@ -10,11 +10,11 @@
 
 mod control;
 mod data;
-mod float;
 mod memory;
 mod narrow;
 
-use super::a32::{self, word::Word};
+use super::a32::word::{INSIDE, Word};
+use super::a32::{self, later_float};
 use super::{Conventions, first};
 use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 
@@ -22,8 +22,6 @@ use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 pub const CONVENTIONS: Conventions =
     Conventions { frame_pointer: Some(Reg(7)), reserved: &[(a32::SP, "stack pointer"), (Reg(9), "platform register")], ..a32::CONVENTIONS };
 
-/// Why words are refused that may only end a block.
-const INSIDE: &str = "unpredictable: it stands in a block of `it` where it must not";
 /// Why words are refused that name the stack pointer where it must not stand.
 const NO_SP: &str = "unpredictable: the stack pointer cannot stand here";
 
@@ -129,8 +127,8 @@ fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     match word.field(24, 4) {
         15 => Err("from a later architecture: operations on vectors, NEON or MVE"),
         _ if !matches!(word.field(8, 4), 10 | 11) => a32::control::coprocessor_work(word, if has_no_condition { "2" } else { "" }),
-        _ if has_no_condition => float::unconditional(word),
-        _ => float::float(word),
+        _ if has_no_condition => later_float::unconditional(word),
+        _ => later_float::float(word),
     }
 }
 

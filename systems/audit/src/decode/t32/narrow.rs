@@ -1,9 +1,9 @@
 //! The words of 16 bits.
 
 use super::super::a32::data::{Second, compute, shift_name};
-use super::super::a32::word::{FIXED, NO_PC, UNDEFINED, Word, name};
+use super::super::a32::word::{FIXED, INSIDE, NO_PC, UNDEFINED, Word, name};
 use super::super::a32::{CPSR, N, PC, Z, control, media, memory};
-use super::{Block, INSIDE};
+use super::Block;
 use crate::decode::code::{Class, Flow, Out, Reg, Role, Shift};
 
 /// Decodes one of them. Outside a block most arithmetic sets flags.

@@ -1,11 +1,10 @@
-//! What VFPv3 to VFPv5 have besides version 2, which A32's file decodes: fused products, constants, fixed point, halves,
-//! rounding, choices.
+//! What VFPv3 to VFPv5 have besides version 2: fused products, constants, fixed point, halves, rounding, choices.
 //!
 //! Source: Arm Architecture Reference Manuals, DDI 0406C, A7.5, and DDI 0553, C2.4.
 
-use super::super::a32::float::{self as version_2, Float, read, write};
-use super::super::a32::word::{FIXED, UNDEFINED, Word};
-use super::super::a32::{FPSCR, N, V, Z};
+use super::float::{self as version_2, Float, read, write};
+use super::word::{FIXED, INSIDE, UNDEFINED, Word};
+use super::{FPSCR, N, V, Z};
 use crate::decode::code::{Class, Out, Role};
 
 /// A word of coprocessor 10 or 11 with a condition.
@@ -119,7 +118,7 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
     }
     // They must not stand in a block, where the text would have a condition.
     if !word.condition().is_empty() {
-        return Err(super::INSIDE);
+        return Err(INSIDE);
     }
     let is_double = word.bit(8);
     word.set_class(Class::Float);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use audit::audit::Options;
 use audit::audit::audit;
 use audit::decode::Isa;
 use audit::decode::code::Flow;
@@ -9,7 +10,6 @@ use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Build};
-use audit::audit::Options;
 use audit::timing::licence::Effort;
 
 /// Compiles with a compiler of the user's own, or with the usual one for the Cortex-M4.

@@ -463,3 +463,38 @@ fn an_archive_is_all_its_members() {
     let said = refused(folder, &["cut.a", "--all-functions", "--cpu", "cortex-a53"], 1);
     assert!(said.contains("damaged"), "{said}");
 }
+
+/// Addresses of symbols that lie at the beginning of a page, as linkers leave them.
+#[test]
+fn an_address_is_no_constant_that_was_split() {
+    let folder = folder();
+    let folder = folder.path();
+    let findings = |name: &str, text: &str, cpu: &str| -> Vec<String> {
+        fs::write(folder.join(name), text).expect("a scratch file");
+        let answer: Value = serde_json::from_str(&ok(folder, &[name, "--cpu", cpu, "--json"])).expect("JSON");
+        let kinds = answer["findings"].as_array().expect("a list").iter();
+        kinds.filter_map(|it| it["kind"].as_str().map(str::to_owned)).filter(|it| it == "split-immediate").collect()
+    };
+    let address = ".globl f\n.type f, %function\nf: adrp x1, f\nadd x1, x1, #0\nldr x0, [x1, #16]\nret\n.size f, .-f\n";
+    assert!(findings("adrp.s", address, "cortex-a53").is_empty());
+    let address = ".globl f\n.type f, @function\nf: auipc a1, 4\naddi a1, a1, 12\nld a0, 16(a1)\nret\n.size f, .-f\n";
+    assert!(findings("auipc.s", address, "rocket").is_empty());
+    // A constant is one.
+    let constant = ".globl f\n.type f, @function\nf: lui a1, 4\naddi a1, a1, 12\nand a0, a0, a1\nret\n.size f, .-f\n";
+    assert_eq!(findings("lui.s", constant, "rocket").len(), 1);
+}
+
+#[test]
+fn loads_that_keep_a_unit_busy_are_one_finding_and_a_bound() {
+    let folder = folder();
+    let folder = folder.path();
+    let pairs: String = (0..8).map(|nth| format!("ldp x{}, x{}, [x0, #{}]\n", 2 * nth + 1, 2 * nth + 2, 16 * nth)).collect();
+    fs::write(folder.join("pairs.s"), format!(".globl f\n.type f, %function\nf:\n{pairs}ret\n.size f, .-f\n")).expect("a scratch file");
+    let text = ok(folder, &["pairs.s", "--cpu", "cortex-a53"]);
+    assert_eq!(text.matches(": stall ldp").count(), 1, "{text}");
+    assert!(text.contains("and 6 more like it, to `ldp x15, x16, [x0, #112]`: 7 cycles in all"), "{text}");
+    let answer: Value = serde_json::from_str(&ok(folder, &["pairs.s", "--cpu", "cortex-a53", "--json"])).expect("JSON");
+    // Eight pairs of two cycles each on the one unit: the last starts in cycle 14 and lets go of the path in 15.
+    assert!(answer["lower_bound"]["total"].as_u64() >= Some(15), "{answer}");
+    assert_eq!(answer["findings"].as_array().map(Vec::len), Some(7), "{answer}");
+}

@@ -41,6 +41,10 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let second = subject.at(idx).operation?;
     let (Value::Reg(reg), Value::Const(low)) = (second.a, second.b) else { return None };
     let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    // The address of something: how far it is, the linker decides, and no constant of the source.
+    if ["adr", "auipc"].iter().any(|it| subject.at(writer).text.starts_with(it)) {
+        return None;
+    }
     let first = subject.at(writer).operation?;
     let high = match (first.op, first.a) {
         (Op::Move, Value::Const(high)) => high,

@@ -10,7 +10,8 @@
 //! the cycles from its start to the end. All that must start between the head of one and the tail
 //! of another shares the issue slots: the shortest schedule of jobs with heads and tails on one
 //! machine that may be interrupted is a bound (Rim and Jain 1994), and applied to what comes before
-//! each single instruction it makes better heads (Langevin and Cerny 1996), and tails likewise.
+//! each single instruction it makes better heads (Langevin and Cerny 1996), and tails likewise. The units are machines
+//! of the same kind: what keeps one busy keeps the trace from being shorter.
 //!
 //! Needs: edges that lead from earlier to later instructions of the trace.
 //! Costs: the square of the length for each pass; beyond [`PASSES_MAX`] instructions chains and
@@ -19,6 +20,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use machine::UnitSet;
 use machine::in_order::Core;
 
 use crate::timing::depend::Edge;
@@ -86,7 +88,27 @@ pub fn bounds(needs: &[Need], edges: &[Edge], core: &Core) -> Bounds {
     }
     let jobs: Vec<Job> = (0..n).map(|at| job(&needs[at], core, heads[at], tails[at])).collect();
     let longest = (0..n).map(|at| heads[at] + tails[at]).max().unwrap_or(0);
-    Bounds { total_cycles: cycles(makespan(&jobs), core).max(longest), heads, tails }
+    let total_cycles = cycles(makespan(&jobs), core).max(longest).max(units(needs, &heads, &tails));
+    Bounds { total_cycles, heads, tails }
+}
+
+/// What the work for each set of units that some instruction has takes: only what can go nowhere else counts.
+fn units(needs: &[Need], heads: &[u32], tails: &[u32]) -> u32 {
+    let mut sets: Vec<UnitSet> = needs.iter().map(|it| it.units).filter(|it| it.count() > 0).collect();
+    sets.sort_unstable_by_key(|it| it.0);
+    sets.dedup();
+    let takes = |set: &UnitSet| {
+        let width = i64::from(set.count());
+        let stays = |it: &usize| needs[*it].units.count() > 0 && needs[*it].units.0 & !set.0 == 0;
+        // As one machine that is as fast as all of them: who starts late keeps its unit beyond the end.
+        let job = |at: usize| {
+            let slots = i64::from(needs[at].unit_cycles);
+            Job { head: i64::from(heads[at]) * width, slots, tail: (i64::from(tails[at]) - slots) * width }
+        };
+        let jobs: Vec<Job> = (0..needs.len()).filter(stays).map(job).collect();
+        makespan(&jobs).max(0).unsigned_abs().div_ceil(width.unsigned_abs())
+    };
+    sets.iter().map(|it| u32::try_from(takes(it)).expect("a trace has fewer cycles than 32 bits count")).max().unwrap_or(0)
 }
 
 /// An instruction as a job, its tail counted from its start.

@@ -7,6 +7,8 @@ use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
 use crate::timing::Timed;
 use crate::timing::licence::{Step, crossings, fill, past_stores, smallest};
+use crate::timing::pipe::Need;
+use crate::timing::stalls::{Cause, CauseKind};
 use crate::timing::words::{Path, counted};
 
 /// One finding for each stall.
@@ -36,7 +38,7 @@ impl Stalls<'_> {
         let (fill, prevents, edit) = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
             None if self.timed.reached.len() < Step::ALL.len() => (None, None, None),
-            None => (None, Some(self.inherent()), None),
+            None => (None, Some(self.inherent(causes.first())), None),
         };
         Finding {
             idx: self.timed.trace.places[at],
@@ -50,13 +52,23 @@ impl Stalls<'_> {
         }
     }
 
-    fn inherent(&self) -> String {
+    fn inherent(&self, cause: Option<&Cause>) -> String {
         let is_proved = self.timed.reached.last().is_some_and(|it| it.found.is_optimal());
         if is_proved {
             "nothing: no order of these instructions avoids it".to_owned()
         } else {
-            "unknown: no better order was found, and none is proved impossible".to_owned()
+            let busy = cause.filter(|it| it.kind == CauseKind::Unit).and_then(|it| self.busy(it.producer));
+            format!("unknown: no better order was found, and none is proved impossible{}", busy.unwrap_or_default())
         }
+    }
+
+    /// How long the path needs the unit that the instruction at `at` takes.
+    fn busy(&self, at: u32) -> Option<String> {
+        let needs = Need::of_trace(self.path.function, &self.timed.trace, self.path.core);
+        let units = needs[at as usize].units;
+        let name = units.iter().next().filter(|_| units.count() == 1).map(|it| &self.path.core.units[it])?;
+        let cycles: u32 = needs.iter().filter(|it| it.units == units).map(|it| it.unit_cycles).sum();
+        Some(format!("; all that needs {name} takes {cycles} of the path's {}", counted(self.timed.cycles.total_cycles)))
     }
 
     fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> (Option<String>, Option<String>, Option<Edit>) {

@@ -175,15 +175,36 @@ fn cut(text: &str, width: usize) -> String {
 fn findings(audit: &Audit, view: &View) -> String {
     let limit = view.limit.unwrap_or(usize::MAX);
     let mut text = String::new();
-    for finding in audit.findings.iter().take(limit) {
+    let shown: Vec<&Finding> = audit.findings.iter().take(limit).collect();
+    for alike in shown.chunk_by(|a, b| are_alike(a, b)) {
         text.push('\n');
-        text += &one(audit, finding, view);
+        text += &one(audit, alike[0], view);
+        if let [_, .., last] = alike {
+            let cycles: u32 = alike.iter().map(|it| it.cycles).sum();
+            let more = format!("and {} more like it, to `{}`: {cycles} cycles in all", alike.len() - 1, last.who);
+            text += &wrapped(&more).join("\n");
+            text.push('\n');
+        }
     }
     let left = audit.findings.len().saturating_sub(limit);
     if left > 0 {
         text += &format!("\n{left} more findings; --limit shows more\n");
     }
     text
+}
+
+/// One says what there is to say of both: the same kind of instruction waits as long for the same kind of unit or operand.
+fn are_alike(a: &Finding, b: &Finding) -> bool {
+    let mnemonic = |it: &Finding| it.who.split(' ').next().map(str::to_owned);
+    let is_stall = a.kind == crate::finding::Kind::Stall && b.kind == a.kind;
+    let is_unit = |it: &Finding| it.why.starts_with("the unit that");
+    is_stall
+        && is_unit(a)
+        && is_unit(b)
+        && a.cycles == b.cycles
+        && mnemonic(a) == mnemonic(b)
+        && a.prevents == b.prevents
+        && a.edit.is_none()
 }
 
 fn one(audit: &Audit, finding: &Finding, view: &View) -> String {

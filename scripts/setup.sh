@@ -82,9 +82,9 @@ check_rust() {
 }
 
 fetch_crates() {
-    packages=cli/tests/support/package/crates/Cargo.toml
-    cargo fetch --quiet --locked --offline --manifest-path $packages 2>/dev/null || cargo fetch --locked --manifest-path $packages
-    host=$(rustc -vV | sed -n 's/^host: //p')
+    for packages in cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml; do
+        cargo fetch --quiet --locked --offline --manifest-path $packages 2>/dev/null || cargo fetch --locked --manifest-path $packages
+    done
     cargo fetch --quiet --offline --target "$host" 2>/dev/null && return
     echo "setup: cargo fetches the crates named in Cargo.lock"
     cargo fetch --target "$host"

@@ -26,9 +26,10 @@ pub struct Args {
     /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the usual one where there is one].
-    #[arg(long, value_name = "ctr|ctr64|stream|blocks")]
-    mode: Option<String>,
+    /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the usual one where there is one]. For
+    /// ascon-p12 `aead`, `hash`, `xof`, or several of these, separated by commas.
+    #[arg(long, value_name = "MODE", value_delimiter = ',')]
+    mode: Vec<String>,
     /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
     #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
     slicing: Option<Slicing>,
@@ -52,7 +53,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.subjects.len() > 1 && (args.layout.is_some() || args.entry.is_some()) {
         return Err(Failure::user("--layout and --entry are for one file", Some("a layout beside each file is found by itself")));
     }
-    let choice = Choice { mode: args.mode.clone(), slicing: args.slicing, prefix: args.prefix.clone() };
+    let modes: Vec<Option<String>> =
+        if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|mode| Some(mode.clone())).collect() };
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {
         let which =
@@ -66,11 +68,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&format!("{subject}: there is no {}, so the package has no test against vectors", own.display()));
             Vec::new()
         };
-        let part = package::part(&loaded, &choice, vectors).map_err(Failure::User)?;
-        if parts.iter().any(|it| it.name() == part.name()) {
-            return Err(Failure::user(format!("`{}` is in the package twice", part.name()), Some("`name` in its layout is its name")));
+        for mode in &modes {
+            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone() };
+            let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
+            if parts.iter().any(|it| it.name() == part.name()) {
+                return Err(Failure::user(format!("`{}` is in the package twice", part.name()), Some("`name` in its layout is its name")));
+            }
+            parts.push(part);
         }
-        parts.push(part);
     }
     for part in &parts {
         check_name(&part.name().replace('_', "-"))?;

@@ -70,7 +70,18 @@ impl Sponge {
     }
 }
 
+/// Bytes of the state that a batch works on, in C.
+fn sponge_bytes(shape: Shape) -> usize {
+    let register = shape.register_bits() as usize / 8;
+    (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64)
+}
+
 impl Mode {
+    /// Bytes of a message in pieces, of hashes and outputs.
+    pub fn state_bytes(shape: Shape) -> usize {
+        sponge_bytes(shape) + 64
+    }
+
     /// Return values, state and prototypes for the C file, where the state is what the functions work on, and for the
     /// header, where it is as many words.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
@@ -79,9 +90,7 @@ impl Mode {
             Sponge::Hash => HASH_TYPES.replace("PIECES\n", STATE_TYPE),
             Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
         };
-        let register = shape.register_bits() as usize / 8;
-        let sponge = (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64);
-        let state = if is_header { format!("uint64_t words[{}];", sponge / 8) } else { "sponge x;".into() };
+        let state = if is_header { format!("uint64_t words[{}];", sponge_bytes(shape) / 8) } else { "sponge x;".into() };
         let up = self.name.to_uppercase();
         text.replace("STATE", &state)
             .replace("BATCH", &shape.blocks().to_string())

@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
-use super::{File, Param, Part, Stream, TargetFile, fill};
+use super::{File, Param, Part, Stream, TargetFile, fill, modes};
 use crate::emit_c::Arch;
 
 /// Headers and sources.
 pub fn sources(parts: &[Part]) -> Vec<File> {
     let mut files = Vec::new();
     for part in parts {
-        files.push((format!("include/{}.h", part.name), header(part)));
-        files.push((format!("src/{}.c", part.name), dispatcher(part)));
+        let (header, dispatcher) = match part.sponge {
+            Some(sponge) => (modes::header(part, sponge), modes::dispatcher(part, sponge)),
+            None => (header(part), dispatcher(part)),
+        };
+        files.push((format!("include/{}.h", part.name), header));
+        files.push((format!("src/{}.c", part.name), dispatcher));
         for target in &part.targets {
             let stem = format!("src/{}_{}", part.name, target.suffix());
             files.push((format!("{stem}.c"), guarded(part, target)));
@@ -46,7 +50,7 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
 }
 
 /// Processor and compiler flags of a target as the preprocessor sees them.
-fn conditions(arch: Arch) -> (&'static str, &'static str) {
+pub fn conditions(arch: Arch) -> (&'static str, &'static str) {
     match arch {
         Arch::X86_64 => ("__x86_64__", ""),
         Arch::Sse => ("__x86_64__", "__SSSE3__"),
@@ -104,15 +108,11 @@ fn maker(part: &Part) -> String {
 
 /// Signatures of all functions, each with its comment.
 pub fn prototypes(part: &Part) -> Vec<(String, String)> {
+    if let Some(sponge) = part.sponge {
+        return modes::prototypes(part, sponge);
+    }
+    let mut all = of_targets(part);
     let name = &part.name;
-    let mut all = vec![
-        (
-            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\" or \"neon\"; NULL is the best one.".to_string(),
-            format!("int {name}_has(const char *target)"),
-        ),
-        ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),
-        ("Blocks that a target works on at a time; 0 if it is not here.".into(), format!("size_t {name}_width(const char *target)")),
-    ];
     if !part.keys.is_empty() {
         let sizes: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key} has {n} bytes")).collect();
         all.push((
@@ -179,15 +179,7 @@ fn header(part: &Part) -> String {
 /// The file that chooses a target and checks what it is given.
 fn dispatcher(part: &Part) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
-    let mut out = format!("/* {}: checks what it is given, and calls the code for the target. Made by meanwhile. */\n", part.title);
-    let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
-    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
-        let _ = writeln!(out, "#{word} defined({processor})");
-        for target in part.targets.iter().filter(|it| conditions(it.arch).0 == processor) {
-            let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
-        }
-    }
-    let _ = writeln!(out, "#else\n#error \"{name} has code for x86-64 and AArch64\"\n#endif\n");
+    let mut out = includes(part);
     out += "struct target {\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n";
     if !part.keys.is_empty() {
         out += "    void (*expand)(void *keys, const uint8_t *const *given);\n";
@@ -215,10 +207,20 @@ fn dispatcher(part: &Part) -> String {
         out += "};\n";
     }
     out += "#endif\n";
-    let made_for = if part.keys.is_empty() && part.stream.is_none() {
-        ""
-    } else {
-        "/* The number of the target that keys or a stream were made for; N_TARGETS if they were not made. */
+    let made_for = if part.keys.is_empty() && part.stream.is_none() { "" } else { MADE_FOR };
+    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", &format!("{made_for}{OVERLAP}"))]);
+    if !part.keys.is_empty() {
+        out += &expand(part, &up);
+    }
+    out += &blocks(part, &up);
+    if let Some(stream) = &part.stream {
+        out += &stream_functions(part, stream, &up);
+    }
+    out
+}
+
+/// What objects that were made for a target share.
+pub const MADE_FOR: &str = "/* The number of the target that keys or a stream were made for; N_TARGETS if they were not made. */
 static size_t made_for(uint64_t mark)
 {
     return mark - MADE < N_TARGETS ? (size_t)(mark - MADE) : N_TARGETS;
@@ -237,27 +239,57 @@ static void wipe(void *object, size_t size)
     __asm__ volatile(\"\" : : \"r\"(object) : \"memory\");
 }
 
-"
-    };
-    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", made_for)]);
-    if !part.keys.is_empty() {
-        out += &expand(part, &up);
+";
+
+const OVERLAP: &str = "static int overlap(const uint8_t *in, size_t in_size, const uint8_t *out, size_t out_size)
+{
+    return (uintptr_t)in < (uintptr_t)out + out_size && (uintptr_t)out < (uintptr_t)in + in_size;
+}
+
+";
+
+/// The first lines of the file that chooses: the headers of the targets of this processor.
+pub fn includes(part: &Part) -> String {
+    let name = &part.name;
+    let mut out = format!("/* {}: checks what it is given, and calls the code for the target. Made by meanwhile. */\n", part.title);
+    let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
+    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
+        let _ = writeln!(out, "#{word} defined({processor})");
+        for target in part.targets.iter().filter(|it| conditions(it.arch).0 == processor) {
+            let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
+        }
     }
-    out += &blocks(part, &up);
-    if let Some(stream) = &part.stream {
-        out += &stream_functions(part, stream, &up);
-    }
+    let _ = writeln!(out, "#else\n#error \"{name} has code for x86-64 and AArch64\"\n#endif\n");
     out
+}
+
+/// The functions that tell about targets.
+pub fn of_targets(part: &Part) -> Vec<(String, String)> {
+    let name = &part.name;
+    vec![
+        (
+            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\" or \"neon\"; NULL is the best one.".to_string(),
+            format!("int {name}_has(const char *target)"),
+        ),
+        ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),
+        ("Blocks that a target works on at a time; 0 if it is not here.".into(), format!("size_t {name}_width(const char *target)")),
+    ]
+}
+
+/// True if this processor runs the code.
+pub fn is_here(target: &TargetFile) -> String {
+    let s = target.suffix();
+    let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
+    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(has).collect() };
+    let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
+    format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n")
 }
 
 /// What makes the functions of a target alike.
 fn glue(part: &Part, target: &TargetFile) -> String {
     let (s, name) = (target.suffix(), &part.name);
     let full = format!("{name}_{s}");
-    let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
-    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(has).collect() };
-    let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
-    let mut out = format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n");
+    let mut out = is_here(target);
     let keys = if part.keys.is_empty() { "" } else { "keys, " };
     if !part.keys.is_empty() {
         let args: String = (0..part.keys.len()).map(|i| format!(", given[{i}]")).collect();
@@ -323,7 +355,7 @@ static int {s}_check(const void *stream, size_t n)
     out
 }
 
-fn signature(part: &Part, function: &str) -> String {
+pub fn signature(part: &Part, function: &str) -> String {
     let all = prototypes(part);
     let (_, text) = all.iter().find(|it| it.1.contains(&format!("{function}("))).expect("the function is in the header");
     text.clone()

@@ -4,13 +4,14 @@
 //! `Stream` says of it; another kind of mode is a file beside these.
 
 mod c;
+mod modes;
 mod python;
 mod rust;
 
 use report::Diagnostic;
 
-use crate::emit_c::{self, Arch, EmitOptions, Piece, Unit};
-use crate::library::Vector;
+use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
+use crate::library::{self, Vector};
 use crate::native::Cc;
 use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::{Made, Recipe};
@@ -40,6 +41,8 @@ pub struct Part {
     /// A block cipher: blocks go out as long as they came in.
     is_cipher: bool,
     stream: Option<Stream>,
+    /// One of Ascon's modes instead of blocks.
+    sponge: Option<Sponge>,
     vectors: Vec<Vector>,
 }
 
@@ -53,6 +56,8 @@ struct TargetFile {
     width: usize,
     keys_bytes: usize,
     stream_bytes: usize,
+    /// Of a message in pieces, of hashes and outputs.
+    state_bytes: usize,
     /// How it is sliced.
     slicing: Slicing,
 }
@@ -76,7 +81,7 @@ enum Param {
 /// What the user chooses.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// `ctr`, `ctr64`, `stream` (the usual one) or `blocks` (none); else the usual one where there is one.
+    /// `ctr`, `ctr64`, `stream` (the usual one), `blocks` (none), or one of Ascon's; else the usual one where there is one.
     pub mode: Option<String>,
     /// One slicing; else the one with the fewest operations for a block, bitslicing where there is no other.
     pub slicing: Option<Slicing>,
@@ -108,19 +113,19 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         Some(mode) => Some(mode.to_string()),
         None => usual,
     };
-    if let Some(mode) = mode.as_deref().filter(|it| subject.sponge(it).is_some()) {
-        let message = format!("there are no packages of `{}` in mode `{mode}`", primitive.name);
-        let help = format!("`meanwhile cipher compile {} --mode {mode}` writes its C for one target", primitive.name);
-        return Err(vec![Diagnostic::new(message).with_help(help)]);
-    }
-    let module = c_prefix(&primitive.name).replace('-', "_");
+    let sponge = mode.as_deref().and_then(|it| subject.sponge(it));
+    let module = sponge.map_or_else(|| c_prefix(&primitive.name).replace('-', "_"), Sponge::prefix);
+    let vectors = sponge.map_or(vectors, |it| library::vectors(it.name()));
     let name = format!("{}{module}", choice.prefix);
     let possible = choice.slicing.map_or_else(|| subject.slicings(None), |it| vec![it]);
     let mut targets = Vec::new();
     let mut unit = None;
     for arch in Arch::ALL {
         let made = compile(subject, &possible, arch, mode.as_deref())?;
-        let own = Unit { name: Some(format!("{name}_{}", arch.name().replace('-', "_"))), ..made.unit.clone() };
+        let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
+        let own_mode = made.unit.mode.clone().map(|it| Mode { name: own_name.clone(), ..it });
+        let permutation = if sponge.is_some() { "_permutation" } else { "" };
+        let own = Unit { name: Some(format!("{own_name}{permutation}")), mode: own_mode, ..made.unit.clone() };
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
         let shape = emit_c::shape(&made.compiled, arch);
         let batch = own.output_bytes() * shape.blocks() as usize;
@@ -133,6 +138,7 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             width: shape.blocks() as usize,
             keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8).next_multiple_of(64),
             stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
+            state_bytes: Mode::state_bytes(shape),
             slicing: made.compiled.slicing,
         });
         unit = Some(own);
@@ -156,8 +162,9 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             .collect(),
     });
     let is_cipher = primitive.kind.ends_with("block cipher") && n_in == n_out && !keys.is_empty();
-    let (type_name, title) = (camel(&module), primitive.title());
-    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, vectors })
+    let title = sponge.map_or_else(|| primitive.title(), |it| format!("{} of NIST SP 800-232", modes::title(it)));
+    let type_name = camel(&module);
+    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, sponge, vectors })
 }
 
 /// Operations of the text that C compilers make an instruction of, more or less.
@@ -213,9 +220,9 @@ impl Part {
         &self.name
     }
 
-    /// Its mode, if it has a stream.
+    /// Its mode, if it has one.
     pub fn mode(&self) -> Option<&str> {
-        self.stream.as_ref().map(|it| it.mode.as_str())
+        self.sponge.map(Sponge::mode).or_else(|| self.stream.as_ref().map(|it| it.mode.as_str()))
     }
 
     /// Its slicing on each target.

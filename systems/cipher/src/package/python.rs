@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{File, Param, Part, fill};
+use super::{File, Param, Part, fill, modes};
+use crate::emit_c::Sponge;
 
 /// All files but the C.
 pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
@@ -52,6 +53,9 @@ fn cdef(parts: &[Part]) -> String {
         if !part.keys.is_empty() {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_keys;", part.name);
         }
+        if part.sponge.is_some_and(|it| it != Sponge::Aead) {
+            let _ = writeln!(out, "typedef struct {{ ...; }} {}_state;", part.name);
+        }
         if let Some(stream) = &part.stream {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_{};", part.name, stream.mode);
         }
@@ -64,6 +68,9 @@ fn cdef(parts: &[Part]) -> String {
 
 /// The classes of a cipher, or the function where there is no key.
 fn class(part: &Part, names: &mut Vec<String>) -> String {
+    if let Some(sponge) = part.sponge {
+        return modes::class(part, sponge, names);
+    }
     let (name, ty) = (&part.name, &part.type_name);
     let has_keys = !part.keys.is_empty();
     let values = |params: &str, args: &str| {

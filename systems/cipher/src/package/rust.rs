@@ -2,20 +2,35 @@
 
 use std::fmt::Write;
 
-use super::{File, Param, Part, Stream, fill};
+use super::{File, Param, Part, Stream, fill, modes};
+use crate::emit_c::Sponge;
 
 /// All files but the C.
 pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
     // Two crates of one cipher have the same functions in C: cargo refuses them in one program.
     let links = if let [one] = parts { one.name.clone() } else { name.to_string() };
     let mut files = vec![
-        ("Cargo.toml".to_string(), fill(include_str!("templates/Cargo.toml"), &[("NAME", name), ("LINKS", &links)])),
+        (
+            "Cargo.toml".to_string(),
+            fill(include_str!("templates/Cargo.toml"), &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts))]),
+        ),
         ("build.rs".to_string(), build(name, parts)),
         ("src/lib.rs".to_string(), lib(name, parts)),
         ("tests/vectors.rs".to_string(), tests(name, parts)),
     ];
-    files.extend(parts.iter().map(|part| (format!("src/{}.rs", part.module), module(part))));
+    files.extend(parts.iter().map(|part| {
+        let text = part.sponge.map_or_else(|| module(part), |sponge| modes::module(part, sponge));
+        (format!("src/{}.rs", part.module), text)
+    }));
     files
+}
+
+/// The crates that the traits are in.
+fn traits(parts: &[Part]) -> String {
+    let mut lines: Vec<&str> = parts.iter().map(|part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency)).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.concat().trim_end().to_string()
 }
 
 fn build(name: &str, parts: &[Part]) -> String {
@@ -34,8 +49,11 @@ fn lib(name: &str, parts: &[Part]) -> String {
     let mut modules = String::new();
     for part in parts {
         let mut types = Vec::new();
-        if !part.keys.is_empty() {
+        if !part.keys.is_empty() || part.sponge.is_some() {
             types.push(part.type_name.clone());
+        }
+        if part.sponge == Some(Sponge::Xof) {
+            types.push(format!("{}Reader", part.type_name));
         }
         if let Some(stream) = &part.stream {
             types.push(stream_type(part, stream));
@@ -225,6 +243,10 @@ fn tests(name: &str, parts: &[Part]) -> String {
     let mut out = "//! The published vectors, in every slice and a last partial batch.\n\n".to_string();
     out += "fn bytes(text: &str) -> Vec<u8> {\n    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()\n}\n";
     for part in parts {
+        if let Some(sponge) = part.sponge {
+            out += &modes::rust_test(part, sponge, &crate_name);
+            continue;
+        }
         let mut calls = String::new();
         for (keys, input, output) in part.plain_vectors() {
             let made = if keys.is_empty() {

@@ -11,12 +11,7 @@ static size_t target_number(const char *name)
     return N_TARGETS;
 }
 
-@MADE_FOR@static int overlap(const uint8_t *in, size_t in_size, const uint8_t *out, size_t out_size)
-{
-    return (uintptr_t)in < (uintptr_t)out + out_size && (uintptr_t)out < (uintptr_t)in + in_size;
-}
-
-int @NAME@_has(const char *target)
+@MADE_FOR@int @NAME@_has(const char *target)
 {
     return target_number(target) != N_TARGETS;
 }

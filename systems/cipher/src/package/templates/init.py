@@ -13,6 +13,7 @@ _SAID = {
     4: "a key, nonce, counter or buffer of another length",
     5: "this processor does not run that target, or the objects are for different ones",
     6: "an object that is not at a multiple of 64",
+    7: "the message is at its end",
 }
 
 

@@ -1,0 +1,206 @@
+//! Ascon's modes in a package: the C that chooses a target, the module of the Rust crate, the class in Python.
+
+use std::fmt::Write;
+
+use super::{Part, TargetFile, c, fill};
+use crate::emit_c::Sponge;
+
+/// The name of the mode in its standard.
+pub fn title(sponge: Sponge) -> &'static str {
+    match sponge {
+        Sponge::Aead => "Ascon-AEAD128",
+        Sponge::Hash => "Ascon-Hash256",
+        Sponge::Xof => "Ascon-XOF128",
+    }
+}
+
+const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t ad_size, \
+                         const uint8_t *in, uint8_t *out, size_t size";
+
+/// Signatures of all functions, each with its comment.
+pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
+    let name = &part.name;
+    let mut all = c::of_targets(part);
+    all[2].0 = "Messages that a target works on at a time; 0 if it is not here.".into();
+    let mut add = |comment: &str, signature: String| all.push((comment.into(), signature));
+    match sponge {
+        Sponge::Aead => {
+            let given = "const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size, \
+                         const uint8_t *ad, size_t ad_size, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size";
+            add(
+                "Encrypts in_size bytes, in place if out is in, and makes the tag of 16 bytes. No two messages of a key have the same nonce. Key and\n   nonce have 16 bytes; NULL is the target for single messages.",
+                format!("int {name}_encrypt({given}, uint8_t *tag, size_t tag_size)"),
+            );
+            add(
+                "Decrypts them; FORGED if the tag is wrong, and then out is zeros. Until the answer is there nobody may read out. There is no\n   decryption in pieces: it would give away text before its tag is compared.",
+                format!("int {name}_decrypt({given}, const uint8_t *tag, size_t tag_size)"),
+            );
+            add(
+                "The same for messages of one length in a row, with keys, nonces, associated data and tags in rows of their own.",
+                format!("int {name}_encrypt_many({AEAD_MANY}, uint8_t *tags, size_t n_messages)"),
+            );
+            add(
+                "is_right, unless NULL, gets a 1 for each message that is as it was encrypted, and a 0 for each other.",
+                format!("int {name}_decrypt_many({AEAD_MANY}, const uint8_t *tags, uint8_t *is_right, size_t n_messages)"),
+            );
+        }
+        Sponge::Hash | Sponge::Xof => {
+            let is_hash = sponge == Sponge::Hash;
+            let what = if is_hash { "The digest of 32 bytes" } else { "out_size bytes of output" };
+            add(
+                &format!("{what} of a message; NULL is the target for single messages."),
+                format!("int {name}_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
+            );
+            add(
+                "Those of messages of one length in a row.",
+                format!(
+                    "int {name}_many(const char *target, const uint8_t *in, size_t size, uint8_t *out, size_t out_size, size_t n_messages)"
+                ),
+            );
+            add("Starts a message in pieces.", format!("int {name}_init({name}_state *state, const char *target)"));
+            add(
+                "The next bytes of the message: any number.",
+                format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"),
+            );
+            if is_hash {
+                add("The digest of all of them.", format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"));
+            } else {
+                add(
+                    "The next bytes of output: any number. The first call ends the message.",
+                    format!("int {name}_squeeze({name}_state *state, uint8_t *out, size_t out_size)"),
+                );
+            }
+            add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
+        }
+    }
+    all
+}
+
+/// The header.
+pub fn header(part: &Part, sponge: Sponge) -> String {
+    let (name, up) = (&part.name, part.name.to_uppercase());
+    let types = match sponge {
+        Sponge::Aead => String::new(),
+        Sponge::Hash | Sponge::Xof => format!(
+            "\n/* A message in pieces. Only the functions below look inside; aligned to 64 bytes. */\ntypedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_state;\n",
+            state_bytes(part) / 8
+        ),
+    };
+    let prototypes: String = prototypes(part, sponge).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
+    let values = [("UP", up.as_str()), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)];
+    fill(include_str!("templates/mode.h"), &values)
+}
+
+/// Bytes of the largest state.
+pub fn state_bytes(part: &Part) -> usize {
+    part.targets.iter().map(|it| it.state_bytes).max().unwrap_or(0)
+}
+
+/// The file that chooses a target and checks what it is given.
+pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
+    let (name, up) = (&part.name, part.name.to_uppercase());
+    let (members, glue_text, columns, text) = match sponge {
+        Sponge::Aead => (include_str!("templates/aead_target.h"), "", "@_encrypt_many, @_decrypt_many", include_str!("templates/aead.c")),
+        Sponge::Hash => (
+            include_str!("templates/digest_target.h"),
+            include_str!("templates/hash_glue.c"),
+            "@many, @init, @update, @finish",
+            include_str!("templates/digest.c"),
+        ),
+        Sponge::Xof => (
+            include_str!("templates/digest_target.h"),
+            include_str!("templates/xof_glue.c"),
+            "@many, @init, @update, @finish",
+            include_str!("templates/digest.c"),
+        ),
+    };
+    let mut out = c::includes(part);
+    let _ = write!(out, "struct target {{\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n{members}}};\n");
+    for (processor, line) in [("__x86_64__", "#if defined(__x86_64__)"), ("__aarch64__", "#else")] {
+        let own: Vec<&TargetFile> = part.targets.iter().filter(|it| c::conditions(it.arch).0 == processor).collect();
+        let _ = writeln!(out, "\n{line}");
+        for target in &own {
+            let s = target.suffix();
+            out += &c::is_here(target);
+            out += &fill(glue_text, &[("S", &s), ("FULL", &format!("{name}_{s}")), ("NAME", name)]);
+        }
+        out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
+        for target in own {
+            let s = target.suffix();
+            let full = if sponge == Sponge::Aead { format!("{name}_{s}") } else { format!("{s}_") };
+            let _ = writeln!(out, "    {{\"{}\", {s}_is_here, {}, {}}},", target.arch.name(), target.width, columns.replace('@', &full));
+        }
+        out += "};\n";
+    }
+    out += "#endif\n";
+    let made_for = if sponge == Sponge::Aead { "" } else { c::MADE_FOR };
+    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", made_for)]);
+    let end = if sponge == Sponge::Hash { include_str!("templates/hash_end.c") } else { include_str!("templates/xof_end.c") };
+    out += &fill(text, &[("END", if sponge == Sponge::Aead { "" } else { end })]);
+    for (key, value) in [("NAME", name.as_str()), ("UP", &up)] {
+        out = out.replace(&format!("@{key}@"), value);
+    }
+    // A digest has one length, output any.
+    out.replace("@WRONG_SIZE@", if sponge == Sponge::Hash { "out_size != 32" } else { "0" })
+}
+
+/// The module of the Rust crate.
+pub fn module(part: &Part, sponge: Sponge) -> String {
+    let template = match sponge {
+        Sponge::Aead => include_str!("templates/aead.rs.txt"),
+        Sponge::Hash => include_str!("templates/hash.rs.txt"),
+        Sponge::Xof => include_str!("templates/xof.rs.txt"),
+    };
+    let wiped = fill(include_str!("templates/wiped.rs.txt"), &[("OBJECT", "State"), ("WIPE", &format!("{}_wipe", part.name))]);
+    let words = (8 + state_bytes(part) / 8).to_string();
+    let values = [("NAME", part.name.as_str()), ("TYPE", &part.type_name), ("TITLE", &part.title), ("WORDS", &words), ("WIPED", &wiped)];
+    fill(template, &values) + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)]).replace("Blocks", "Messages")
+}
+
+/// The crate that the mode's traits are in, as a line of `Cargo.toml`.
+pub fn dependency(sponge: Sponge) -> &'static str {
+    match sponge {
+        Sponge::Aead => "aead = { version = \"0.6.1\", default-features = false }\n",
+        Sponge::Hash | Sponge::Xof => "digest = { version = \"0.11.3\", default-features = false }\n",
+    }
+}
+
+/// The vectors through the crate.
+pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
+    let ty = format!("{crate_name}::{}", part.type_name);
+    let mut calls = String::new();
+    for vector in &part.vectors {
+        let field = |name: &str| vector.fields.get(name).map_or("", String::as_str);
+        let (input, output) = (field("input"), &vector.output);
+        let _ = match sponge {
+            Sponge::Aead => writeln!(
+                calls,
+                "    sealed(&bytes(\"{}\"), &bytes(\"{}\"), &bytes(\"{}\"), &bytes(\"{input}\"), &bytes(\"{output}\"));",
+                field("key"),
+                field("nonce"),
+                field("ad")
+            ),
+            Sponge::Hash => writeln!(
+                calls,
+                "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));"
+            ),
+            Sponge::Xof => writeln!(
+                calls,
+                "    let mut out = vec![0; bytes(\"{output}\").len()];\n    <{ty} as digest::ExtendableOutput>::digest_xof(bytes(\"{input}\"), &mut out);\n    assert_eq!(out, bytes(\"{output}\"));"
+            ),
+        };
+    }
+    let before = if sponge == Sponge::Aead { include_str!("templates/aead_test.rs.txt").replace("@TYPE@", &ty) } else { String::new() };
+    format!("{before}\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
+}
+
+/// The class in Python.
+pub fn class(part: &Part, sponge: Sponge, names: &mut Vec<String>) -> String {
+    let template = match sponge {
+        Sponge::Aead => include_str!("templates/aead.py"),
+        Sponge::Hash => include_str!("templates/hash.py"),
+        Sponge::Xof => include_str!("templates/xof.py"),
+    };
+    names.push(part.type_name.clone());
+    fill(template, &[("NAME", &part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)])
+}

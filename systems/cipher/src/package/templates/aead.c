@@ -1,0 +1,45 @@
+
+/* Sizes of so many messages that a size_t holds. */
+static int fits(size_t size, size_t n_messages)
+{
+    return n_messages == 0 || size <= SIZE_MAX / 2 / n_messages;
+}
+
+int @NAME@_encrypt_many(const char *target, const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t ad_size, const uint8_t *in,
+    uint8_t *out, size_t size, uint8_t *tags, size_t n_messages)
+{
+    size_t k = target_number(target);
+    if (k == N_TARGETS)
+        return @UP@_TARGET;
+    if (!fits(size, n_messages) || !fits(ad_size, n_messages))
+        return @UP@_LENGTH;
+    return targets[k].encrypt_many(keys, nonces, ads, ad_size, in, out, size, tags, n_messages);
+}
+
+int @NAME@_decrypt_many(const char *target, const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t ad_size, const uint8_t *in,
+    uint8_t *out, size_t size, const uint8_t *tags, uint8_t *is_right, size_t n_messages)
+{
+    size_t k = target_number(target);
+    if (k == N_TARGETS)
+        return @UP@_TARGET;
+    if (!fits(size, n_messages) || !fits(ad_size, n_messages))
+        return @UP@_LENGTH;
+    return targets[k].decrypt_many(keys, nonces, ads, ad_size, in, out, size, tags, is_right, n_messages);
+}
+
+/* The first target is for single messages: its registers hold the fewest. */
+int @NAME@_encrypt(const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size, const uint8_t *ad,
+    size_t ad_size, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size, uint8_t *tag, size_t tag_size)
+{
+    if (key_size != 16 || nonce_size != 16 || tag_size != 16 || out_size != in_size)
+        return @UP@_LENGTH;
+    return @NAME@_encrypt_many(target ? target : targets[0].name, key, nonce, ad, ad_size, in, out, in_size, tag, 1);
+}
+
+int @NAME@_decrypt(const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size, const uint8_t *ad,
+    size_t ad_size, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size, const uint8_t *tag, size_t tag_size)
+{
+    if (key_size != 16 || nonce_size != 16 || tag_size != 16 || out_size != in_size)
+        return @UP@_LENGTH;
+    return @NAME@_decrypt_many(target ? target : targets[0].name, key, nonce, ad, ad_size, in, out, in_size, tag, NULL, 1);
+}

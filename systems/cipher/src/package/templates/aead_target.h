@@ -1,0 +1,4 @@
+    int (*encrypt_many)(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+        uint8_t *tags, size_t n_messages);
+    int (*decrypt_many)(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
+        const uint8_t *tags, uint8_t *is_right, size_t n_messages);

@@ -1,0 +1,38 @@
+
+
+class @TYPE@:
+    """@TITLE@, as the hashes of hashlib."""
+
+    name, digest_size, block_size = "@NAME@", 32, 8
+
+    def __init__(self, data=b""):
+        self._state, self._memory = _aligned("@NAME@_state")
+        self._lock = _threading.Lock()
+        _checked(_lib.@NAME@_init(self._state, _ffi.NULL))
+        self.update(data)
+
+    def update(self, data):
+        """The next bytes of the message."""
+        with self._lock:
+            _checked(_lib.@NAME@_update(self._state, *_in(data)))
+
+    def copy(self):
+        """The same message so far."""
+        other = @TYPE@()
+        with self._lock:
+            _ffi.memmove(other._state, self._state, _ffi.sizeof("@NAME@_state"))
+        return other
+
+    def digest(self):
+        """The digest of the bytes so far; more may follow."""
+        other, out = self.copy(), bytearray(32)
+        _checked(_lib.@NAME@_final(other._state, *_out(out)))
+        return bytes(out)
+
+    def hexdigest(self):
+        """The same in hexadecimal digits."""
+        return self.digest().hex()
+
+    def __del__(self):
+        if hasattr(self, "_state"):
+            _lib.@NAME@_wipe(self._state)

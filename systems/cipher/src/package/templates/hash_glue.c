@@ -1,0 +1,24 @@
+
+_Static_assert(sizeof(@FULL@_state) <= sizeof(((@NAME@_state *)0)->words), "the state fits");
+
+static void @S@_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    (void)n_out;
+    @FULL@_many(in, n, out, n_messages);
+}
+
+static void @S@_init(void *state)
+{
+    @FULL@_init(state);
+}
+
+static int @S@_update(void *state, const uint8_t *in, size_t n)
+{
+    return @FULL@_update(state, in, n);
+}
+
+static int @S@_finish(void *state, uint8_t *out, size_t n)
+{
+    (void)n;
+    return @FULL@_final(state, out);
+}

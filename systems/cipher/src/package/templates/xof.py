@@ -1,0 +1,28 @@
+
+
+class @TYPE@:
+    """@TITLE@: a message in, any number of bytes out."""
+
+    name, block_size = "@NAME@", 8
+
+    def __init__(self, data=b""):
+        self._state, self._memory = _aligned("@NAME@_state")
+        self._lock = _threading.Lock()
+        _checked(_lib.@NAME@_init(self._state, _ffi.NULL))
+        self.update(data)
+
+    def update(self, data):
+        """The next bytes of the message; refused behind the first output."""
+        with self._lock:
+            _checked(_lib.@NAME@_update(self._state, *_in(data)))
+
+    def squeeze(self, length):
+        """The next bytes of output; the first call ends the message."""
+        out = bytearray(length)
+        with self._lock:
+            _checked(_lib.@NAME@_squeeze(self._state, *_out(out)))
+        return bytes(out)
+
+    def __del__(self):
+        if hasattr(self, "_state"):
+            _lib.@NAME@_wipe(self._state)

@@ -38,7 +38,7 @@ pub struct Which {
 /// How it is compiled.
 #[derive(Debug, clap::Args)]
 pub struct How {
-    /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows].
+    /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows, if its C is not too long].
     #[arg(long, value_name = "b|v|h", value_parser = slicing)]
     pub slicing: Option<Slicing>,
     /// Bits of the size variable 'm.
@@ -146,15 +146,12 @@ pub fn shown(warning: &report::Diagnostic) -> String {
 }
 
 impl How {
-    /// The recipe for this subject; without `--slicing` it takes the first that its types allow.
+    /// The recipe for this subject; without `--slicing` it takes the first that its types allow and whose C is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
             Some(slicing) => slicing,
-            None => match subject.slicings(self.word).first() {
-                Some(first) => *first,
-                // Nothing works: bitslicing says why.
-                None => Slicing::Bit,
-            },
+            // If nothing works, bitslicing says why.
+            None => subject.slicing(self.word).unwrap_or(Slicing::Bit),
         };
         let thresholds = Thresholds { io_bits: self.inline_io_bits, copies_pct: self.inline_copies, equations: self.inline_equations };
         let word = if slicing == Slicing::Bit { Some(1) } else { self.word };

@@ -154,6 +154,14 @@ pub struct Compiled {
     pub dump: Option<String>,
 }
 
+impl Compiled {
+    /// Equations of all nodes: the size of the C text.
+    pub fn n_equations(&self) -> usize {
+        let own = |node: &Node| if let Body::Stmts(stmts) = &node.body { ir::visit::n_equations(stmts) } else { 0 };
+        self.program.nodes.iter().map(own).sum()
+    }
+}
+
 /// Names that `dump_after` knows, in the order in which they first run. A pass that runs several times is shown as
 /// it leaves the program the last time.
 pub const PASSES: [&str; 19] = [
@@ -283,6 +291,9 @@ impl Default for Options {
 fn unrolled_max(slicing: Slicing) -> u64 {
     if slicing == Slicing::Bit { 2_500 } else { 8_000 }
 }
+
+/// Equations up to which a slicing is the one that a program gets unasked: C compilers take some 20 s for as many at -O3.
+pub const UNASKED_MAX: usize = 10_000;
 
 fn all_bits(program: &Program) -> bool {
     program.nodes.iter().flat_map(|n| &n.vars).all(|v| v.ty.m == 1)
@@ -603,6 +614,8 @@ fn cost(stmts: &[Stmt], sizes: &[u64], costs: &[u64]) -> u64 {
     for stmt in stmts {
         let one = match stmt {
             Stmt::Eq(eq) if eq.op == ir::Op::Copy => 0,
+            // A sum of words of several bits, each in a register of its own, is a ripple of full adders.
+            Stmt::Eq(eq) if matches!(eq.op, ir::Op::Add | ir::Op::Sub) && sizes[eq.dst.var.idx()] > 1 => 5 * sizes[eq.dst.var.idx()],
             Stmt::Eq(eq) => sizes[eq.dst.var.idx()],
             Stmt::Call(call) => costs.get(call.node.idx()).copied().unwrap_or(0),
             Stmt::Loop(it) => cost(&it.body, sizes, costs).saturating_mul(it.n.into()),

@@ -112,11 +112,7 @@ impl Recipe {
 impl Made {
     /// Equations of all nodes: the size of the C text.
     pub fn n_equations(&self) -> usize {
-        let stmts = |node: &crate::ir::Node| match &node.body {
-            crate::ir::Body::Stmts(stmts) => crate::ir::visit::n_equations(stmts),
-            _ => 0,
-        };
-        self.compiled.program.nodes.iter().map(stmts).sum()
+        self.compiled.n_equations()
     }
 
     /// Bytes of output that one call of the entry makes.

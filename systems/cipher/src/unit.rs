@@ -107,6 +107,18 @@ impl Subject {
         pipeline::slicings(&self.ast, &self.entries(), word)
     }
 
+    /// The slicing that the program gets unasked: the first of [`Subject::slicings`] whose C is short enough for a C compiler, else
+    /// the first.
+    pub fn slicing(&self, word: Option<u32>) -> Option<Slicing> {
+        let all = self.slicings(word);
+        let is_short = |slicing: &Slicing| {
+            let word = if *slicing == Slicing::Bit { Some(1) } else { word };
+            let compiled = self.compile(&Options { slicing: *slicing, word, ..Options::default() });
+            compiled.is_ok_and(|it| it.n_equations() <= pipeline::UNASKED_MAX)
+        };
+        if all.len() < 2 { all.first().copied() } else { all.iter().find(|it| is_short(it)).or(all.first()).copied() }
+    }
+
     /// Runs the passes.
     pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
         pipeline::compile(&self.ast, &self.entries(), options)

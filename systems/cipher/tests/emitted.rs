@@ -8,7 +8,7 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
 use cipher::passes::inline::Inline;
-use cipher::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Schedule, Slicing, UNASKED_MAX, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use fastrand::Rng;
@@ -109,4 +109,25 @@ fn random_programs_agree_with_the_interpreter() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_compiled_unasked_is_short_enough_for_c_compilers() {
+    for primitive in primitives() {
+        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
+        let slicing = subject.slicing(None).expect("it has one");
+        let mut recipe = Recipe::new(slicing, Arch::X86_64, Cc::Gcc, Unroll::Auto, "-O3");
+        recipe.options.schedule = Schedule::Auto;
+        let made = recipe.make(&subject).expect("bundled programs compile");
+        let (equations, bytes) = (made.n_equations(), recipe.source(&made, false, false).len());
+        assert!(equations <= UNASKED_MAX && bytes <= 400_000, "{}: {equations} equations, {bytes} bytes of C", primitive.name);
+        // Bitsliced, these are long: more than a compiler takes in 20 s.
+        let is_long = ["ace", "serpent-128", "serpent-128-decrypt"].contains(&primitive.name.as_str());
+        assert_eq!(slicing, if is_long { Slicing::Vertical } else { Slicing::Bit }, "{}", primitive.name);
+    }
+    // Its columns are a loop: sums of 32 bits are long, and 36 s of clang when written out four times.
+    let subject = Subject::bundled("chacha20").expect("it is bundled").expect("it is right");
+    let equations =
+        |unroll| Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, unroll, "-O3").make(&subject).expect("it compiles").n_equations();
+    assert_eq!(equations(Unroll::Auto), equations(Unroll::No));
 }

@@ -131,3 +131,46 @@ fn what_is_compiled_unasked_is_short_enough_for_c_compilers() {
         |unroll| Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, unroll, "-O3").make(&subject).expect("it compiles").n_equations();
     assert_eq!(equations(Unroll::Auto), equations(Unroll::No));
 }
+
+#[test]
+fn rectangle_with_rows_moved_by_permutations_of_their_parts_is_rectangle_in_every_slicing() {
+    let compilers = compilers();
+    if compilers.is_empty() {
+        return;
+    }
+    let primitive = primitives().iter().find(|it| it.name == "rectangle-80").expect("it is bundled");
+    // Row 2 moves by three of its four parts of four bits, the others by single bits.
+    let turned = |n: u32| (0..16).map(|i| ((i + n) % 16 + 1).to_string()).collect::<Vec<_>>().join(", ");
+    let perms = format!(
+        "perm by1 (x : u16) returns (y : u16) {{ {} }}\nperm by12 (x : u16) returns (y : u16) {{ 4, 1, 2, 3 }}\nperm by13 (x : u16) returns (y : u16) {{ {} }}\n\nnode shift_rows",
+        turned(1),
+        turned(13)
+    );
+    let mut text = primitive.text().replace("node shift_rows", &perms);
+    for n in [1, 12, 13] {
+        let moved = format!("x[{}] <<< {n}", if n == 1 { 1 } else { n - 10 });
+        assert!(text.contains(&moved));
+        text = text.replace(&moved, &format!("by{n}({})", moved.split(' ').next().expect("a word")));
+    }
+    let subject = Subject::text("rectangle.ua", &text, Some("rectangle")).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
+    let plain = Subject::text("plain.ua", primitive.text(), Some("rectangle")).expect("it is right");
+    assert_eq!(subject.slicings(None).len(), 3);
+    let seed = 20_261_124;
+    let mut rng = Rng::with_seed(seed);
+    let mut words = |n: usize| (0..n).map(|_| format!("{:x}", rng.u16(..))).collect::<Vec<_>>().join(",");
+    let fields: Vec<Fields> = (0..5).map(|_| [("plain".to_string(), words(4)), ("key".into(), words(104))].into()).collect();
+    for (slicing, arch) in
+        [(Slicing::Bit, Arch::X86_64), (Slicing::Vertical, Arch::X86_64), (Slicing::Vertical, Arch::Sse), (Slicing::Horizontal, Arch::Sse)]
+    {
+        let recipe = Recipe::new(slicing, arch, compilers[0], Unroll::No, "-O1");
+        let made = recipe.make(&subject).expect("it compiles");
+        let program = recipe.build(&made).expect("the C compiler takes the text");
+        let case = |it: &Fields| cases::case_bytes(&subject, &made.unit, None, it).expect("the fields fit");
+        let outputs =
+            native::run_cases(&program, arch, &fields.iter().map(case).collect::<Vec<_>>(), made.unit.output_bytes()).expect("it runs");
+        for (fields, output) in fields.iter().zip(outputs) {
+            let expected = cases::interpret_line(&plain, None, fields).expect("the interpreter takes the fields");
+            assert_eq!(cases::output_line(&subject, None, &output), expected, "{} {} seed {seed}", slicing.letter(), arch.name());
+        }
+    }
+}

@@ -311,6 +311,12 @@ fn a_budget_is_a_gate() {
     let kept = budget(folder.path(), "cycles = 1000");
     assert!(ok(folder.path(), &["check", "--budget", kept]).contains("kept"));
 
+    // A return alone waits for memory with the program.
+    let waits = budget(folder.path(), "cycles = 1000\nflash_wait = 200\ncflags = \"-O0\"");
+    let limit = text(&audit(folder.path(), &["check", "--budget", waits, "--json"]));
+    let waits: Value = serde_json::from_str(&limit).expect("the answer is JSON");
+    assert!(waits["functions"][0]["cycles"].as_u64() > Some(200), "{waits}");
+
     let over = budget(folder.path(), "cycles = 3");
     let ran = audit(folder.path(), &["check", "--budget", over, "--junit", "out.xml", "--sarif", "out.sarif"]);
     assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));

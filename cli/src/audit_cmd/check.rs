@@ -75,7 +75,7 @@ fn audit_of(entry: &Entry, file: &Path) -> Result<Audit, Failure> {
         pivot: None,
         cold: entry.cold.clone(),
         branch_cost: None,
-        flash_wait: 0,
+        flash_wait: entry.flash_wait,
         limit: None,
     };
     audited(&how.load_file(file)?, &how, Some(&entry.function), None)

@@ -36,6 +36,8 @@ pub struct Entry {
     pub cc: Option<String>,
     /// Its flags.
     pub cflags: Option<String>,
+    /// Cycles that memory with the program adds where control goes elsewhere.
+    pub flash_wait: u32,
     /// The line of the limit in its file, from 1.
     pub line: u32,
 }
@@ -67,6 +69,8 @@ struct Row {
     cold: Vec<String>,
     cc: Option<String>,
     cflags: Option<String>,
+    #[serde(default)]
+    flash_wait: u8,
 }
 
 /// Reads a file of limits; paths in it are relative to its folder.
@@ -106,6 +110,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
             cold: row.cold,
             cc: row.cc,
             cflags: row.cflags,
+            flash_wait: row.flash_wait.into(),
             line,
         });
     }
@@ -321,6 +326,7 @@ mod tests {
             cold: Vec::new(),
             cc: None,
             cflags: None,
+            flash_wait: 0,
             line: 4,
         };
         let cause = Cause { place: Some(("./x.c".to_owned(), 7)), address: 16, said: "stall: r0 (a load)".to_owned(), cycles: 2 };

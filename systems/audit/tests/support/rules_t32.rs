@@ -20,7 +20,7 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         Ok(ours) if ours.text.contains(" CPSR_") && mnemonic.starts_with("msr") => {
             Some("B9.3.12 of DDI 0406C: bits 8 and 9 say fields of the status that the M profile does not have")
         }
-        Err(_) if theirs.last().is_some_and(|it| it == "mvfr2") => Some("B6.1.90 of DDI 0406C: the register came with ARMv8"),
+        Err(_) if theirs.last().is_some_and(|it| it == "mvfr2") => Some("DDI 0487: the register came with ARMv8"),
         Err(why) if why.contains("hint to memory") => Some("A5.3.8: a hint that nobody has named, which llvm-mc calls `pld`"),
         Ok(ours) if ours.is_guarded && ours.text.starts_with("udf") && mnemonic == "udf" => {
             Some("A7.7.194: `udf` has a condition like any other, which llvm-mc leaves out")

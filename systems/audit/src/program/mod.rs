@@ -220,6 +220,8 @@ impl Program {
             let address = code.base + at as u64;
             let isa = match code.mark(address) {
                 Some(Mark::Data) => {
+                    // What is guarded ends before data.
+                    linear = Linear::new(linear.isa());
                     at = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
                     continue;
                 }

@@ -8,11 +8,11 @@ use audit::decode::Isa;
 /// What llvm-mc makes of each instruction; `None` where it refuses. Of Thumb with an `it` before it, the second is meant.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
-        Isa::A32 => ("armv7a", "+trustzone,+fp-armv8d16,+hwdiv-arm,+mp"),
+        Isa::A32 => ("armv7a", "+trustzone,+fp-armv8,-neon,+hwdiv-arm,+mp"),
         Isa::T32 => {
             // Of the two profiles either may know it.
             let of_m = disassembled("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", instructions);
-            let of_a = disassembled("thumbv7r-none-eabi", "+fp-armv8d16,+hwdiv,+mp,+acquire-release", instructions);
+            let of_a = disassembled("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", instructions);
             return of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect();
         }
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
@@ -71,7 +71,7 @@ fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<O
 #[allow(dead_code)]
 pub fn assembled(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     let of_m = encodings("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", texts);
-    let of_a = encodings("thumbv7r-none-eabi", "+fp-armv8d16,+hwdiv,+mp,+acquire-release", texts);
+    let of_a = encodings("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", texts);
     of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect()
 }
 

@@ -270,9 +270,6 @@ fn a32(it: &Difference) -> Option<&'static str> {
         }
         Err(_) if mnemonic.starts_with("smc") => Some("B9.3.14: `smc` is of the Security Extensions, which the ARM1136 does not have"),
         Err(_) if mnemonic.starts_with("bxj") => Some("A8.8.28: Jazelle is not modelled"),
-        Err(why) if why.contains("d16 to d31") && matches!(coprocessor, 10 | 11) => {
-            Some("A7.5: sixteen double registers are decoded; the others came with vectors")
-        }
         Err(_) if ["ldc2", "stc2"].iter().any(|it| mnemonic.starts_with(it)) && matches!(coprocessor, 10 | 11) => {
             Some("A7.5: without a condition, coprocessors 10 and 11 are vectors of a later architecture")
         }

@@ -5,39 +5,41 @@
 //! Exceptions add up in FPSCR in any order, so nothing waits for them; who reads FPSCR is a barrier.
 
 use super::word::{FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
-use super::{C, FPFLAGS, FPSCR, N, S0, V, Z};
+use super::{C, D16, FPFLAGS, FPSCR, N, S0, V, Z};
 use crate::decode::code::{Access, Class, IndexForm, Out, Reg, Role};
 
-const LATER: &str = "from a later architecture: d16 to d31 came with VFPv3";
 const RESERVED: &str = "undefined: the floating-point operation is reserved";
 
 /// A register of one or two words.
 #[derive(Clone, Copy)]
 pub struct Float {
-    /// The number in its own row: s0 to s31, or d0 to d15.
+    /// The number in its own row: s0 to s31, or d0 to d31.
     number: u32,
     is_double: bool,
 }
 
 impl Float {
     /// The register whose four bits stand from bit `low` on, and the fifth at `other`.
-    pub fn at(word: &Word, low: u32, other: u32, is_double: bool) -> Result<Float, &'static str> {
+    pub fn at(word: &Word, low: u32, other: u32, is_double: bool) -> Float {
         let (four, one) = (word.field(low, 4), word.field(other, 1));
-        match is_double {
-            true if one == 1 => Err(LATER),
-            true => Ok(Float { number: four, is_double }),
-            false => Ok(Float { number: four << 1 | one, is_double }),
-        }
+        Float { number: if is_double { one << 4 | four } else { four << 1 | one }, is_double }
     }
 
     pub fn text(self) -> String {
         format!("{}{}", if self.is_double { 'd' } else { 's' }, self.number)
     }
 
-    /// The words that it is made of.
+    /// The registers that it is made of: single ones, or from d16 on itself.
     fn words(self) -> impl Iterator<Item = Reg> {
         let n = 1 + u32::from(self.is_double);
-        (self.number * n..(self.number + 1) * n).map(|it| Reg((S0 + it) as u8))
+        let places =
+            if self.is_whole() { D16 + self.number - 16..D16 + self.number - 15 } else { S0 + self.number * n..S0 + (self.number + 1) * n };
+        places.map(|it| Reg(it as u8))
+    }
+
+    /// A double register without single ones.
+    fn is_whole(self) -> bool {
+        self.is_double && self.number > 15
     }
 }
 
@@ -70,7 +72,7 @@ fn arithmetic(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     if op == 15 {
         return extension(word, is_double);
     }
-    let (d, n, m) = (d?, Float::at(word, 16, 7, is_double)?, m?);
+    let n = Float::at(word, 16, 7, is_double);
     let names = ["vmla", "vmls", "vnmls", "vnmla", "vmul", "vnmul", "vadd", "vsub", "vdiv"];
     let Some(mnemonic) = names.get(op as usize) else {
         return Err("from a later architecture: fused products and constants came with VFPv3 and VFPv4");
@@ -93,19 +95,19 @@ fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let d = |word: &Word, is_double| Float::at(word, 12, 22, is_double);
     let m = |word: &Word, is_double| Float::at(word, 0, 5, is_double);
     let (d, m, mnemonic, kind) = match (op, is_top) {
-        (0, false) => (d(word, is_double)?, m(word, is_double)?, "vmov", own.to_owned()),
-        (0, true) => (d(word, is_double)?, m(word, is_double)?, "vabs", own.to_owned()),
-        (1, false) => (d(word, is_double)?, m(word, is_double)?, "vneg", own.to_owned()),
-        (1, true) => (d(word, is_double)?, m(word, is_double)?, "vsqrt", own.to_owned()),
+        (0, false) => (d(word, is_double), m(word, is_double), "vmov", own.to_owned()),
+        (0, true) => (d(word, is_double), m(word, is_double), "vabs", own.to_owned()),
+        (1, false) => (d(word, is_double), m(word, is_double), "vneg", own.to_owned()),
+        (1, true) => (d(word, is_double), m(word, is_double), "vsqrt", own.to_owned()),
         (4 | 5, _) => return compare(word, is_double),
         (7, true) => {
             let to = if is_double { ".f32" } else { ".f64" };
-            (d(word, !is_double)?, m(word, is_double)?, "vcvt", format!("{to}{own}"))
+            (d(word, !is_double), m(word, is_double), "vcvt", format!("{to}{own}"))
         }
-        (8, _) => (d(word, is_double)?, m(word, false)?, "vcvt", format!("{own}.{}", if is_top { "s32" } else { "u32" })),
+        (8, _) => (d(word, is_double), m(word, false), "vcvt", format!("{own}.{}", if is_top { "s32" } else { "u32" })),
         (12 | 13, _) => {
             let to = if op == 13 { ".s32" } else { ".u32" };
-            (d(word, false)?, m(word, is_double)?, if is_top { "vcvt" } else { "vcvtr" }, format!("{to}{own}"))
+            (d(word, false), m(word, is_double), if is_top { "vcvt" } else { "vcvtr" }, format!("{to}{own}"))
         }
         (2 | 3 | 6 | 10 | 11 | 14 | 15, _) => {
             return Err("from a later architecture: halves, fixed point and ways of rounding came with VFPv3 and later");
@@ -124,7 +126,7 @@ fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
 
 fn compare(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let is_zero = word.bit(16);
-    let d = Float::at(word, 12, 22, is_double)?;
+    let d = Float::at(word, 12, 22, is_double);
     read(word, d, Role::Source);
     let other = if is_zero {
         if word.field(0, 4) != 0 || word.bit(5) {
@@ -132,7 +134,7 @@ fn compare(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
         }
         "#0".to_owned()
     } else {
-        let m = Float::at(word, 0, 5, is_double)?;
+        let m = Float::at(word, 0, 5, is_double);
         read(word, m, Role::Source);
         m.text()
     };
@@ -156,12 +158,16 @@ fn one_register(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let core = name(rt.0.into());
     let (reg, place, kind) = match (is_double, op) {
         (false, 0) => {
-            let it = Float::at(word, 16, 7, false)?;
+            let it = Float::at(word, 16, 7, false);
             (it.words().next(), it.text(), "")
         }
         (true, 0 | 1) => {
-            let it = Float::at(word, 16, 7, true)?;
-            (it.words().nth(op as usize), format!("{}[{op}]", it.text()), ".32")
+            let it = Float::at(word, 16, 7, true);
+            // Of a register without single ones the other half stays.
+            if it.is_whole() && !is_read {
+                read(word, it, Role::Addend);
+            }
+            (it.words().nth(op as usize).or(it.words().next()), format!("{}[{op}]", it.text()), ".32")
         }
         _ => return Err(RESERVED),
     };
@@ -222,9 +228,9 @@ fn two_registers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
         return Err(UNDEFINED);
     }
     let (first, second) = (word.reg(12)?, word.reg(16)?);
-    let m = Float::at(word, 0, 5, is_double)?;
+    let m = Float::at(word, 0, 5, is_double);
     let (words, place): (Vec<Reg>, String) = if is_double {
-        (m.words().collect(), m.text())
+        (m.words().chain(m.words()).take(2).collect(), m.text())
     } else {
         if m.number == 31 {
             return Err("unpredictable: there is no register behind s31");
@@ -237,10 +243,12 @@ fn two_registers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     if is_read && first == second {
         return Err(TWICE);
     }
-    for (reg, single) in [first, second].into_iter().zip(words) {
+    for (nth, (reg, single)) in [first, second].into_iter().zip(words).enumerate() {
         let (from, to) = if is_read { (single, reg) } else { (reg, single) };
         word.read(from, Role::Source);
-        word.write(to, Out::Result);
+        if is_read || nth == 0 || !m.is_whole() {
+            word.write(to, Out::Result);
+        }
     }
     word.text("vmov", &if is_read { format!("{core}, {place}") } else { format!("{place}, {core}") });
     Ok(())
@@ -248,7 +256,7 @@ fn two_registers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
 
 /// `vldr` and `vstr`.
 fn one_transfer(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
-    let d = Float::at(word, 12, 22, is_double)?;
+    let d = Float::at(word, 12, 22, is_double);
     let (is_load, is_up) = (word.bit(20), word.bit(23));
     let by = i64::from(word.field(0, 8)) * 4 * if is_up { 1 } else { -1 };
     let base = word.reg_or_pc(16);
@@ -284,12 +292,16 @@ fn transfers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
         None => return Err(NO_PC),
     };
     let n_words = word.field(0, 8);
-    let first = Float::at(word, 12, 22, is_double)?;
+    let first = Float::at(word, 12, 22, is_double);
     let (n, width) = if is_double { (n_words / 2, 8_u8) } else { (n_words, 4) };
-    if n == 0 || first.number + n > if is_double { 16 } else { 32 } {
+    if n == 0 || first.number + n > 32 || is_double && n > 16 {
         return Err("unpredictable: the list is empty or goes beyond the last register");
     }
     let is_odd = is_double && n_words & 1 == 1;
+    // The form of version 5 knows no later registers.
+    if is_odd && first.number + n > 16 {
+        return Err("unpredictable: the list goes beyond d15");
+    }
     let start = if is_down { -4 * i64::from(n_words) } else { 0 };
     word.read(base, Role::Base);
     if writes_back {
@@ -345,5 +357,18 @@ mod tests {
         assert_eq!(written.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>(), ["s2", "s3"]);
         assert_eq!(copy.reads.iter().filter(|it| written.contains(&it.reg)).count(), 1);
         assert!(copy.reads.iter().all(|it| it.bits == ALL && it.role == Role::Source));
+    }
+
+    #[test]
+    fn later_double_registers_have_no_single_ones() {
+        let regs = |bits: u32| {
+            let it = Isa::A32.decode(0, &bits.to_le_bytes()).expect("it is of version 3");
+            let names = |them: Vec<Reg>| them.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>();
+            (names(it.reads.iter().map(|it| it.reg).collect()), names(it.writes.iter().map(|it| it.reg).collect()))
+        };
+        assert_eq!(regs(0xee71_0ba2), (vec!["d17", "d18", "fpscr"], vec!["d16"])); // vadd.f64 d16, d17, d18
+        assert_eq!(regs(0xee20_0b90), (vec!["d16", "r0"], vec!["d16"])); // vmov.32 d16[1], r0
+        assert_eq!(regs(0xec51_0b30), (vec!["d16"], vec!["r0", "r1"])); // vmov r0, r1, d16
+        assert_eq!(regs(0xec41_0b30), (vec!["r0", "r1"], vec!["d16"])); // vmov d16, r0, r1
     }
 }

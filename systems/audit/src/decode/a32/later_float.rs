@@ -25,12 +25,12 @@ fn kind(is_double: bool) -> &'static str {
     if is_double { ".f64" } else { ".f32" }
 }
 
-fn three(word: &Word, is_double: bool) -> Result<[Float; 3], &'static str> {
-    Ok([Float::at(word, 12, 22, is_double)?, Float::at(word, 16, 7, is_double)?, Float::at(word, 0, 5, is_double)?])
+fn three(word: &Word, is_double: bool) -> [Float; 3] {
+    [Float::at(word, 12, 22, is_double), Float::at(word, 16, 7, is_double), Float::at(word, 0, 5, is_double)]
 }
 
 fn fused(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
-    let [d, n, m] = three(word, is_double)?;
+    let [d, n, m] = three(word, is_double);
     let mnemonic = match (word.field(20, 2), word.bit(6)) {
         (2, false) => "vfma",
         (2, true) => "vfms",
@@ -51,7 +51,7 @@ fn constant(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     if word.bit(7) || word.bit(5) {
         return Err(FIXED);
     }
-    let d = Float::at(word, 12, 22, is_double)?;
+    let d = Float::at(word, 12, 22, is_double);
     let byte = word.field(16, 4) << 4 | word.field(0, 4);
     // A sign, three bits of exponent around 0 and four of fraction.
     let (sign, exponent) = (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
@@ -78,8 +78,8 @@ fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
         _ => return version_2::float(word),
     };
     // A half is half of a single register.
-    let d = Float::at(word, 12, 22, is_double && op != 3)?;
-    let m = Float::at(word, 0, 5, is_double && op != 2)?;
+    let d = Float::at(word, 12, 22, is_double && op != 3);
+    let m = Float::at(word, 0, 5, is_double && op != 2);
     word.set_class(Class::Float);
     read(word, m, Role::Source);
     word.read(FPSCR, Role::Source);
@@ -99,7 +99,7 @@ fn fixed_point(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     if cut > size {
         return Err("unpredictable: more bits behind the point than there are");
     }
-    let d = Float::at(word, 12, 22, is_double)?;
+    let d = Float::at(word, 12, 22, is_double);
     let fixed = format!(".{}{size}", if is_unsigned { "u" } else { "s" });
     let own = kind(is_double);
     word.set_class(Class::Float);
@@ -127,7 +127,7 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
         if word.bit(6) {
             return Err(UNDEFINED);
         }
-        let [d, n, m] = three(word, is_double)?;
+        let [d, n, m] = three(word, is_double);
         let (mnemonic, flags): (_, &[_]) =
             [("vseleq", &[Z][..]), ("vselvs", &[V][..]), ("vselge", &[N, V][..]), ("vselgt", &[Z, N, V][..])][word.field(20, 2) as usize];
         read(word, n, Role::Source);
@@ -142,7 +142,7 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
     let op = word.field(16, 4);
     match (word.field(20, 2), word.bit(6)) {
         (0, _) => {
-            let [d, n, m] = three(word, is_double)?;
+            let [d, n, m] = three(word, is_double);
             read(word, n, Role::Source);
             read(word, m, Role::Source);
             word.read(FPSCR, Role::Source);
@@ -155,8 +155,8 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
             if !is_conversion && word.bit(7) {
                 return Err(UNDEFINED);
             }
-            let d = Float::at(word, 12, 22, is_double && !is_conversion)?;
-            let m = Float::at(word, 0, 5, is_double)?;
+            let d = Float::at(word, 12, 22, is_double && !is_conversion);
+            let m = Float::at(word, 0, 5, is_double);
             read(word, m, Role::Source);
             word.read(FPSCR, Role::Source);
             write(word, d, Out::Result);

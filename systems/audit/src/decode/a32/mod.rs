@@ -39,6 +39,8 @@ pub const S0: u32 = 28;
 pub const FPSCR: Reg = Reg(60);
 /// The four flags of comparisons within FPSCR, as one register.
 pub const FPFLAGS: Reg = Reg(61);
+/// The first of the double registers that have no single ones.
+pub const D16: u32 = 62;
 pub const PC: u32 = 15;
 
 /// What the registers are for, by the procedure call standard of the Arm architecture.
@@ -106,6 +108,22 @@ pub const CONVENTIONS: Conventions = Conventions {
         "s31",
         "fpscr",
         "fpscr_nzcv",
+        "d16",
+        "d17",
+        "d18",
+        "d19",
+        "d20",
+        "d21",
+        "d22",
+        "d23",
+        "d24",
+        "d25",
+        "d26",
+        "d27",
+        "d28",
+        "d29",
+        "d30",
+        "d31",
     ],
     bits: 32,
     stack_pointer: SP,

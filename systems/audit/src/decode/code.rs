@@ -218,11 +218,11 @@ pub struct Instruction {
     pub address: u64,
     /// Bytes.
     pub length: u8,
-    /// The word as read, in the order of a number.
+    /// The word as read, in the order of a number; of Thumb's long ones the first half stands above.
     pub word: u64,
     /// The text as the usual assembler writes it.
     pub text: String,
-    /// Done only if a condition holds (A32), which [`Role::Condition`] reads name.
+    /// Done only if a condition holds (A32, Thumb), which [`Role::Condition`] reads name.
     pub is_guarded: bool,
     /// The row of the machine file.
     pub class: Class,

@@ -43,6 +43,7 @@ pub fn narrow(word: &mut Word, block: Block) -> Result<(), &'static str> {
     }
 }
 
+/// The letter of what sets flags.
 fn s(sets_flags: bool) -> &'static str {
     if sets_flags { "s" } else { "" }
 }

@@ -9,7 +9,7 @@ use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
 use crate::library::{self, Vector, primitive, primitives};
 use crate::native::{self, Cc};
-use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
@@ -198,6 +198,8 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     };
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
     recipe.options.schedule = row.schedule;
+    // As users have it: where the model chooses the order, it chooses the batches, too.
+    recipe.options.interleave = if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
     recipe.mode = row.mode.map(str::to_string);
     let made = match recipe.make(&subject) {
         Ok(made) => made,

@@ -4,7 +4,7 @@
 use cipher::constant_time::{self, OPTS, TARGETS, Verdict};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::pipeline::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use report::{Cell, Table};
@@ -90,6 +90,8 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
             }
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
             recipe.mode = mode.map(str::to_owned);
+            // What is left of a message goes through one batch, so that this watches both.
+            recipe.options.interleave = Interleave::Auto;
             recipe.options.word = if slicing == Slicing::Bit { Some(1) } else { args.word };
             let made = recipe.make(subject).map_err(Failure::User)?;
             let source = recipe.source(&made, true, false);

@@ -187,7 +187,8 @@ fn run(case: &Case, slicing: Slicing, arch: Arch, cc: Cc, wipes: bool) -> i32 {
     let made = recipe.make(&subject).expect("bundled programs compile");
     let mut source = recipe.source(&made, false, false);
     if !wipes {
-        let (head, tail) = source.split_once("    memset(p, 0, n);\n").expect("the file has `wipe`");
+        let (head, rest) = source.split_once("    typedef uint64_t __attribute__((may_alias)) word;\n").expect("the file has `wipe`");
+        let (_, tail) = rest.split_once("        memset(p, 0, n);\n").expect("`wipe` ends so");
         source = format!("{head}{tail}");
     }
     let batch = made.bytes_per_call(arch).to_string();

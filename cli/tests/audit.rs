@@ -242,6 +242,42 @@ fn spills_of_ciphers_are_those_that_clang_says() {
     assert!(reloads > 100 && found("reloads").abs_diff(reloads) * 20 <= reloads, "{name}: {answer}, clang says {reloads}");
 }
 
+/// The case study: what is suggested is tried, and what does not help is said to.
+#[test]
+fn most_edits_of_the_case_study_are_tried() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let args = ["examples/fastpath/original.c", "--function", "fastpath_call", "--cpu", "arm1136jf-s", "--cold", "slowpath"];
+    let answer: Value = serde_json::from_str(&ok(&root, &[&args[..], &["--verify", "--json"]].concat())).expect("JSON");
+    let edits: Vec<&Value> =
+        answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).filter(|it| !it.is_null()).collect();
+    let verified = edits.iter().filter(|it| it["verified"] == true).count();
+    let refuted = edits.iter().filter(|it| it["verified"] == false && it["tried"].as_u64() > Some(0)).count();
+    assert!(verified >= 2 && (verified + refuted) * 2 >= edits.len(), "{verified} and {refuted} of {}", edits.len());
+    let text = ok(&root, &[&args[..], &["--verify"]].concat());
+    assert!(
+        text.contains("edit (verified)") && text.contains("+++ b/examples/fastpath/original.c") && text.contains("tried, no gain)"),
+        "{text}"
+    );
+}
+
+/// A callee that could be part of its caller is tried as such; one that another file defines is not.
+#[test]
+fn a_call_of_few_instructions_is_tried_without_it() {
+    let folder = folder();
+    let source = "int step(int x);\n__attribute__((noinline))\nint twice(int x)\n{\n    return 2 * x + 1;\n}\n\
+                  int outer(int x)\n{\n    int a = twice(x);\n    return a ^ step(a);\n}\n";
+    let source = source.replace("__attribute__((noinline))\n", "");
+    fs::write(folder.path().join("call.c"), source).expect("a scratch file");
+    let args = ["call.c", "--function", "outer", "--cpu", "arm1136jf-s", "--cflags", "-O1 -fno-inline", "--verify", "--json"];
+    let answer: Value = serde_json::from_str(&ok(folder.path(), &args)).expect("JSON");
+    let call = answer["findings"].as_array().expect("a list").iter().find(|it| it["kind"] == "call").expect("the call is found");
+    assert_eq!(call["edit"]["verified"], true, "{call}");
+    assert!(
+        call["edit"]["patch"].as_str().is_some_and(|it| it.contains("+__attribute__((always_inline)) inline int twice(int x)")),
+        "{call}"
+    );
+}
+
 #[test]
 fn an_edit_is_verified_only_if_it_helped() {
     let folder = folder();
@@ -250,6 +286,14 @@ fn an_edit_is_verified_only_if_it_helped() {
     let edits: Vec<&Value> = answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).collect();
     let verified: Vec<&str> = edits.iter().filter(|it| it["verified"] == true).filter_map(|it| it["text"].as_str()).collect();
     assert!(verified.iter().any(|it| it.starts_with("read `caller->cap` of line 11 into a variable before line 9")), "{edits:?}");
+    // The patch is one, and the patched file is as fast as was said.
+    let patch = edits.iter().find(|it| it["verified"] == true).and_then(|it| it["patch"].as_str()).expect("a patch");
+    fs::write(folder.path().join("edit.patch"), patch).expect("a scratch file");
+    let applied = Command::new("git").args(["apply", "edit.patch"]).current_dir(folder.path()).status().expect("git runs");
+    assert!(applied.success(), "{patch}");
+    let patched: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat())).expect("the answer is JSON");
+    assert!(patched["total_cycles"].as_u64() < answer["total_cycles"].as_u64(), "{patch}");
+    fs::write(folder.path().join("fast.c"), SOURCE).expect("a scratch file");
     // Nothing is tried unless it was asked for.
     let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat())).expect("the answer is JSON");
     assert!(answer["findings"].as_array().expect("a list").iter().all(|it| it["edit"]["verified"] != true), "{answer}");

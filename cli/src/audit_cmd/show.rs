@@ -31,7 +31,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     let mut audited = audited(loaded, how, function, recorded)?;
     if tries {
-        verify(loaded, how, &mut audited)?;
+        verify(loaded, how, &mut audited, out)?;
     }
     let sources = sources(&audited);
     let view = how.view();

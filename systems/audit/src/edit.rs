@@ -9,14 +9,20 @@
 //! ```
 //!
 //! Nothing here is parsed as C: a line is changed where it has the shape, and the compiler and a
-//! second audit say whether the change was one. Only a change that compiles and makes the path
-//! shorter is called verified. That a pinned load may fault on a path that did not load before is
-//! for the programmer to judge; the text of the edit says so.
+//! second audit say whether the change was one: only what compiles and makes the path shorter is
+//! called verified, and what compiles and does not is said to have been tried. That a pinned load may
+//! fault on a path that did not load before, and that a `restrict` is true, is for the programmer to
+//! judge; the text of the edit says so.
+
+use similar::TextDiff;
 
 use crate::audit::Audit;
 use crate::decode::code::Flow;
 use crate::finding::Kind;
+use crate::timing::licence::crossings;
 
+/// Loads of a stall that are tried.
+const LOADS_MAX: usize = 3;
 /// Tests that a load is moved above, one after the other.
 const EXITS_MAX: usize = 3;
 
@@ -27,8 +33,22 @@ pub struct Trial {
     pub finding: usize,
     /// The whole changed source.
     pub source: String,
+    /// Flags of the compiler besides the user's.
+    pub flags: &'static [&'static str],
     /// The change in words.
     pub text: String,
+}
+
+impl Trial {
+    /// The change as a patch of `file`, which holds `source`, or as a line of a makefile.
+    pub fn patch(&self, source: &str, file: &str) -> String {
+        if !self.flags.is_empty() {
+            return format!("CFLAGS += {}\n", self.flags.join(" "));
+        }
+        let file = file.trim_start_matches('/');
+        let diff = TextDiff::from_lines(source, &self.source);
+        diff.unified_diff().context_radius(1).header(&format!("a/{file}"), &format!("b/{file}")).to_string()
+    }
 }
 
 /// All changes worth trying, those that move least first; `file` is the source as line tables name it.
@@ -37,79 +57,145 @@ pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (finding, found) in audit.findings.iter().enumerate() {
         match found.kind {
-            Kind::Stall => pinned(audit, &lines, file, finding, &mut trials),
-            Kind::TakenBranch => likely(audit, &lines, file, finding, &mut trials),
+            Kind::Stall => {
+                pinned(audit, &lines, file, finding, &mut trials);
+                restricted(audit, &lines, finding, &mut trials);
+                ordered(audit, source, finding, &mut trials);
+            }
+            Kind::TakenBranch | Kind::Jump => likely(audit, &lines, file, finding, &mut trials),
+            Kind::ComputedTwice | Kind::Reload => restricted(audit, &lines, finding, &mut trials),
+            Kind::Call => inlined(audit, &lines, finding, &mut trials),
             Kind::RedundantExtension | Kind::DeadValue | Kind::FlagIdiom | Kind::SplitImmediate | Kind::BuiltBoolean => {}
-            Kind::Spill | Kind::Reload | Kind::DeadStore | Kind::Call | Kind::ComputedTwice | Kind::Jump | Kind::Hazard => {}
+            Kind::Spill | Kind::DeadStore | Kind::Hazard => {}
         }
     }
     trials
 }
 
-/// The line of an instruction that stands in the audited function itself, from 0.
-fn own_line(audit: &Audit, idx: usize, file: &str) -> Option<usize> {
-    match &audit.function.frames[idx][..] {
-        [frame] if frame.file == file => (frame.line as usize).checked_sub(1),
-        _ => None,
-    }
+/// The line of this file that an instruction comes from, from 0; in an inlined function its own line.
+fn line_of(audit: &Audit, idx: usize, file: &str) -> Option<usize> {
+    let frame = audit.function.frames[idx].first().filter(|it| it.file == file)?;
+    (frame.line as usize).checked_sub(1)
 }
 
-/// Loads that a stall waits for, read before one of the tests above.
+/// Loads that a stall waits for, or that the best order moves to fill it, read before one of the tests above.
 fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
     let Some(timed) = &audit.timed else { return };
     let Some(at) = timed.trace.places.iter().position(|it| *it == audit.findings[finding].idx) else { return };
-    for cause in &timed.causes[at] {
-        let producer = timed.trace.places[cause.producer as usize];
-        let is_load = audit.function.instructions[producer].accesses.iter().any(|it| !it.is_store);
-        let Some(line) = own_line(audit, producer, file).filter(|it| is_load && *it < lines.len()) else { continue };
+    let is_load = |at: usize| audit.function.instructions[timed.trace.places[at]].accesses.iter().any(|it| !it.is_store);
+    let moved = timed.reached.last().map_or(Vec::new(), |it| crossings(&it.found.order, &timed.trace));
+    let near = moved.iter().filter(|(_, exit)| (*exit as usize) < at).map(|(it, _)| *it as usize).filter(|it| *it >= at);
+    let producers = timed.causes[at].iter().map(|it| it.producer as usize);
+    let mut seen: Vec<(usize, usize)> = Vec::new();
+    for mover in producers.chain(near).filter(|it| is_load(*it)).take(LOADS_MAX) {
+        let Some(line) = line_of(audit, timed.trace.places[mover], file).filter(|it| *it < lines.len()) else { continue };
         let mut tests: Vec<usize> = Vec::new();
-        for exit in timed.trace.exits.iter().rev().filter(|it| it.at < at) {
-            let test = own_line(audit, timed.trace.places[exit.at], file);
-            if let Some(test) = test.filter(|it| *it < line && starts_if(lines, *it) && !tests.contains(it)) {
-                tests.push(test);
+        for exit in timed.trace.exits.iter().rev().filter(|it| it.at < mover) {
+            // In an inlined function, its own line or that of any call around it.
+            let frames = audit.function.frames[timed.trace.places[exit.at]].iter().filter(|it| it.file == file);
+            for test in frames.filter_map(|it| (it.line as usize).checked_sub(1)).filter(|it| starts_statement(lines, *it)) {
+                if !tests.contains(&test) {
+                    tests.push(test);
+                }
             }
         }
         for &test in tests.iter().take(EXITS_MAX) {
+            if seen.contains(&(line, test)) {
+                continue;
+            }
+            seen.push((line, test));
             for expression in expressions(lines[line]) {
-                let name = format!("now_{}", line + 1);
-                let indent: String = lines[test].chars().take_while(|it| it.is_whitespace()).collect();
-                let kind = format!("__typeof__({expression})");
-                let declared = format!("{indent}const {kind} {name} = *(const volatile {kind} *)&({expression});");
-                let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-                changed[line] = changed[line].replacen(&expression, &name, 1);
-                changed.insert(test, declared);
-                let text = format!(
-                    "read `{expression}` of line {} into a variable before line {}, by a volatile access so that it stays there; \
-                     its address must be good on all paths from there",
-                    line + 1,
-                    test + 1
-                );
-                trials.push(Trial { finding, source: changed.join("\n") + "\n", text });
+                trials.push(pin(lines, finding, line, test, &expression));
             }
         }
     }
+}
+
+/// The expression of one line read before the test of another.
+fn pin(lines: &[&str], finding: usize, line: usize, test: usize, expression: &str) -> Trial {
+    let name = format!("now_{}", line + 1);
+    let indent: String = lines[test].chars().take_while(|it| it.is_whitespace()).collect();
+    let kind = format!("__typeof__({expression})");
+    let declared = format!("{indent}const {kind} {name} = *(const volatile {kind} *)&({expression});");
+    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+    changed[line] = changed[line].replacen(expression, &name, 1);
+    changed.insert(test, declared);
+    let text = format!(
+        "read `{expression}` of line {} into a variable before line {}, by a volatile access so that it stays there; \
+         its address must be good on all paths from there",
+        line + 1,
+        test + 1
+    );
+    Trial { finding, source: changed.join("\n") + "\n", flags: &[], text }
+}
+
+/// The pointers that the audited function gets promised to point to different things.
+fn restricted(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial>) {
+    let found = &audit.findings[finding];
+    let said = [found.prevents.as_ref(), found.edit.as_ref().map(|it| &it.text), Some(&found.why)];
+    let is_asked = |it: &&String| ["restrict", "may read what", "may have changed"].iter().any(|part| it.contains(part));
+    if !said.iter().flatten().any(is_asked) {
+        return;
+    }
+    let name = format!("{}(", audit.function.name);
+    let Some(line) = lines.iter().position(|it| it.contains(&name) && it.contains('*') && !it.trim_end().ends_with(';')) else { return };
+    let open = lines[line].find(&name).map_or(0, |it| it + name.len());
+    let (before, parameters) = lines[line].split_at(open);
+    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+    changed[line] = format!("{before}{}", parameters.replace('*', "*restrict "));
+    let text = format!("line {}: make the pointers `restrict`, if nothing that one of them leads to is reached by another", line + 1);
+    trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+}
+
+/// Orders and registers that the compiler has a flag for.
+fn ordered(audit: &Audit, source: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let prevents = audit.findings[finding].prevents.as_deref().unwrap_or_default();
+    let sets: &[&'static [&'static str]] = match prevents {
+        it if it.starts_with("a register is used again") => &[&["-frename-registers"], &["-frename-registers", "-fschedule-insns"]],
+        it if it.contains("another order inside the block") => &[&["-fschedule-insns"]],
+        _ => &[],
+    };
+    for &flags in sets {
+        let text = format!("compile with {}", flags.join(" "));
+        trials.push(Trial { finding, source: source.to_owned(), flags, text });
+    }
+}
+
+/// The callee made part of its caller, if this file defines it.
+fn inlined(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial>) {
+    let address = audit.function.instructions[audit.findings[finding].idx].address;
+    let Some(callee) = audit.function.callees.get(&address) else { return };
+    let name = format!("{callee}(");
+    let is_definition = |it: &&str| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}']) && !it.trim_end().ends_with(';');
+    let Some(line) = lines.iter().position(|it| is_definition(it)) else { return };
+    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+    changed[line] = format!("__attribute__((always_inline)) inline {}", lines[line]);
+    let text = format!("line {}: make `{callee}` part of its callers", line + 1);
+    trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
 }
 
 /// A test with either way called likely.
 fn likely(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
     let idx = audit.findings[finding].idx;
     let is_test = matches!(audit.function.instructions[idx].flow, Flow::Branch { is_conditional: true, .. });
-    let Some(line) = own_line(audit, idx, file).filter(|it| is_test && *it < lines.len()) else { return };
+    let Some(line) = line_of(audit, idx, file).filter(|it| is_test && *it < lines.len()) else { return };
     let Some((from, to)) = condition(lines[line]) else { return };
     for way in ["0", "1"] {
         let (before, inside, after) = (&lines[line][..from], &lines[line][from..to], &lines[line][to..]);
         let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
         changed[line] = format!("{before}__builtin_expect(!!({inside}), {way}){after}");
         let text = format!("line {}: `if (__builtin_expect(!!({inside}), {way}))`", line + 1);
-        trials.push(Trial { finding, source: changed.join("\n") + "\n", text });
+        trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
     }
 }
 
-/// A statement may stand before this line: it begins with `if`, and the line before ends one or opens a block.
-fn starts_if(lines: &[&str], line: usize) -> bool {
-    let is_if = lines.get(line).is_some_and(|it| it.trim_start().strip_prefix("if").is_some_and(|rest| rest.trim_start().starts_with('(')));
+/// A statement may stand before this line: it begins one, and the line before ends one or opens a block.
+fn starts_statement(lines: &[&str], line: usize) -> bool {
+    let text = lines.get(line).map_or("", |it| it.trim_start());
+    let is_one = text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        && !["else", "case", "default"].iter().any(|it| text.starts_with(it));
     let before = lines[..line.min(lines.len())].iter().rev().map(|it| it.trim()).find(|it| !it.is_empty());
-    is_if && before.is_some_and(|it| it.ends_with([';', '{', '}']) || it.ends_with("*/"))
+    is_one && before.is_some_and(|it| it.ends_with([';', '{', '}']) || it.ends_with("*/"))
 }
 
 /// The range of what stands between the brackets of an `if` that ends on its line.
@@ -198,7 +284,7 @@ mod tests {
     #[test]
     fn where_a_statement_may_stand() {
         let lines = ["{", "    if (a)", "        b();", "    else", "    if (c)", "", "  /* so */", "    if (d)"];
-        let all: Vec<usize> = (0..lines.len()).filter(|&it| starts_if(&lines, it)).collect();
+        let all: Vec<usize> = (0..lines.len()).filter(|&it| starts_statement(&lines, it)).collect();
         assert_eq!(all, [1, 7]);
     }
 }

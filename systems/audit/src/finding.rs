@@ -84,13 +84,25 @@ pub struct Finding {
 pub struct Edit {
     /// In words, or as the new text of the line.
     pub text: String,
-    /// The line was changed so in a copy, compiled, and the finding was gone.
-    pub is_verified: bool,
+    /// Changes of this kind that were made in a copy, compiled and audited.
+    pub tried: u32,
+    /// The one that made the path shorter, as a patch of the file; the edit is verified then.
+    pub patch: Option<String>,
 }
 
 impl Edit {
     /// An edit that nobody tried.
     pub fn unverified(text: impl Into<String>) -> Edit {
-        Edit { text: text.into(), is_verified: false }
+        Edit { text: text.into(), tried: 0, patch: None }
+    }
+
+    /// What became of it, in words.
+    pub fn verdict(&self) -> String {
+        match (&self.patch, self.tried) {
+            (Some(_), _) => "verified".to_owned(),
+            (None, 0) => "unverified".to_owned(),
+            (None, 1) => "one change tried, no gain".to_owned(),
+            (None, tried) => format!("{tried} changes tried, no gain"),
+        }
     }
 }

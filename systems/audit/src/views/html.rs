@@ -218,8 +218,10 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
         }
     }
     if let Some(edit) = &finding.edit {
-        let word = if edit.is_verified { "edit, verified" } else { "edit, unverified" };
-        html += &format!("<p><b>{word}:</b> {}</p>\n", coded(&edit.text));
+        html += &format!("<p><b>edit, {}:</b> {}</p>\n", edit.verdict(), coded(&edit.text));
+        if let Some(patch) = &edit.patch {
+            html += &format!("<pre>{}</pre>\n", escape(patch));
+        }
     }
     let stack = &audit.function.frames[finding.idx];
     if stack.len() > 1 {

@@ -48,6 +48,6 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
         "line": frame.map(|it| it.line),
         "inline_stack": audit.function.frames[finding.idx],
         "prevents": finding.prevents,
-        "edit": finding.edit.as_ref().map(|it| json!({"text": it.text, "verified": it.is_verified})),
+        "edit": finding.edit.as_ref().map(|it| json!({"text": it.text, "verified": it.patch.is_some(), "tried": it.tried, "patch": it.patch})),
     })
 }

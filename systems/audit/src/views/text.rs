@@ -223,8 +223,8 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
         lines.extend(wrapped(&format!("prevents: {prevents}")));
     }
     if let Some(edit) = &finding.edit {
-        let word = if edit.is_verified { "edit (verified)" } else { "edit (unverified)" };
-        lines.extend(wrapped(&format!("{word}: {}", edit.text)));
+        lines.extend(wrapped(&format!("edit ({}): {}", edit.verdict(), edit.text)));
+        lines.extend(edit.patch.iter().flat_map(|it| it.lines()).map(|it| format!("    {it}")));
     }
     lines.join("\n") + "\n"
 }

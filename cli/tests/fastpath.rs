@@ -118,7 +118,7 @@ fn the_comments_of_the_assembly_are_right() {
         .expect("the binary runs");
     let shown = String::from_utf8_lossy(&ran.stdout).into_owned();
     let rows = shown.lines().skip_while(|line| !line.starts_with(" line source")).skip(1);
-    let starts: Vec<u64> = rows.map_while(|row| row.get(52..60)?.trim().parse().ok()).collect();
+    let starts: Vec<u64> = rows.map_while(|row| row.get(55..60)?.trim().parse().ok()).collect();
     assert_eq!(comments, starts);
     assert!(starts.len() > 40);
 }

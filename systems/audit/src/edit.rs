@@ -167,7 +167,7 @@ fn inlined(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial
     let Some(callee) = audit.function.callees.get(&address) else { return };
     let name = format!("{callee}(");
     let is_definition = |it: &&str| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}']) && !it.trim_end().ends_with(';');
-    let Some(line) = lines.iter().position(|it| is_definition(it)) else { return };
+    let Some(line) = lines.iter().position(is_definition) else { return };
     let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
     changed[line] = format!("__attribute__((always_inline)) inline {}", lines[line]);
     let text = format!("line {}: make `{callee}` part of its callers", line + 1);

@@ -130,3 +130,23 @@ fn what_is_no_recording_is_refused() {
         assert!(said.contains(part), "{said}");
     }
 }
+
+#[test]
+fn functions_that_ran_are_ranked_by_what_they_lost_in_all() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", "./p"]);
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["audit", "p", "--all-functions", "--cpu", "cortex-a53", "--path", "even.log", "--json"])
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs");
+    let table: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let functions = table["functions"].as_array().expect("a list");
+    let step = functions.iter().find(|it| it["function"] == "step").expect("it ran");
+    assert_eq!(step["runs"], 500);
+    let lost = |it: &Value| it["lost_cycles"].as_u64().expect("a number");
+    assert_eq!(lost(step), 500 * (step["total_cycles"].as_u64().unwrap() - step["lower_bound"]["total"].as_u64().unwrap()));
+    assert!(functions.windows(2).all(|it| lost(&it[0]) >= lost(&it[1])) && functions.len() < 400, "{}", functions.len());
+    assert!(functions.iter().all(|it| it["function"] != "abort"), "what did not run is left out");
+}

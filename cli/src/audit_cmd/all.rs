@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
-use audit::audit::{Summary, summary};
+use audit::audit::{Options, Summary, summary};
+use audit::facts::recorded::Recorded;
 use audit::program::names::{Found, find, shown};
+use audit::timing::licence::Effort;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -11,27 +13,38 @@ use super::options::{How, Loaded};
 use crate::output::{Failure, Output};
 
 /// Runs the command.
-pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, out: &mut Output) -> Result<(), Failure> {
+pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<Recorded>, out: &mut Output) -> Result<(), Failure> {
     let Some(core) = how.core(&loaded.cpu) else {
         let help = "--spills counts what was spilled; --function shows one function without cycles";
         return Err(Failure::user(format!("`{}` reorders instructions: no model here says when one waits", loaded.cpu), Some(help)));
     };
+    let is_recorded = recorded.is_some();
+    let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded };
     let mut rows: Vec<Summary> = Vec::new();
     let mut refused = Vec::new();
     for (program, symbol) in chosen(loaded, function)? {
-        match summary(program, symbol, &core, &how.cold) {
+        match summary(program, symbol, &core, &options) {
             Ok(found) => rows.extend(found),
             Err(error) => refused.push(error.message),
         }
     }
-    rows.sort_by_key(|it| (Reverse(above(it)), Reverse(it.cycles.stall_cycles), it.address));
+    rows.sort_by_key(|it| (Reverse(it.lost_cycles()), Reverse(it.cycles.stall_cycles), it.address));
     let n_all = rows.len();
     let listed = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
-    let columns = ["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
+    if listed.is_empty() && is_recorded {
+        return Err(Failure::user(
+            "no function ran in the recording",
+            Some("a program that was moved when it was loaded needs --path-base"),
+        ));
+    }
+    let mut columns = vec!["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
+    if is_recorded {
+        columns.extend(["runs", "lost in all"]);
+    }
     let note = format!("cycles of the hot path on {}; the bound is the polynomial one", loaded.cpu);
     let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
     for it in listed {
-        table.push(vec![
+        let mut cells = vec![
             Cell::words(shown(&it.name)),
             Cell::number(it.n_instructions),
             Cell::number(it.cycles.instructions),
@@ -39,7 +52,11 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, out: &mut Output)
             Cell::number(it.cycles.stall_cycles),
             Cell::number(it.cycles.lower_bound.total),
             Cell::number(above(it)),
-        ]);
+        ];
+        if let Some(runs) = it.runs {
+            cells.extend([Cell::number(runs), Cell::number(it.lost_cycles())]);
+        }
+        table.push(cells);
     }
     out.text(&table.terminal(None));
     if listed.len() < n_all {
@@ -64,6 +81,8 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, out: &mut Output)
                 "stall_cycles": it.cycles.stall_cycles,
                 "total_cycles": it.cycles.total_cycles,
                 "lower_bound": it.cycles.lower_bound,
+                "runs": it.runs,
+                "lost_cycles": it.lost_cycles(),
             })
         })
         .collect();

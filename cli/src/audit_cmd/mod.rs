@@ -31,7 +31,7 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
-    /// Print each function in few numbers, the worst first; with --function those that it means.
+    /// Print each function in few numbers, the worst first; with --function those that it means, with --path those that ran.
     #[arg(long, conflicts_with_all = ["spills"])]
     all_functions: bool,
     /// Count stores and reloads of spilled values instead.
@@ -42,7 +42,7 @@ pub struct Args {
     verify: bool,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`, `perf script`, a debugger's list of
     /// addresses, or gcov's counts of lines.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["spills", "verify"])]
     path: Option<PathBuf>,
     /// How far above the addresses in its file the program was loaded, for --path.
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = address, requires = "path")]
@@ -101,13 +101,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.spills {
         return spills::run(&loaded, function, out);
     }
-    if args.all_functions {
-        return all::run(&loaded, &args.how, function, out);
-    }
     let recorded = match &args.path {
         Some(path) => Some(recorded(path, args.path_base)?),
         None => None,
     };
+    if args.all_functions {
+        return all::run(&loaded, &args.how, function, recorded, out);
+    }
     show::run(&loaded, &args.how, function, recorded, args.verify, args.format, out)
 }
 

@@ -162,16 +162,32 @@ pub struct Summary {
     pub n_undecodable: usize,
     /// The cycles of its hot path and their bound.
     pub cycles: Cycles,
+    /// How often its first instruction was done, if that was recorded.
+    pub runs: Option<u64>,
 }
 
-/// Times one function with the polynomial bound; none if it holds no instruction.
-pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String]) -> Result<Option<Summary>, Diagnostic> {
-    let decoded = program.decode_without_lines(symbol)?;
+impl Summary {
+    /// Cycles above the bound; in all its runs, if these were recorded.
+    pub fn lost_cycles(&self) -> u64 {
+        u64::from(self.cycles.total_cycles - self.cycles.lower_bound.total) * self.runs.unwrap_or(1)
+    }
+}
+
+/// Times one function with the polynomial bound; none if it holds no instruction, or did not run in the recording.
+pub fn summary(program: &Program, symbol: &Symbol, core: &Core, options: &Options) -> Result<Option<Summary>, Diagnostic> {
+    let decoded = if options.recorded.is_some() { program.decode(symbol)? } else { program.decode_without_lines(symbol)? };
     if decoded.function.instructions.len() == decoded.undecodable.len() {
         return Ok(None);
     }
     runs(core, &decoded.function, program)?;
-    let guide = Guide::new(&decoded.function, cold, None);
+    let counts = match &options.recorded {
+        Some(recorded) => match Counts::of(&decoded.function, recorded) {
+            Some(counts) => Some(counts),
+            None => return Ok(None),
+        },
+        None => None,
+    };
+    let guide = Guide::new(&decoded.function, &options.cold, counts.as_ref());
     let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
     Ok(path.map(|path| Summary {
         name: symbol.name.clone(),
@@ -179,6 +195,7 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, cold: &[String])
         n_instructions: decoded.function.instructions.len(),
         n_undecodable: decoded.undecodable.len(),
         cycles: path.cycles,
+        runs: counts.as_ref().map(|it| it.runs(0)),
     }))
 }
 

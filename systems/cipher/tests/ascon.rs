@@ -163,3 +163,18 @@ fn one_program_may_have_all_modes_and_nothing_is_read_where_lengths_are_0() {
     let ran = std::process::Command::new(at("all")).status().expect("it runs");
     assert_eq!(ran.code(), Some(0), "{ran}");
 }
+
+#[test]
+fn a_prefix_is_in_front_of_every_return_value_too() {
+    let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
+    for sponge in Sponge::ALL {
+        let mut recipe = Recipe::new(Slicing::Vertical, Arch::X86_64, Cc::Gcc, Unroll::No, "-O1");
+        recipe.mode = Some(sponge.mode().into());
+        recipe.prefix = "batch_name_up_state_".into();
+        let made = recipe.make(&subject).expect("bundled programs compile");
+        let up = format!("BATCH_NAME_UP_STATE_{}", sponge.prefix().to_uppercase());
+        for text in [recipe.source(&made, false, true), cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64)] {
+            assert!(text.contains(&format!("    {up}_OK = 0,")) && text.contains(&format!("    {up}_NULL = 3")), "{}", sponge.mode());
+        }
+    }
+}

@@ -91,11 +91,12 @@ impl Mode {
             Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
         };
         let state = if is_header { format!("uint64_t words[{}];", sponge_bytes(shape) / 8) } else { "sponge x;".into() };
-        let up = self.name.to_uppercase();
-        text.replace("STATE", &state)
-            .replace("BATCH", &shape.blocks().to_string())
-            .replace("UP_", &format!("{up}_"))
-            .replace("NAME", &self.name)
+        self.named(&text.replace("STATE", &state).replace("BATCH", &shape.blocks().to_string()))
+    }
+
+    /// The text with the names of this mode; the lower case first, for a prefix in upper case may have NAME in it.
+    pub(super) fn named(&self, text: &str) -> String {
+        text.replace("NAME", &self.name).replace("UP_", &format!("{}_", self.name.to_uppercase()))
     }
 
     fn crypt_blocks(&self, shape: Shape, short: &str) -> String {
@@ -130,12 +131,7 @@ enum {{ WORD = {} }};
             Sponge::Xof => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{XOF}"),
         };
         let initial = format!("{:#018x}", self.sponge.initial());
-        let up = self.name.to_uppercase();
-        out + &text
-            .replace("INITIAL", &initial)
-            .replace("CRYPT_BLOCKS", &self.crypt_blocks(shape, short))
-            .replace("UP_", &format!("{up}_"))
-            .replace("NAME", &self.name)
+        out + &self.named(&text.replace("INITIAL", &initial).replace("CRYPT_BLOCKS", &self.crypt_blocks(shape, short)))
     }
 }
 

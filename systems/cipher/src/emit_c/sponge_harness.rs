@@ -12,8 +12,7 @@ impl Mode {
             Sponge::Hash => format!("{HASH_CALLS}{DIGEST}"),
             Sponge::Xof => format!("{XOF_CALLS}{DIGEST}"),
         };
-        let up = self.name.to_uppercase();
-        text.replace("UP_", &format!("{up}_")).replace("NAME", &self.name)
+        self.named(&text)
     }
 }
 

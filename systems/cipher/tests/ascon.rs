@@ -132,7 +132,7 @@ fn hashes_and_outputs_are_those_of_another_implementation() {
 }
 
 #[test]
-fn one_program_may_have_all_modes_and_nothing_is_read_where_lengths_are_0() {
+fn one_program_may_have_all_modes_and_no_pointer_is_used_where_lengths_are_0() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name);
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
@@ -150,7 +150,13 @@ fn one_program_may_have_all_modes_and_nothing_is_read_where_lengths_are_0() {
         int main(void)\n{\n    uint8_t key[16] = {0}, nonce[16] = {0}, tag[16], digest[32], out[32];\n    ascon_hash256(NULL, 0, digest);\n\
             ascon_xof128(NULL, 0, out, 32);\n    if (!memcmp(digest, out, 32)) return 1;\n\
             if (ascon_aead128_encrypt(key, nonce, NULL, 0, NULL, NULL, 0, tag)) return 2;\n\
-            return ascon_aead128_decrypt(key, nonce, NULL, 0, NULL, NULL, 0, tag) ? 3 : 0;\n}\n";
+            if (ascon_aead128_decrypt(key, nonce, NULL, 0, NULL, NULL, 0, tag)) return 3;\n\
+            uint8_t other[16]; ascon_aead128_message empty = {key, nonce, NULL, 0, NULL, NULL, 0, other, 0};\n\
+            if (ascon_aead128_encrypt_each(&empty, 1) || memcmp(other, tag, 16)) return 4;\n\
+            if (ascon_aead128_decrypt_each(&empty, 1) || !empty.is_right) return 5;\n\
+            if (empty.ad || empty.in || empty.out || empty.key != key || empty.tag != other) return 6;\n\
+            uint8_t two[64]; ascon_hash256_many(NULL, 0, two, 2);\n    if (memcmp(two + 32, digest, 32)) return 7;\n\
+            ascon_xof128_many(NULL, 0, two, 32, 2);\n    return memcmp(two + 32, out, 32) ? 8 : 0;\n}\n";
     std::fs::write(at("main.c"), main).expect("written");
     words.push(at("main.c"));
     let mut build = std::process::Command::new("clang-19");

@@ -639,7 +639,7 @@ int NAME_final(NAME_state *h, uint8_t out[32])
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages)
 {
     for (size_t m = 0; m < n_messages; m += BLOCKS)
-        NAME_batch(in + n * m, n, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+        NAME_batch(n > 0 ? in + n * m : in, n, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
 void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages)
@@ -671,7 +671,7 @@ int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n)
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
 {
     for (size_t m = 0; m < n_messages; m += BLOCKS)
-        NAME_batch(in + n * m, n, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+        NAME_batch(n > 0 ? in + n * m : in, n, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
 void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)

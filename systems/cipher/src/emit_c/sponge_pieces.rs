@@ -28,7 +28,7 @@ typedef struct {
 } NAME_message;
 
 /* The same for messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
-int NAME_encrypt_each(NAME_message *messages, size_t n_messages);
+int NAME_encrypt_each(const NAME_message *messages, size_t n_messages);
 
 int NAME_decrypt_each(NAME_message *messages, size_t n_messages);
 
@@ -72,15 +72,16 @@ typedef struct {
 static int next_block(const NAME_message *m, places *p, size_t b, int *text_begins, int decrypts)
 {
     uint8_t block[16] = {0};
-    size_t left = (p->stage[b] == AD ? m->n_ad : m->n) - p->at[b], now = left < 16 ? left : 16;
+    size_t at = p->at[b], left = (p->stage[b] == AD ? m->n_ad : m->n) - at, now = left < 16 ? left : 16;
     if (p->stage[b] == AD) {
-        memcpy(block, m->ad + p->at[b], now);
+        if (now > 0)
+            memcpy(block, m->ad + at, now);
     } else {
-        const uint8_t *in = m->in + p->at[b];
-        uint8_t *out = m->out + p->at[b];
+        const uint8_t *in = m->in;
+        uint8_t *out = m->out;
         for (size_t i = 0; i < now; i++) {
-            uint8_t read = in[i], sum = read ^ p->rate[i / 8][8 * b + i % 8];
-            out[i] = sum;
+            uint8_t read = in[at + i], sum = read ^ p->rate[i / 8][8 * b + i % 8];
+            out[at + i] = sum;
             block[i] = decrypts ? sum : read;
         }
     }
@@ -168,27 +169,21 @@ static void NAME_each(const NAME_message *m, uint8_t *tags, size_t now, int decr
     wipe(key, sizeof key);
 }
 
-/* What is wrong with these messages, or UP_OK; where nothing is read or written, C wants a place all the same. */
-static int each_wrong(NAME_message *messages, size_t n_messages)
+/* What is wrong with these messages, or UP_OK. */
+static int each_wrong(const NAME_message *messages, size_t n_messages)
 {
     if (!messages)
         return n_messages == 0 ? UP_OK : UP_NULL;
     for (size_t k = 0; k < n_messages; k++) {
-        NAME_message *m = &messages[k];
+        const NAME_message *m = &messages[k];
         int wrong = m->key && m->nonce && m->tag ? NAME_wrong(m->ad, m->n_ad, m->in, m->out, m->n, 1) : UP_NULL;
         if (wrong)
             return wrong;
     }
-    for (size_t k = 0; k < n_messages; k++) {
-        NAME_message *m = &messages[k];
-        m->ad = m->ad ? m->ad : m->key;
-        m->in = m->in ? m->in : m->key;
-        m->out = m->out ? m->out : m->tag;
-    }
     return UP_OK;
 }
 
-int NAME_encrypt_each(NAME_message *messages, size_t n_messages)
+int NAME_encrypt_each(const NAME_message *messages, size_t n_messages)
 {
     int wrong = each_wrong(messages, n_messages);
     uint8_t tags[16 * BLOCKS];

@@ -460,7 +460,7 @@ const HASH_TYPES: &str = "/* Ascon-Hash256, NIST SP 800-232: what a call returns
 enum {
     UP_OK = 0,
     UP_ENDED = 2, /* the digest was given already */
-    UP_NULL = 3   /* in is NULL and n is not 0 */
+    UP_NULL = 3   /* in is NULL and n is not 0, or out is NULL */
 };
 
 /* The digest of n bytes. */
@@ -630,6 +630,8 @@ int NAME_final(NAME_state *h, uint8_t out[32])
 {
     if (h->is_squeezing)
         return UP_ENDED;
+    if (!out)
+        return UP_NULL;
     take_piece(h, out, 32);
     wipe(h, sizeof *h);
     h->is_squeezing = 1;

@@ -263,7 +263,7 @@ static int more(NAME_state *h, const uint8_t *in, size_t n)
 static int finish(NAME_state *h, uint8_t *out, size_t n_out)
 {
     (void)n_out;
-    return NAME_final(h, out) != UP_OK || NAME_final(h, out) != UP_ENDED;
+    return NAME_final(h, NULL) != UP_NULL || NAME_final(h, out) != UP_OK || NAME_final(h, out) != UP_ENDED;
 }
 ";
 

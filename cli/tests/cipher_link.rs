@@ -53,6 +53,25 @@ fn a_cipher_its_decryption_and_the_same_for_another_target_are_one_program() {
     assert_eq!(run(Path::new(&at("main"))), "sixteen letters");
 }
 
+#[test]
+fn nodes_without_bytes_for_two_targets_are_one_program() {
+    if !has_gcc() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
+    std::fs::write(at("f.ua"), "node f (x:u16, k:u16) returns (y:u16) let y = x ^ k tel").expect("written");
+    for (arch, stem) in [("x86-64", "one"), ("sse", "many")] {
+        let (ua, prefix, c, header) = (at("f.ua"), format!("{stem}_"), at(&format!("{stem}.c")), at(&format!("{stem}.h")));
+        meanwhile(&["cipher", "compile", &ua, "--slicing", "v", "--arch", arch, "--prefix", &prefix, "-o", &c, "--header", &header]);
+    }
+    let main = "#include \"one.h\"\n#include \"many.h\"\n#include <stdio.h>\nint main(void) {\n\
+        one_reg a; many_reg x = {1, 2}, k = {4, 4}, b;\n  one_f__(1, 4, &a); many_f__(x, k, &b);\n  printf(\"%d %d\", a, b[1]);\n}\n";
+    std::fs::write(at("main.c"), main).expect("written");
+    gcc(&["-O1", "-Wall", "-Werror", "-mssse3", "-o", &at("main"), &at("main.c"), &at("one.c"), &at("many.c")]);
+    assert_eq!(run(Path::new(&at("main"))), "5 6");
+}
+
 /// The C of a package as objects, each with the flags of its target.
 fn objects(package: &Path) -> Vec<PathBuf> {
     let sources = std::fs::read_dir(package.join("src")).expect("its sources").map(|it| it.expect("a file").path());

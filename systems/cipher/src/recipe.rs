@@ -90,7 +90,7 @@ impl Recipe {
         let stem = |own: &str| name.clone().unwrap_or_else(|| format!("{}{own}", self.prefix));
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
         let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
-        let unit = Unit { name, entry, schedule, ..unit };
+        let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
         Ok(Made { compiled, unit })
     }
 

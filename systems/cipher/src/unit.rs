@@ -175,7 +175,7 @@ impl Subject {
             1 => entry.node,
             _ => *compiled.program.entries.last().expect("there is an entry"),
         };
-        Unit { name, title, schedule, entry, one, fields, outputs, n_schedule, counter: None, mode: None }
+        Unit { prefix: String::new(), name, title, schedule, entry, one, fields, outputs, n_schedule, counter: None, mode: None }
     }
 
     /// The mode of this name where it is none that counts.

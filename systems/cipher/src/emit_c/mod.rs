@@ -55,6 +55,8 @@ pub enum Source {
 /// Everything the C file offers.
 #[derive(Debug, Clone)]
 pub struct Unit {
+    /// In front of every name in C.
+    pub prefix: String,
     /// The prefix of the byte interface, such as `aes128`; `None` for a user's file.
     pub name: Option<String>,
     /// What the file is, for its first comment.
@@ -159,7 +161,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
         out += "\n/* Sliced interface: every array element is a register. */\n";
         for stage in unit.schedule.iter().chain([&unit.entry]) {
             let is_entry = stage.node == unit.entry.node;
-            out += &wrapper(stage, compiled, &names, if is_entry { shape.interleave } else { 1 });
+            out += &wrapper(stage, compiled, &names, "reg", if is_entry { shape.interleave } else { 1 });
         }
     }
     let (moves, blocks) = moves(unit, shape, options);
@@ -218,8 +220,8 @@ fn compile_line(shape: Shape) -> String {
 }
 
 /// The function with the original's interface: arrays of registers in, arrays of registers out. Where batches are worked on
-/// in turn, the first index is the batch.
-fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], n_batches: u32) -> String {
+/// in turn, the first index is the batch. `reg` is what its parameters are.
+fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_batches: u32) -> String {
     let node = &compiled.program.nodes[stage.node.idx()];
     let n_params = stage.params.len();
     let vars = node.params.iter().take(n_params).chain(&node.results);
@@ -230,7 +232,7 @@ fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], n_batches: u32)
         let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
         let batches = if n_batches > 1 { format!("[{n_batches}]") } else { String::new() };
         let star = if is_result && brackets.is_empty() && batches.is_empty() { "*" } else { "" };
-        params.push(format!("reg {star}{name}{batches}{brackets}"));
+        params.push(format!("{reg} {star}{name}{batches}{brackets}"));
         for (batch, args) in args.iter_mut().enumerate() {
             let own = if n_batches > 1 { format!("{name}[{batch}]") } else { name.clone() };
             let cast = if is_result { "(reg *)" } else { "(const reg *)" };
@@ -272,7 +274,7 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
     match &unit.name {
         Some(name) => out += &interface::prototypes(name, unit, compiled, shape),
         None => {
-            let lane = shape.lane_bits();
+            let (lane, reg) = (shape.lane_bits(), format!("{}reg", unit.prefix));
             let vector = if shape.is_vector() {
                 format!(" __attribute__((vector_size({}), may_alias))", shape.register_bits() / 8)
             } else {
@@ -291,8 +293,8 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
                 1 => String::new(),
                 n => format!(", in {n} batches: the first index is the batch, and in each"),
             };
-            let _ = writeln!(out, "/* {} at a time{batches}: {which}. */\ntypedef uint{lane}_t reg{vector};\n", shape.blocks_text());
-            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()], shape.interleave);
+            let _ = writeln!(out, "/* {} at a time{batches}: {which}. */\ntypedef uint{lane}_t {reg}{vector};\n", shape.blocks_text());
+            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()], &reg, shape.interleave);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }
     }

@@ -123,7 +123,12 @@ fn what_is_no_recording_is_refused() {
     let folder = built(&[]);
     let folder = folder.path();
     fs::write(folder.join("empty.txt"), "nothing to see\n").expect("a scratch file");
-    for (path, part) in [("empty.txt", "holds no addresses"), ("missing.log", "there is no file")] {
+    for (path, part) in [
+        ("empty.txt", "holds no addresses"),
+        ("/dev/null", "holds no addresses"),
+        ("missing.log", "there is no file"),
+        (".", "is a folder"),
+    ] {
         let ran = audit(folder, &["--path", path]);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!(ran.status.code(), Some(1), "{said}");

@@ -113,7 +113,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// Reads a recording.
 fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
-    if !path.is_file() {
+    if path.is_dir() {
+        return Err(Failure::user(format!("`{}` is a folder", path.display()), None));
+    }
+    if !path.exists() {
         return Err(Failure::user(format!("there is no file `{}`", path.display()), None));
     }
     let recorded = toolchain::recorded(path, base).map_err(Failure::tool)?;

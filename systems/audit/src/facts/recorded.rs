@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! Trace 0: 0x7f.. [0000000000000000/0000000000400580/.. qemu -d exec,nochain: blocks, by their first address
-//! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples
+//! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples; with those who called, a
+//!                                                       line each behind the first, only the first is counted
 //! -0000000123 | P:0x00400580 ..                         a debugger's list: the first address of a line
 //!       12:    7:  if (x)                               gcov: lines of the source
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::decode::code::{Delay, Flow};
 use crate::program::function::Function;
@@ -23,6 +25,17 @@ pub enum Kind {
     Lines,
 }
 
+/// Samples of `perf record -g`: a line about the sample, the address, those who called, an empty line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Callers {
+    #[default]
+    None,
+    /// The address of the sample comes next.
+    Expected,
+    /// The rest of the lines.
+    Listed,
+}
+
 /// A recording, read line by line.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
@@ -31,8 +44,10 @@ pub struct Recorded {
     pairs: BTreeMap<(u64, u64), u64>,
     last: Option<u64>,
     n_addresses: u64,
+    /// Where the line is in a sample that lists its callers.
+    callers: Callers,
     /// Counts by file and line.
-    lines: HashMap<(String, u32), u64>,
+    lines: BTreeMap<(String, u32), u64>,
     source: String,
     /// Subtracted from each address.
     base: u64,
@@ -56,6 +71,16 @@ impl Recorded {
                 *self.lines.entry((self.source.clone(), line)).or_default() += count;
             }
             return;
+        }
+        if text.trim().is_empty() {
+            self.callers = Callers::None;
+        } else if is_sample(text) {
+            self.callers = Callers::Expected;
+            return;
+        } else if self.callers == Callers::Listed {
+            return;
+        } else if self.callers == Callers::Expected {
+            self.callers = Callers::Listed;
         }
         let (kind, address) = match block(text) {
             Some(address) => (Kind::Blocks, Some(address)),
@@ -119,6 +144,14 @@ fn gcov(text: &str) -> Option<(Option<u64>, u32, &str)> {
     (count == "-" || never || counted.is_some()).then_some((if never { Some(0) } else { counted }, line, rest))
 }
 
+/// The line of `perf script` before a list of callers: command, number, time, period and event, and no address.
+fn is_sample(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev();
+    let is_event = words.next().is_some_and(|it| it.ends_with(':') && it.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let is_period = words.next().is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    is_event && is_period && words.any(|it| it.strip_suffix(':').is_some_and(|it| it.parse::<f64>().is_ok()))
+}
+
 /// The first address of a line of a debugger's list or of `perf script`: the first number that is marked as one, else the
 /// one behind the event, else the first that looks like one.
 fn listed(text: &str) -> Option<u64> {
@@ -154,11 +187,13 @@ impl Counts {
     }
 
     fn lines(&mut self, function: &Function, recorded: &Recorded) {
-        let same = |a: &str, b: &str| a == b || a.rsplit('/').next() == b.rsplit('/').next();
+        let sources: BTreeSet<&str> = recorded.lines.keys().map(|(file, _)| file.as_str()).collect();
+        let mut meant: HashMap<&str, Option<&str>> = HashMap::new();
         for (runs, frames) in self.runs.iter_mut().zip(&function.frames) {
             let Some(frame) = frames.first() else { continue };
-            let found = recorded.lines.iter().find(|((file, line), _)| *line == frame.line && same(file, &frame.file));
-            *runs = found.map_or(0, |(_, count)| *count);
+            let source = *meant.entry(&frame.file).or_insert_with(|| source_of(&sources, &frame.file));
+            let found = source.and_then(|it| recorded.lines.get(&(it.to_owned(), frame.line)));
+            *runs = found.copied().unwrap_or(0);
         }
     }
 
@@ -226,6 +261,12 @@ impl Counts {
     }
 }
 
+/// Which source of the recording is this file of the line tables: of one name, with as many folders in common as there are.
+fn source_of<'a>(sources: &BTreeSet<&'a str>, file: &str) -> Option<&'a str> {
+    let in_common = |it: &str| it.rsplit('/').zip(file.rsplit('/')).take_while(|(a, b)| a == b).count();
+    sources.iter().copied().filter(|it| in_common(it) > 0).max_by_key(|it| (in_common(it), Reverse(it.len())))
+}
+
 /// The place behind an instruction and its delay slot.
 fn behind(function: &Function, idx: usize) -> usize {
     let has_slot = function.instructions[idx].delay != Delay::None && idx + 1 < function.instructions.len();
@@ -274,6 +315,41 @@ mod tests {
         assert_eq!(gcov("    #####:    8:  y();"), Some((Some(0), 8, "  y();")));
         assert_eq!(gcov("        -:    9:}"), Some((None, 9, "}")));
         assert_eq!(gcov("main 4711 10.5: 1 instructions: 400580"), None);
+    }
+
+    #[test]
+    fn those_who_called_did_not_run() {
+        let mut recorded = Recorded::default();
+        for line in [
+            "step 4711 10.500000:     250000 cycles:u: ",
+            "\t          400584 step+0x4 (/tmp/p)",
+            "\t          400700 main+0x20 (/tmp/p)",
+            "",
+            "step 4711 10.600000:     250000 cycles:u: ",
+            "\t          400588 step+0x8 (/tmp/p)",
+            "\t          400700 main+0x20 (/tmp/p)",
+        ] {
+            recorded.line(line);
+        }
+        recorded.finish();
+        assert_eq!((recorded.what().as_str(), recorded.range()), ("2 instructions", Some((0x40_0584, 0x40_0588))));
+        for line in ["400580 <main>:", "0000000000400580 <main>:", "main 4711 10.5: 1 instructions: 400580", "main:", ""] {
+            assert!(!is_sample(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn of_sources_of_one_name_the_nearest_is_meant() {
+        let sources = BTreeSet::from(["arm/ring.c", "ring.c", "x86/ring.c", "fs.c"]);
+        for (file, meant) in [
+            ("/build/arm/ring.c", Some("arm/ring.c")),
+            ("/build/x86/ring.c", Some("x86/ring.c")),
+            ("ring.c", Some("ring.c")),
+            ("string.c", None),
+            ("lib/fs.c", Some("fs.c")),
+        ] {
+            assert_eq!(source_of(&sources, file), meant, "{file}");
+        }
     }
 
     #[test]

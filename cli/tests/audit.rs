@@ -514,6 +514,29 @@ fn an_archive_is_all_its_members() {
     assert!(said.contains("damaged"), "{said}");
 }
 
+#[test]
+fn a_function_of_a_member_is_chosen_by_it_and_a_thin_archive_holds_none() {
+    let folder = folder();
+    let folder = folder.path();
+    for (name, factor) in [("one", 7), ("two", 9)] {
+        let text =
+            format!(".globl {name}\n.type helper, %function\nhelper: mov w1, #{factor}\nmul w0, w0, w1\nret\n.size helper, .-helper\n");
+        fs::write(folder.join(format!("{name}.s")), text).expect("a scratch file");
+        let args = ["--target=aarch64-linux-gnu", "-c", &format!("{name}.s"), "-o", &format!("{name}.o")];
+        assert!(Command::new("clang-19").args(args).current_dir(folder).status().expect("clang-19 runs").success());
+    }
+    for (flags, name) in [("rc", "both.a"), ("rcT", "thin.a")] {
+        let ran = Command::new("ar").args([flags, name, "one.o", "two.o"]).current_dir(folder).status();
+        assert!(ran.expect("ar runs").success());
+    }
+    let said = refused(folder, &["both.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
+    assert!(said.contains("helper@one.o, helper@two.o"), "{said}");
+    let text = ok(folder, &["both.a", "--function", "helper@two.o", "--cpu", "cortex-a53"]);
+    assert!(text.contains("#9") && !text.contains("#7"), "{text}");
+    let said = refused(folder, &["thin.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
+    assert!(said.contains("is a thin archive"), "{said}");
+}
+
 /// Addresses of symbols that lie at the beginning of a page, as linkers leave them.
 #[test]
 fn an_address_is_no_constant_that_was_split() {

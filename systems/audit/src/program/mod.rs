@@ -145,6 +145,10 @@ impl Program {
 
     /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
     pub fn parse_all(name: &str, bytes: &[u8]) -> Result<(Vec<Program>, Vec<Diagnostic>), Diagnostic> {
+        if bytes.starts_with(b"!<thin>\n") {
+            let said = Diagnostic::new(format!("`{name}` is a thin archive: it names files, and holds none"));
+            return Err(said.with_help("audit one of those files, or an archive that holds them: `ar rc` without T"));
+        }
         if !bytes.starts_with(b"!<arch>\n") {
             return Program::parse(name, bytes).map(|it| (vec![it], Vec::new()));
         }

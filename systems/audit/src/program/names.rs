@@ -3,6 +3,7 @@
 //! ```text
 //! memcpy            a symbol
 //! memcpy@0x8000     one of several symbols of one name
+//! helper@ring.o     the same of an archive, by its member
 //! ring::push        a name of C++ or Rust, with its arguments or without
 //! vfs_*             a pattern; also of C++ and Rust
 //! ring.c:112        all functions that this line is in, inlined or not
@@ -30,6 +31,11 @@ fn is_pattern(name: &str) -> bool {
 /// A function of a program.
 pub type Found<'a> = (&'a Program, &'a Symbol);
 
+/// The member of an archive that the program is.
+fn member_of(program: &Program) -> Option<&str> {
+    program.name.strip_suffix(')')?.rsplit_once('(').map(|(_, member)| member)
+}
+
 /// The functions of this name in one program or in the members of an archive, at least one.
 ///
 /// # Errors
@@ -39,6 +45,14 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
     let having = |is_meant: &dyn Fn(&Symbol) -> bool| all().filter(|(_, symbol)| is_meant(symbol)).collect::<Vec<Found>>();
     let at = name.rsplit_once('@').and_then(|(plain, text)| Some((plain, u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()?)));
     let pattern = WildMatch::new(name);
+    if let Some((plain, member)) = name.rsplit_once('@') {
+        let is_meant =
+            |program: &Program, it: &Symbol| member_of(program) == Some(member) && (it.name == plain || shown(&it.name) == plain);
+        let found: Vec<Found> = all().filter(|(program, symbol)| is_meant(program, symbol)).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
     let ways: [&dyn Fn(&Symbol) -> bool; 4] = [
         &|it| it.name == name,
         &|it| at.is_some_and(|(plain, address)| it.address == address && (it.name == plain || shown(&it.name) == plain)),
@@ -60,7 +74,7 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
 }
 
 /// The name is what the user wrote, perhaps without its arguments, those of its templates, or the path before it.
-fn is_called(shown: &str, name: &str) -> bool {
+pub(crate) fn is_called(shown: &str, name: &str) -> bool {
     let plain = plain(shown);
     let ends = |it: &str| it == name || it.strip_suffix(name).is_some_and(|path| path.ends_with("::"));
     shown == name || ends(plain) || ends(&without_templates(plain))
@@ -161,8 +175,14 @@ fn unknown(programs: &[Program], name: &str) -> Diagnostic {
 pub fn choices(found: &[Found]) -> String {
     const N_SHOWN: usize = 8;
     let names: Vec<String> = found.iter().map(|(_, it)| shown(&it.name)).collect();
-    let is_only = |name: &String| names.iter().filter(|it| *it == name).count() == 1;
-    let one = |(name, (_, it)): (&String, &Found)| if is_only(name) { name.clone() } else { format!("{name}@{:#x}", it.address) };
+    let n_of = |name: &String| names.iter().filter(|it| *it == name).count();
+    let n_at = |name: &String, address: u64| names.iter().zip(found).filter(|(it, (_, at))| *it == name && at.address == address).count();
+    let one = |(name, (program, it)): (&String, &Found)| match member_of(program) {
+        _ if n_of(name) == 1 => name.clone(),
+        // Members of an archive begin at one address.
+        Some(member) if n_at(name, it.address) > 1 => format!("{name}@{member}"),
+        _ => format!("{name}@{:#x}", it.address),
+    };
     let list: Vec<String> = names.iter().zip(found).take(N_SHOWN).map(one).collect();
     let more = found.len().saturating_sub(N_SHOWN);
     if more == 0 { list.join(", ") } else { format!("{} and {more} more", list.join(", ")) }

@@ -537,6 +537,22 @@ fn a_function_of_a_member_is_chosen_by_it_and_a_thin_archive_holds_none() {
     assert!(said.contains("is a thin archive"), "{said}");
 }
 
+#[test]
+fn what_is_cold_is_named_as_its_source_has_it() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = "f:\ncbz w0, 1f\nmov w0, #3\nbl _ZN4ring4failEi\n1: ret\n";
+    fs::write(folder.join("cold.s"), format!(".globl f\n.type f, %function\n{text}.size f, .-f\n")).expect("a scratch file");
+    let hot = |cold: &[&str]| {
+        let answer = ok(folder, &[&["cold.s", "--cpu", "cortex-a53", "--json"], cold].concat());
+        serde_json::from_str::<Value>(&answer).expect("JSON")["hot_instructions"].as_u64()
+    };
+    assert_eq!((hot(&[]), hot(&["--cold", "ring::file"])), (Some(4), Some(4)));
+    for name in ["_ZN4ring4failEi", "ring::fail(int)", "ring::fail", "fail"] {
+        assert_eq!(hot(&["--cold", name]), Some(2), "{name}");
+    }
+}
+
 /// Addresses of symbols that lie at the beginning of a page, as linkers leave them.
 #[test]
 fn an_address_is_no_constant_that_was_split() {

@@ -14,6 +14,7 @@ use crate::decode::code::{Delay, Flow};
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
 use crate::facts::recorded::Counts;
 use crate::program::function::Function;
+use crate::program::names::{is_called, shown};
 
 /// Functions that do not return, or only when something went wrong. A name of the compiler's
 /// own making may carry a suffix such as `.cold` or `.part.0`.
@@ -218,7 +219,7 @@ fn ends_here(function: &Function, idx: usize, cold: &[String]) -> bool {
 fn is_cold_name(name: &str, cold: &[String]) -> bool {
     let plain = name.split('.').next().unwrap_or(name);
     let is_split_off = name.contains(".cold") || name.contains(".unlikely");
-    is_split_off || COLD.contains(&plain) || cold.iter().any(|it| it == name || it == plain)
+    is_split_off || COLD.contains(&plain) || cold.iter().any(|it| it == name || it == plain || is_called(&shown(name), it))
 }
 
 /// For each instruction: all that can follow it is cold.

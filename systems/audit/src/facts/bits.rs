@@ -388,6 +388,8 @@ fn backward(function: &Function, conventions: &Conventions) -> Vec<Vec<u64>> {
     }
     for (idx, demanded) in after.iter_mut().enumerate() {
         leaves(function, idx, conventions, demanded);
+        // An interrupt or a signal may come behind any instruction, and finds its stack by this register.
+        demanded[usize::from(conventions.stack_pointer.0)] = low(conventions.bits);
     }
     let mut open: Vec<usize> = (0..n).collect();
     while let Some(idx) = open.pop() {

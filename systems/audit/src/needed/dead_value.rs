@@ -59,6 +59,14 @@ mod tests {
     }
 
     #[test]
+    fn interrupts_read_the_stack_pointer() {
+        // ldr r8, [r11, #-92]; mov sp, r8; sub sp, r11, #32: nobody in the function reads the first.
+        assert!(places(&[0xe51b_805c, 0xe1a0_d008, 0xe24b_d020, RETURN], Kind::DeadValue).is_empty());
+        // The same with r3 in its place.
+        assert_eq!(places(&[0xe1a0_3002, 0xe24b_3020, 0xe1a0_0003, RETURN], Kind::DeadValue), [0]);
+    }
+
+    #[test]
     fn read_on_one_way_is_read() {
         // mov r3, #0; cmp r0, #0; beq over `mov r3, #1`; mov r0, r3
         assert!(places(&[0xe3a0_3000, 0xe350_0000, 0x0a00_0000, 0xe3a0_3001, 0xe1a0_0003, RETURN], Kind::DeadValue).is_empty());

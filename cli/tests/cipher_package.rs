@@ -286,6 +286,7 @@ fn what_would_not_build_is_refused() {
     };
     refused(&["ascon-p12", "--mode", "siv", "-o", "made"], "`ascon-p12` has no mode `siv`");
     refused(&["aes-128", "--mode", "ctr,blocks", "-o", "made"], "`aes128` is in the package twice");
+    refused(&["ascon-p12", "--mode", "aead,aead", "-o", "made"], "help: leave one out");
     for name in ["match", "import", "core", "install", "x"] {
         refused(&["ace", "--name", name, "-o", "made"], "cannot be the name of a package");
     }

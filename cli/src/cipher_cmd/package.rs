@@ -72,7 +72,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone() };
             let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
             if parts.iter().any(|it| it.name() == part.name()) {
-                return Err(Failure::user(format!("`{}` is in the package twice", part.name()), Some("`name` in its layout is its name")));
+                return Err(Failure::user(
+                    format!("`{}` is in the package twice", part.name()),
+                    Some("leave one out; a FILE's name is `name` in its layout"),
+                ));
             }
             parts.push(part);
         }

@@ -57,3 +57,10 @@ fn a_core_without_rows_for_vectors_counts_them_as_floating_point() {
     let float = cycles("cortex-a53", "fadd s0, s0, s1");
     assert!((cycles("cortex-a53", "add v0.4s, v0.4s, v1.4s") - float).abs() < 0.1);
 }
+
+#[test]
+fn a_written_back_base_does_not_wait_for_what_is_loaded() {
+    for vector in ["ldr q1, [x0], #16", "str q1, [x0], #16", "ldp q1, q2, [x0], #32"] {
+        assert!((cycles("cortex-a53", vector) - cycles("cortex-a53", "ldr x1, [x0], #16")).abs() < 0.1, "{vector}");
+    }
+}

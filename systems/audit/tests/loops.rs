@@ -118,3 +118,12 @@ fn no_loop_is_faster_than_its_bound() {
         }
     }
 }
+
+#[test]
+fn a_long_round_is_timed_in_little_memory() {
+    // 6,000 instructions, each of which follows the one before; orders of all pairs would be gigabytes.
+    let body = "ldr x3, [x0], #8\nmul x2, x2, x3\n".repeat(3000);
+    let round = one(&format!("{body}subs x1, x1, #1\nb.ne #-24004\nret\n"));
+    assert_eq!(round.bound.recurrence, 12_000.0);
+    assert!((round.cycles - 12_000.0).abs() < 10.0, "{}", round.cycles);
+}

@@ -87,6 +87,19 @@ pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core:
     builder.edges
 }
 
+/// The edges that take cycles, as the trace is written: what a timing in its own order needs, without the orders, of which
+/// there are as many as pairs of instructions.
+pub fn latencies(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core) -> Vec<Edge> {
+    let mut builder = Builder::new(function, frame, trace, core, Licence::default());
+    for at in 0..trace.places.len() {
+        builder.registers(at);
+        builder.remember(at);
+    }
+    builder.edges.retain(|it| it.cycles > 0);
+    builder.edges.sort_by_key(|it| (it.to, it.from));
+    builder.edges
+}
+
 /// Where a value comes from: an instruction of the trace, or what a register held before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {

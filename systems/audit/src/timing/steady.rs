@@ -19,15 +19,16 @@ use crate::facts::loops::Loop;
 use crate::facts::trace::{Exit, Trace};
 use crate::program::function::Function;
 use crate::timing::bound::slots;
-use crate::timing::depend::{Edge, Licence, Why, dependences};
+use crate::timing::depend::{Edge, Why, latencies};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, causes, time};
 use crate::timing::words::Path;
 
 /// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to 6 rounds is exact.
 const ROUNDS: usize = 120;
-/// Longer rounds are timed twice only.
-const LENGTH_MAX: usize = 400;
+/// Instructions that are timed at most, in at least [`ROUNDS_MIN`] rounds: a long round hardly depends on those before.
+const TIMED_MAX: usize = 50_000;
+const ROUNDS_MIN: usize = 4;
 
 /// A loop in the steady state, on the model.
 #[derive(Debug, Clone)]
@@ -81,7 +82,7 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
     let n = it.round.places.len();
     let needs = Need::of_trace(function, &it.round, core);
     let edges = carried(function, frame, core, &it.round);
-    let rounds = if n > LENGTH_MAX { 2 } else { ROUNDS };
+    let rounds = rounds(n);
     let all: Vec<Need> = (0..rounds).flat_map(|_| needs.iter().copied()).collect();
     let unrolled = unrolled(&edges, n, rounds);
     let order: Vec<u32> = (0..all.len() as u32).collect();
@@ -108,6 +109,11 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
     }
 }
 
+/// How many rounds of so many instructions are timed.
+fn rounds(n: usize) -> usize {
+    (TIMED_MAX / n.max(1)).clamp(ROUNDS_MIN, ROUNDS)
+}
+
 /// An order between instructions of one round, or of one and the next.
 #[derive(Debug, Clone, Copy)]
 struct Carried {
@@ -122,7 +128,7 @@ fn carried(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) 
     let mut twice = round.clone();
     twice.places.extend(&round.places);
     twice.exits.extend(round.exits.iter().map(|it| Exit { at: it.at + n, ..it.clone() }));
-    let edges = dependences(function, frame, &twice, core, Licence::default());
+    let edges = latencies(function, frame, &twice, core);
     let second = edges.into_iter().filter(|it| it.to as usize >= n);
     let short = |edge: Edge| Carried {
         is_carried: (edge.from as usize) < n,
@@ -170,9 +176,10 @@ fn busiest(needs: &[Need], core: &Core) -> (f64, Vec<String>) {
 /// The growth of the longest chain of values from round to round, and the instructions that it goes through.
 fn recurrence(n: usize, edges: &[Carried]) -> (f64, Vec<usize>) {
     let values: Vec<Carried> = edges.iter().filter(|it| matches!(it.edge.why, Why::Value(..))).copied().collect();
-    let unrolled = unrolled(&values, n, ROUNDS);
-    let mut heads = vec![0u32; n * ROUNDS];
-    let mut from = vec![None; n * ROUNDS];
+    let rounds = rounds(n);
+    let unrolled = unrolled(&values, n, rounds);
+    let mut heads = vec![0u32; n * rounds];
+    let mut from = vec![None; n * rounds];
     for edge in &unrolled {
         let head = heads[edge.from as usize] + edge.cycles;
         if head >= heads[edge.to as usize] && (head > 0 || from[edge.to as usize].is_none()) {
@@ -181,10 +188,10 @@ fn recurrence(n: usize, edges: &[Carried]) -> (f64, Vec<usize>) {
         }
     }
     let latest = |round: usize| (round * n..(round + 1) * n).map(|it| heads[it]).max().unwrap_or(0);
-    let growth = f64::from(latest(ROUNDS - 1).saturating_sub(latest(ROUNDS / 2 - 1))) / (ROUNDS / 2) as f64;
+    let growth = f64::from(latest(rounds - 1).saturating_sub(latest(rounds / 2 - 1))) / (rounds - rounds / 2) as f64;
     let mut chain = Vec::new();
     if growth > 0.0 {
-        let mut at = ((ROUNDS - 1) * n..ROUNDS * n).max_by_key(|it| heads[*it]);
+        let mut at = ((rounds - 1) * n..rounds * n).max_by_key(|it| heads[*it]);
         // Backwards until an instruction comes again.
         while let Some(place) = at {
             if let Some(again) = chain.iter().position(|it| *it == place % n) {

@@ -35,6 +35,8 @@ fn place(audit: &Audit, it: &Steady) -> String {
 
 /// One loop in sentences: the first is its head.
 fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
+    /// So many waits are shown.
+    const WAITS_MAX: usize = 8;
     /// Longer chains are named by their ends.
     const CHAIN_MAX: usize = 4;
     let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
@@ -61,8 +63,12 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
         parts.push(format!("{} by the chain {chain}", cycles(bound.recurrence)));
     }
     lines.push(format!("bound {}: {}", cycles(bound.total), parts.join(", ")));
-    for wait in &it.waits {
+    for wait in it.waits.iter().take(WAITS_MAX) {
         lines.push(format!("{} waits {} for {}", instruction(audit, it, wait.at), count(wait.cycles as usize, "cycle"), wait.why));
+    }
+    if let Some(more) = it.waits.get(WAITS_MAX..).filter(|it| !it.is_empty()) {
+        let cycles: u32 = more.iter().map(|it| it.cycles).sum();
+        lines.push(format!("{} more wait {} in all", more.len(), count(cycles as usize, "cycle")));
     }
     lines
 }

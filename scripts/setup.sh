@@ -82,9 +82,10 @@ check_rust() {
 }
 
 fetch_crates() {
-    for packages in cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml; do
-        cargo fetch --quiet --locked --offline --manifest-path $packages 2>/dev/null || cargo fetch --locked --manifest-path $packages
+    for manifest in cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml; do
+        cargo fetch --quiet --locked --offline --manifest-path "$manifest" 2>/dev/null || cargo fetch --locked --manifest-path "$manifest"
     done
+    host=$(rustc -vV | sed -n 's/^host: //p')
     cargo fetch --quiet --offline --target "$host" 2>/dev/null && return
     echo "setup: cargo fetches the crates named in Cargo.lock"
     cargo fetch --target "$host"

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::decode::code::{Delay, Flow};
 use crate::program::function::Function;
 
-/// What kind of text was read.
+/// What a recording counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Form {
     /// First addresses of blocks that run to their branch.
     Blocks,
     /// Addresses of instructions.
@@ -39,10 +39,11 @@ enum Callers {
 /// A recording, read line by line.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
-    kind: Option<Kind>,
+    kind: Option<Form>,
     /// Which address came behind which, and how often.
     pairs: BTreeMap<(u64, u64), u64>,
-    last: Option<u64>,
+    /// The last address of each processor; only QEMU's log tells them apart.
+    last: BTreeMap<u32, u64>,
     n_addresses: u64,
     /// Where the line is in a sample that lists its callers.
     callers: Callers,
@@ -62,7 +63,7 @@ impl Recorded {
     /// Reads one line; one without an address says nothing.
     pub fn line(&mut self, text: &str) {
         if let Some((count, line, rest)) = gcov(text) {
-            self.kind.get_or_insert(Kind::Lines);
+            self.kind.get_or_insert(Form::Lines);
             if line == 0 {
                 if let Some(source) = rest.strip_prefix("Source:") {
                     self.source = source.to_owned();
@@ -82,9 +83,9 @@ impl Recorded {
         } else if self.callers == Callers::Expected {
             self.callers = Callers::Listed;
         }
-        let (kind, address) = match block(text) {
-            Some(address) => (Kind::Blocks, Some(address)),
-            None => (Kind::Instructions, listed(text)),
+        let (kind, processor, address) = match block(text) {
+            Some((processor, address)) => (Form::Blocks, processor, Some(address)),
+            None => (Form::Instructions, 0, listed(text)),
         };
         let Some(address) = address else { return };
         if self.n_addresses == 0 {
@@ -93,7 +94,7 @@ impl Recorded {
             return;
         }
         let address = address.wrapping_sub(self.base);
-        if let Some(last) = self.last.replace(address) {
+        if let Some(last) = self.last.insert(processor, address) {
             *self.pairs.entry((last, address)).or_default() += 1;
         }
         self.n_addresses += 1;
@@ -101,7 +102,7 @@ impl Recorded {
 
     /// Ends the recording: what came last leads nowhere.
     pub fn finish(&mut self) {
-        if let Some(last) = self.last.take() {
+        for last in std::mem::take(&mut self.last).into_values() {
             *self.pairs.entry((last, u64::MAX)).or_default() += 1;
         }
     }
@@ -109,9 +110,9 @@ impl Recorded {
     /// What was read, in words.
     pub fn what(&self) -> String {
         match self.kind {
-            Some(Kind::Blocks) => format!("{} blocks", self.n_addresses),
-            Some(Kind::Instructions) => format!("{} instructions", self.n_addresses),
-            Some(Kind::Lines) => format!("counts of {} lines", self.lines.len()),
+            Some(Form::Blocks) => format!("{} blocks", self.n_addresses),
+            Some(Form::Instructions) => format!("{} instructions", self.n_addresses),
+            Some(Form::Lines) => format!("counts of {} lines", self.lines.len()),
             None => "nothing".to_owned(),
         }
     }
@@ -127,11 +128,12 @@ impl Recorded {
     }
 }
 
-/// The address of a block in QEMU's log of executed blocks.
-fn block(text: &str) -> Option<u64> {
-    let inside = text.strip_prefix("Trace ")?.split_once('[')?.1;
+/// The processor and the address of a block in QEMU's log of executed blocks.
+fn block(text: &str) -> Option<(u32, u64)> {
+    let (before, inside) = text.strip_prefix("Trace ")?.split_once('[')?;
+    let processor = before.split(':').next()?.trim().parse().ok()?;
     let mut fields = inside.split([']', '/']);
-    u64::from_str_radix(fields.nth(1)?, 16).ok()
+    Some((processor, u64::from_str_radix(fields.nth(1)?, 16).ok()?))
 }
 
 /// Count, line and text of a line of gcov; no count where there is no code.
@@ -179,9 +181,9 @@ impl Counts {
         let n = function.instructions.len();
         let mut counts = Counts { runs: vec![0; n], ways: HashMap::new(), has_one_way: one_way(function) };
         match recorded.kind? {
-            Kind::Lines => counts.lines(function, recorded),
-            Kind::Blocks => counts.pairs(function, recorded, true),
-            Kind::Instructions => counts.pairs(function, recorded, false),
+            Form::Lines => counts.lines(function, recorded),
+            Form::Blocks => counts.pairs(function, recorded, true),
+            Form::Instructions => counts.pairs(function, recorded, false),
         }
         counts.runs.iter().any(|it| *it > 0).then_some(counts)
     }
@@ -297,7 +299,8 @@ mod tests {
     #[test]
     fn lines_of_each_kind() {
         let log = "Trace 0: 0x7f95bfc00100 [0000000001009331/0000000000400580/00000001/00000200] _start";
-        assert_eq!(block(log), Some(0x40_0580));
+        assert_eq!(block(log), Some((0, 0x40_0580)));
+        assert_eq!(block(&log.replace("Trace 0", "Trace 3")), Some((3, 0x40_0580)));
         assert_eq!(block("Trace 0: 0x7f95"), None);
         // Debuggers, perf, plain lists: the first address, whatever numbers stand before it.
         for (text, address) in [
@@ -350,6 +353,18 @@ mod tests {
         ] {
             assert_eq!(source_of(&sources, file), meant, "{file}");
         }
+    }
+
+    #[test]
+    fn what_processors_do_in_turn_is_not_one_after_the_other() {
+        let mut recorded = Recorded::new(0);
+        let line = |processor, address: u32| format!("Trace {processor}: 0x7f00 [00000000/{address:016x}/00000000/00000000] f");
+        for (processor, address) in [(0, 0x1000), (1, 0x9000), (0, 0x1010), (1, 0x9010)] {
+            recorded.line(&line(processor, address));
+        }
+        recorded.finish();
+        let pairs: Vec<(u64, u64)> = recorded.pairs.into_keys().collect();
+        assert_eq!(pairs, [(0x1000, 0x1010), (0x1010, u64::MAX), (0x9000, 0x9010), (0x9010, u64::MAX)]);
     }
 
     #[test]

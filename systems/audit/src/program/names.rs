@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use report::{Diagnostic, did_you_mean};
 use wildmatch::WildMatch;
 
+use crate::decode::Isa;
 use crate::program::{Program, Symbol};
 
 /// The name as C++ or Rust has it; others as they are: `f` is not `float`, which it would be as a type.
@@ -64,7 +65,8 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
     }
     if let Some((file, line)) = name.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse::<u32>().ok()?))) {
         let is_there = |program: &Program, symbol: &Symbol| {
-            let frames = (symbol.address..symbol.address + symbol.size).step_by(2).map(|it| program.lines.frames(it));
+            let step = if symbol.isa == Isa::X86 { 1 } else { 2 };
+            let frames = (symbol.address..symbol.address + symbol.size).step_by(step).map(|it| program.lines.frames(it));
             frames.into_iter().flatten().any(|it| it.line == line && (it.file == file || it.file.ends_with(&format!("/{file}"))))
         };
         let found: Vec<Found> = all().filter(|(program, symbol)| is_there(program, symbol)).collect();

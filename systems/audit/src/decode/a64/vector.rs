@@ -16,158 +16,172 @@ const B: Sizes = &[0];
 const D: Sizes = &[3];
 const S_D: Sizes = &[2, 3];
 
-/// A row: names with `U` clear and set (empty: reserved), sizes of the vector form, of the scalar form, and whether the
-/// destination is read.
-type Row = (u32, &'static str, &'static str, Sizes, Sizes, bool);
+/// An operation by its code.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    opcode: u32,
+    /// Its name with `U` clear, and with it set; empty if that is reserved.
+    names: [&'static str; 2],
+    /// Elements of its vector form.
+    vector: Sizes,
+    /// Of its scalar form.
+    scalar: Sizes,
+    /// It reads its destination.
+    adds: bool,
+}
+
+const fn row(opcode: u32, signed: &'static str, unsigned: &'static str, vector: Sizes, scalar: Sizes, adds: bool) -> Row {
+    Row { opcode, names: [signed, unsigned], vector, scalar, adds }
+}
 
 /// Three registers of one shape, integers.
 const SAME: &[Row] = &[
-    (0, "shadd", "uhadd", TO_S, &[], false),
-    (1, "sqadd", "uqadd", ANY, ANY, false),
-    (2, "srhadd", "urhadd", TO_S, &[], false),
-    (4, "shsub", "uhsub", TO_S, &[], false),
-    (5, "sqsub", "uqsub", ANY, ANY, false),
-    (6, "cmgt", "cmhi", ANY, D, false),
-    (7, "cmge", "cmhs", ANY, D, false),
-    (8, "sshl", "ushl", ANY, D, false),
-    (9, "sqshl", "uqshl", ANY, ANY, false),
-    (10, "srshl", "urshl", ANY, D, false),
-    (11, "sqrshl", "uqrshl", ANY, ANY, false),
-    (12, "smax", "umax", TO_S, &[], false),
-    (13, "smin", "umin", TO_S, &[], false),
-    (14, "sabd", "uabd", TO_S, &[], false),
-    (15, "saba", "uaba", TO_S, &[], true),
-    (16, "add", "sub", ANY, D, false),
-    (17, "cmtst", "cmeq", ANY, D, false),
-    (18, "mla", "mls", TO_S, &[], true),
-    (19, "mul", "", TO_S, &[], false),
-    (19, "", "pmul", B, &[], false),
-    (20, "smaxp", "umaxp", TO_S, &[], false),
-    (21, "sminp", "uminp", TO_S, &[], false),
-    (22, "sqdmulh", "sqrdmulh", H_S, H_S, false),
-    (23, "addp", "", ANY, &[], false),
+    row(0, "shadd", "uhadd", TO_S, &[], false),
+    row(1, "sqadd", "uqadd", ANY, ANY, false),
+    row(2, "srhadd", "urhadd", TO_S, &[], false),
+    row(4, "shsub", "uhsub", TO_S, &[], false),
+    row(5, "sqsub", "uqsub", ANY, ANY, false),
+    row(6, "cmgt", "cmhi", ANY, D, false),
+    row(7, "cmge", "cmhs", ANY, D, false),
+    row(8, "sshl", "ushl", ANY, D, false),
+    row(9, "sqshl", "uqshl", ANY, ANY, false),
+    row(10, "srshl", "urshl", ANY, D, false),
+    row(11, "sqrshl", "uqrshl", ANY, ANY, false),
+    row(12, "smax", "umax", TO_S, &[], false),
+    row(13, "smin", "umin", TO_S, &[], false),
+    row(14, "sabd", "uabd", TO_S, &[], false),
+    row(15, "saba", "uaba", TO_S, &[], true),
+    row(16, "add", "sub", ANY, D, false),
+    row(17, "cmtst", "cmeq", ANY, D, false),
+    row(18, "mla", "mls", TO_S, &[], true),
+    row(19, "mul", "", TO_S, &[], false),
+    row(19, "", "pmul", B, &[], false),
+    row(20, "smaxp", "umaxp", TO_S, &[], false),
+    row(21, "sminp", "uminp", TO_S, &[], false),
+    row(22, "sqdmulh", "sqrdmulh", H_S, H_S, false),
+    row(23, "addp", "", ANY, &[], false),
 ];
 
 /// The same of floating point, by opcode and bit 23: sizes say only whether there is a form.
 const SAME_FLOAT: &[Row] = &[
-    (0x30, "fmaxnm", "fmaxnmp", S_D, &[], false),
-    (0x31, "fminnm", "fminnmp", S_D, &[], false),
-    (0x32, "fmla", "", S_D, &[], true),
-    (0x33, "fmls", "", S_D, &[], true),
-    (0x34, "fadd", "faddp", S_D, &[], false),
-    (0x35, "fsub", "", S_D, &[], false),
-    (0x35, "", "fabd", S_D, S_D, false),
-    (0x36, "fmulx", "", S_D, S_D, false),
-    (0x36, "", "fmul", S_D, &[], false),
-    (0x38, "fcmeq", "fcmge", S_D, S_D, false),
-    (0x39, "", "fcmgt", S_D, S_D, false),
-    (0x3a, "", "facge", S_D, S_D, false),
-    (0x3b, "", "facgt", S_D, S_D, false),
-    (0x3c, "fmax", "fmaxp", S_D, &[], false),
-    (0x3d, "fmin", "fminp", S_D, &[], false),
-    (0x3e, "frecps", "", S_D, S_D, false),
-    (0x3e, "", "fdiv", S_D, &[], false),
-    (0x3f, "frsqrts", "", S_D, S_D, false),
+    row(0x30, "fmaxnm", "fmaxnmp", S_D, &[], false),
+    row(0x31, "fminnm", "fminnmp", S_D, &[], false),
+    row(0x32, "fmla", "", S_D, &[], true),
+    row(0x33, "fmls", "", S_D, &[], true),
+    row(0x34, "fadd", "faddp", S_D, &[], false),
+    row(0x35, "fsub", "", S_D, &[], false),
+    row(0x35, "", "fabd", S_D, S_D, false),
+    row(0x36, "fmulx", "", S_D, S_D, false),
+    row(0x36, "", "fmul", S_D, &[], false),
+    row(0x38, "fcmeq", "fcmge", S_D, S_D, false),
+    row(0x39, "", "fcmgt", S_D, S_D, false),
+    row(0x3a, "", "facge", S_D, S_D, false),
+    row(0x3b, "", "facgt", S_D, S_D, false),
+    row(0x3c, "fmax", "fmaxp", S_D, &[], false),
+    row(0x3d, "fmin", "fminp", S_D, &[], false),
+    row(0x3e, "frecps", "", S_D, S_D, false),
+    row(0x3e, "", "fdiv", S_D, &[], false),
+    row(0x3f, "frsqrts", "", S_D, S_D, false),
 ];
 
 /// One source, a result of its shape; a name may end in what stands behind the operands.
 const MISC: &[Row] = &[
-    (0, "rev64", "", TO_S, &[], false),
-    (0, "", "rev32", &[0, 1], &[], false),
-    (1, "rev16", "", B, &[], false),
-    (3, "suqadd", "usqadd", ANY, ANY, true),
-    (4, "cls", "clz", TO_S, &[], false),
-    (5, "cnt", "mvn", B, &[], false),
-    (5, "", "rbit", &[1], &[], false),
-    (7, "sqabs", "sqneg", ANY, ANY, false),
-    (8, "cmgt #0", "cmge #0", ANY, D, false),
-    (9, "cmeq #0", "cmle #0", ANY, D, false),
-    (10, "cmlt #0", "", ANY, D, false),
-    (11, "abs", "neg", ANY, D, false),
+    row(0, "rev64", "", TO_S, &[], false),
+    row(0, "", "rev32", &[0, 1], &[], false),
+    row(1, "rev16", "", B, &[], false),
+    row(3, "suqadd", "usqadd", ANY, ANY, true),
+    row(4, "cls", "clz", TO_S, &[], false),
+    row(5, "cnt", "mvn", B, &[], false),
+    row(5, "", "rbit", &[1], &[], false),
+    row(7, "sqabs", "sqneg", ANY, ANY, false),
+    row(8, "cmgt #0", "cmge #0", ANY, D, false),
+    row(9, "cmeq #0", "cmle #0", ANY, D, false),
+    row(10, "cmlt #0", "", ANY, D, false),
+    row(11, "abs", "neg", ANY, D, false),
 ];
 
 /// The same of floating point, by opcode and bit 23.
 const MISC_FLOAT: &[Row] = &[
-    (0x19, "fcmgt #0.0", "fcmge #0.0", S_D, S_D, false),
-    (0x1b, "fcmeq #0.0", "fcmle #0.0", S_D, S_D, false),
-    (0x1d, "fcmlt #0.0", "", S_D, S_D, false),
-    (0x1f, "fabs", "fneg", S_D, &[], false),
-    (0x30, "frintn", "frinta", S_D, &[], false),
-    (0x31, "frintp", "", S_D, &[], false),
-    (0x32, "frintm", "frintx", S_D, &[], false),
-    (0x33, "frintz", "frinti", S_D, &[], false),
-    (0x34, "fcvtns", "fcvtnu", S_D, S_D, false),
-    (0x35, "fcvtps", "fcvtpu", S_D, S_D, false),
-    (0x36, "fcvtms", "fcvtmu", S_D, S_D, false),
-    (0x37, "fcvtzs", "fcvtzu", S_D, S_D, false),
-    (0x38, "fcvtas", "fcvtau", S_D, S_D, false),
-    (0x39, "urecpe", "ursqrte", &[2], &[], false),
-    (0x3a, "scvtf", "ucvtf", S_D, S_D, false),
-    (0x3b, "frecpe", "frsqrte", S_D, S_D, false),
-    (0x3f, "", "fsqrt", S_D, &[], false),
-    (0x3f, "frecpx", "", &[], S_D, false),
+    row(0x19, "fcmgt #0.0", "fcmge #0.0", S_D, S_D, false),
+    row(0x1b, "fcmeq #0.0", "fcmle #0.0", S_D, S_D, false),
+    row(0x1d, "fcmlt #0.0", "", S_D, S_D, false),
+    row(0x1f, "fabs", "fneg", S_D, &[], false),
+    row(0x30, "frintn", "frinta", S_D, &[], false),
+    row(0x31, "frintp", "", S_D, &[], false),
+    row(0x32, "frintm", "frintx", S_D, &[], false),
+    row(0x33, "frintz", "frinti", S_D, &[], false),
+    row(0x34, "fcvtns", "fcvtnu", S_D, S_D, false),
+    row(0x35, "fcvtps", "fcvtpu", S_D, S_D, false),
+    row(0x36, "fcvtms", "fcvtmu", S_D, S_D, false),
+    row(0x37, "fcvtzs", "fcvtzu", S_D, S_D, false),
+    row(0x38, "fcvtas", "fcvtau", S_D, S_D, false),
+    row(0x39, "urecpe", "ursqrte", &[2], &[], false),
+    row(0x3a, "scvtf", "ucvtf", S_D, S_D, false),
+    row(0x3b, "frecpe", "frsqrte", S_D, S_D, false),
+    row(0x3f, "", "fsqrt", S_D, &[], false),
+    row(0x3f, "frecpx", "", &[], S_D, false),
 ];
 
 /// Three registers, one of them wider: `l` has a wide result, `w` a wide source too, `n` a narrow result.
-const DIFFERENT: &[(u32, char, Row)] = &[
-    (0, 'l', (0, "saddl", "uaddl", TO_S, &[], false)),
-    (1, 'w', (1, "saddw", "uaddw", TO_S, &[], false)),
-    (2, 'l', (2, "ssubl", "usubl", TO_S, &[], false)),
-    (3, 'w', (3, "ssubw", "usubw", TO_S, &[], false)),
-    (4, 'n', (4, "addhn", "raddhn", TO_S, &[], false)),
-    (5, 'l', (5, "sabal", "uabal", TO_S, &[], true)),
-    (6, 'n', (6, "subhn", "rsubhn", TO_S, &[], false)),
-    (7, 'l', (7, "sabdl", "uabdl", TO_S, &[], false)),
-    (8, 'l', (8, "smlal", "umlal", TO_S, &[], true)),
-    (9, 'l', (9, "sqdmlal", "", H_S, H_S, true)),
-    (10, 'l', (10, "smlsl", "umlsl", TO_S, &[], true)),
-    (11, 'l', (11, "sqdmlsl", "", H_S, H_S, true)),
-    (12, 'l', (12, "smull", "umull", TO_S, &[], false)),
-    (13, 'l', (13, "sqdmull", "", H_S, H_S, false)),
-    (14, 'l', (14, "pmull", "", &[0, 3], &[], false)),
+const DIFFERENT: &[(char, Row)] = &[
+    ('l', row(0, "saddl", "uaddl", TO_S, &[], false)),
+    ('w', row(1, "saddw", "uaddw", TO_S, &[], false)),
+    ('l', row(2, "ssubl", "usubl", TO_S, &[], false)),
+    ('w', row(3, "ssubw", "usubw", TO_S, &[], false)),
+    ('n', row(4, "addhn", "raddhn", TO_S, &[], false)),
+    ('l', row(5, "sabal", "uabal", TO_S, &[], true)),
+    ('n', row(6, "subhn", "rsubhn", TO_S, &[], false)),
+    ('l', row(7, "sabdl", "uabdl", TO_S, &[], false)),
+    ('l', row(8, "smlal", "umlal", TO_S, &[], true)),
+    ('l', row(9, "sqdmlal", "", H_S, H_S, true)),
+    ('l', row(10, "smlsl", "umlsl", TO_S, &[], true)),
+    ('l', row(11, "sqdmlsl", "", H_S, H_S, true)),
+    ('l', row(12, "smull", "umull", TO_S, &[], false)),
+    ('l', row(13, "sqdmull", "", H_S, H_S, false)),
+    ('l', row(14, "pmull", "", &[0, 3], &[], false)),
 ];
 
 /// Shifts by a constant: `r` to the right, `<` to the left, `n` to the right with a narrow result, `l` to the left with a
 /// wide one, `f` numbers with a fixed point.
 const SHIFTED: &[(char, Row)] = &[
-    ('r', (0, "sshr", "ushr", ANY, D, false)),
-    ('r', (2, "ssra", "usra", ANY, D, true)),
-    ('r', (4, "srshr", "urshr", ANY, D, false)),
-    ('r', (6, "srsra", "ursra", ANY, D, true)),
-    ('r', (8, "", "sri", ANY, D, true)),
-    ('<', (10, "shl", "", ANY, D, false)),
-    ('<', (10, "", "sli", ANY, D, true)),
-    ('<', (12, "", "sqshlu", ANY, ANY, false)),
-    ('<', (14, "sqshl", "uqshl", ANY, ANY, false)),
-    ('n', (16, "shrn", "", TO_S, &[], false)),
-    ('n', (16, "", "sqshrun", TO_S, TO_S, false)),
-    ('n', (17, "rshrn", "", TO_S, &[], false)),
-    ('n', (17, "", "sqrshrun", TO_S, TO_S, false)),
-    ('n', (18, "sqshrn", "uqshrn", TO_S, TO_S, false)),
-    ('n', (19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
-    ('l', (20, "sshll", "ushll", TO_S, &[], false)),
+    ('r', row(0, "sshr", "ushr", ANY, D, false)),
+    ('r', row(2, "ssra", "usra", ANY, D, true)),
+    ('r', row(4, "srshr", "urshr", ANY, D, false)),
+    ('r', row(6, "srsra", "ursra", ANY, D, true)),
+    ('r', row(8, "", "sri", ANY, D, true)),
+    ('<', row(10, "shl", "", ANY, D, false)),
+    ('<', row(10, "", "sli", ANY, D, true)),
+    ('<', row(12, "", "sqshlu", ANY, ANY, false)),
+    ('<', row(14, "sqshl", "uqshl", ANY, ANY, false)),
+    ('n', row(16, "shrn", "", TO_S, &[], false)),
+    ('n', row(16, "", "sqshrun", TO_S, TO_S, false)),
+    ('n', row(17, "rshrn", "", TO_S, &[], false)),
+    ('n', row(17, "", "sqrshrun", TO_S, TO_S, false)),
+    ('n', row(18, "sqshrn", "uqshrn", TO_S, TO_S, false)),
+    ('n', row(19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
+    ('l', row(20, "sshll", "ushll", TO_S, &[], false)),
 ];
-const FIXED: &[(char, Row)] = &[('f', (28, "scvtf", "ucvtf", S_D, S_D, false)), ('f', (31, "fcvtzs", "fcvtzu", S_D, S_D, false))];
+const FIXED: &[(char, Row)] = &[('f', row(28, "scvtf", "ucvtf", S_D, S_D, false)), ('f', row(31, "fcvtzs", "fcvtzu", S_D, S_D, false))];
 
 /// By one element of the last register; `l` has a wide result.
 const INDEXED: &[(char, Row)] = &[
-    (' ', (0, "", "mla", H_S, &[], true)),
-    (' ', (1, "fmla", "", S_D, S_D, true)),
-    ('l', (2, "smlal", "umlal", H_S, &[], true)),
-    ('l', (3, "sqdmlal", "", H_S, H_S, true)),
-    (' ', (4, "", "mls", H_S, &[], true)),
-    (' ', (5, "fmls", "", S_D, S_D, true)),
-    ('l', (6, "smlsl", "umlsl", H_S, &[], true)),
-    ('l', (7, "sqdmlsl", "", H_S, H_S, true)),
-    (' ', (8, "mul", "", H_S, &[], false)),
-    (' ', (9, "fmul", "fmulx", S_D, S_D, false)),
-    ('l', (10, "smull", "umull", H_S, &[], false)),
-    ('l', (11, "sqdmull", "", H_S, H_S, false)),
-    (' ', (12, "sqdmulh", "", H_S, H_S, false)),
-    (' ', (13, "sqrdmulh", "", H_S, H_S, false)),
-    (' ', (13, "", "sqrdmlah", H_S, H_S, true)),
-    ('4', (14, "sdot", "udot", &[2], &[], true)),
-    (' ', (15, "", "sqrdmlsh", H_S, H_S, true)),
+    (' ', row(0, "", "mla", H_S, &[], true)),
+    (' ', row(1, "fmla", "", S_D, S_D, true)),
+    ('l', row(2, "smlal", "umlal", H_S, &[], true)),
+    ('l', row(3, "sqdmlal", "", H_S, H_S, true)),
+    (' ', row(4, "", "mls", H_S, &[], true)),
+    (' ', row(5, "fmls", "", S_D, S_D, true)),
+    ('l', row(6, "smlsl", "umlsl", H_S, &[], true)),
+    ('l', row(7, "sqdmlsl", "", H_S, H_S, true)),
+    (' ', row(8, "mul", "", H_S, &[], false)),
+    (' ', row(9, "fmul", "fmulx", S_D, S_D, false)),
+    ('l', row(10, "smull", "umull", H_S, &[], false)),
+    ('l', row(11, "sqdmull", "", H_S, H_S, false)),
+    (' ', row(12, "sqdmulh", "", H_S, H_S, false)),
+    (' ', row(13, "sqrdmulh", "", H_S, H_S, false)),
+    (' ', row(13, "", "sqrdmlah", H_S, H_S, true)),
+    ('4', row(14, "sdot", "udot", &[2], &[], true)),
+    (' ', row(15, "", "sqrdmlsh", H_S, H_S, true)),
 ];
 
 /// Shapes of a vector register by size and `Q`.
@@ -203,9 +217,9 @@ fn letter(size: u32) -> char {
 }
 
 /// The row of this operation, its name, and whether it has a form of this size.
-fn row(rows: &[Row], opcode: u32, is_second: bool) -> Option<(&'static str, &Row)> {
-    let name = |row: &Row| if is_second { row.2 } else { row.1 };
-    rows.iter().find(|it| it.0 == opcode && !name(it).is_empty()).map(|it| (name(it), it))
+fn find(rows: &[Row], opcode: u32, is_second: bool) -> Option<(&'static str, &Row)> {
+    let name = |row: &Row| row.names[usize::from(is_second)];
+    rows.iter().find(|it| it.opcode == opcode && !name(it).is_empty()).map(|it| (name(it), it))
 }
 
 impl Word {
@@ -273,14 +287,14 @@ impl Word {
 
     /// The size of a row's elements, if it has such a form.
     fn checked(&self, row: &Row, size: u32, is_scalar: bool) -> Result<u32, Undecodable> {
-        let sizes = if is_scalar { row.4 } else { row.3 };
+        let sizes = if is_scalar { row.scalar } else { row.vector };
         let is_cut = !is_scalar && size == 3 && !self.is_quad();
         if !sizes.contains(&size) || is_cut { self.refuse("there is no form of this size") } else { Ok(size) }
     }
 
     /// Rows of floating point follow bit 23 as well; their sizes are words and double words.
     fn float_row<'a>(&self, rows: &'a [Row], opcode: u32) -> Option<(&'static str, &'a Row, u32)> {
-        let (name, found) = row(rows, opcode << 1 | self.field(23, 23), self.is_unsigned())?;
+        let (name, found) = find(rows, opcode << 1 | self.field(23, 23), self.is_unsigned())?;
         Some((name, found, 2 + self.field(22, 22)))
     }
 
@@ -290,7 +304,7 @@ impl Word {
         if opcode == 3 && !is_scalar {
             return Ok(self.bitwise());
         }
-        let (name, found, size) = match row(SAME, opcode, self.is_unsigned()) {
+        let (name, found, size) = match find(SAME, opcode, self.is_unsigned()) {
             Some((name, found)) if opcode < 24 => (name, found, size),
             _ => match self.float_row(SAME_FLOAT, opcode) {
                 Some(found) => found,
@@ -299,7 +313,7 @@ impl Word {
         };
         let size = self.checked(found, size, is_scalar)?;
         let operand = |n| self.vector_operand(n, size, is_scalar);
-        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.5, &[rn, rm]);
+        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.adds, &[rn, rm]);
         Ok(if opcode >= 24 || name.contains('q') { Word::sets_status(it) } else { it })
     }
 
@@ -323,7 +337,7 @@ impl Word {
         }
         // Rows of floating point have an opcode of their own, or bit 23 set.
         let float = if opcode >= 12 { self.float_row(MISC_FLOAT, opcode) } else { None };
-        let (name, found, size) = match (float, row(MISC, opcode, self.is_unsigned())) {
+        let (name, found, size) = match (float, find(MISC, opcode, self.is_unsigned())) {
             (Some(found), _) => found,
             (None, Some(_)) if opcode == 5 && self.is_unsigned() && size == 1 => ("rbit", &MISC[6], 1),
             (None, Some((name, found))) => (name, found, size),
@@ -335,7 +349,7 @@ impl Word {
         let shown = if name == "rbit" { 0 } else { size };
         let (name, zero) = name.split_once(' ').map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
         let text = format!("{name} {}, {}{zero}", self.vector_operand(rd, shown, is_scalar), self.vector_operand(rn, shown, is_scalar));
-        let it = self.on_vectors(text, found.5, &[rn]);
+        let it = self.on_vectors(text, found.adds, &[rn]);
         Ok(if opcode >= 12 || matches!(opcode, 3 | 7) { Word::sets_status(it) } else { it })
     }
 
@@ -449,14 +463,14 @@ impl Word {
         let (rd, rn, rm, size) = (self.rd(), self.rn(), self.rm(), self.field(23, 22));
         let opcode = self.field(15, 12);
         let named =
-            DIFFERENT.iter().find(|it| it.0 == opcode).and_then(|it| Some((it.1, row(&[it.2], opcode, self.is_unsigned())?.0, &it.2)));
-        let Some((kind, name, found)) = named else { return self.reserved() };
-        let sizes = if is_scalar { found.4 } else { found.3 };
+            DIFFERENT.iter().filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let Some((kind, (name, found))) = named else { return self.reserved() };
+        let sizes = if is_scalar { found.scalar } else { found.vector };
         if !sizes.contains(&size) {
             return self.refuse("there is no form of this size");
         }
         let it = if is_scalar {
-            self.on_vectors(format!("{name} {}{rd}, {1}{rn}, {1}{rm}", letter(size + 1), letter(size)), found.5, &[rn, rm])
+            self.on_vectors(format!("{name} {}{rd}, {1}{rn}, {1}{rm}", letter(size + 1), letter(size)), found.adds, &[rn, rm])
         } else {
             let two = if self.is_quad() { "2" } else { "" };
             let (wide, narrow) = (if size == 3 { "1q" } else { shape(size + 1, true) }, shape(size, self.is_quad()));
@@ -465,7 +479,7 @@ impl Word {
                 'w' => (wide, wide, narrow),
                 _ => (narrow, wide, wide),
             };
-            let adds = found.5 || kind == 'n' && self.is_quad();
+            let adds = found.adds || kind == 'n' && self.is_quad();
             self.on_vectors(format!("{name}{two} v{rd}.{to}, v{rn}.{a}, v{rm}.{b}"), adds, &[rn, rm])
         };
         Ok(if name.starts_with("sq") { Word::sets_status(it) } else { it })
@@ -476,12 +490,12 @@ impl Word {
         let size = 31 - self.field(22, 19).leading_zeros();
         let amount = self.field(22, 16);
         let all = SHIFTED.iter().chain(FIXED);
-        let found = all.filter_map(|(kind, it)| Some((*kind, row(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let found = all.filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
         let Some((kind, (name, found))) = found else { return self.reserved() };
         let bits = 8 << size;
         let shift = if matches!(kind, '<' | 'l') { amount - bits } else { 2 * bits - amount };
         if matches!(kind, 'n' | 'l') {
-            let sizes = if is_scalar { found.4 } else { found.3 };
+            let sizes = if is_scalar { found.scalar } else { found.vector };
             if !sizes.contains(&size) {
                 return self.refuse("there is no form of this size");
             }
@@ -498,7 +512,7 @@ impl Word {
         }
         let size = self.checked(found, size, is_scalar)?;
         let operand = |n| self.vector_operand(n, size, is_scalar);
-        let it = self.on_vectors(format!("{name} {}, {}, #{shift}", operand(rd), operand(rn)), found.5, &[rn]);
+        let it = self.on_vectors(format!("{name} {}, {}, #{shift}", operand(rd), operand(rn)), found.adds, &[rn]);
         Ok(if kind == 'f' || name.contains("qshl") { Word::sets_status(it) } else { it })
     }
 
@@ -506,11 +520,11 @@ impl Word {
     fn indexed(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
         let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(15, 12));
         let found =
-            INDEXED.iter().filter_map(|(kind, it)| Some((*kind, row(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+            INDEXED.iter().filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
         let Some((kind, (name, found))) = found else { return self.reserved() };
         let is_float = name.starts_with('f');
         let size = if is_float && self.bit(23) { 2 + self.field(22, 22) } else { self.field(23, 22) };
-        let sizes = if is_scalar { found.4 } else { found.3 };
+        let sizes = if is_scalar { found.scalar } else { found.vector };
         let is_cut = size == 3 && (self.bit(21) || !self.is_quad() && !is_scalar);
         if !sizes.contains(&size) || is_cut || is_float && !self.bit(23) {
             return self.refuse("there is no form of this size");
@@ -535,7 +549,7 @@ impl Word {
                 format!("{name} {}, {}, v{rm}.{}[{index}]", operand(rd), operand(rn), letter(size))
             }
         };
-        let it = self.on_vectors(text, found.5, &[rn, rm]);
+        let it = self.on_vectors(text, found.adds, &[rn, rm]);
         Ok(if is_float || name.starts_with("sq") { Word::sets_status(it) } else { it })
     }
 

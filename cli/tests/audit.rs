@@ -587,3 +587,14 @@ fn loads_that_keep_a_unit_busy_are_one_finding_and_a_bound() {
     assert!(answer["lower_bound"]["total"].as_u64() >= Some(15), "{answer}");
     assert_eq!(answer["findings"].as_array().map(Vec::len), Some(7), "{answer}");
 }
+
+#[test]
+fn a_core_with_one_row_for_vectors_says_so() {
+    let folder = folder();
+    let folder = folder.path();
+    let code = ".globl f\n.type f, %function\nf: add v0.4s, v0.4s, v1.4s\nmul v0.4s, v0.4s, v1.4s\nadd x0, x0, x1\nret\n.size f, .-f\n";
+    fs::write(folder.join("v.s"), code).expect("a scratch file");
+    let said = |cpu: &str| ok(folder, &["v.s", "--cpu", cpu]);
+    assert!(said("cortex-a53").contains("2 instructions of floating point or vectors: cortex-a53 has one row"), "{}", said("cortex-a53"));
+    assert!(!said("cortex-a55").contains("one row"), "{}", said("cortex-a55"));
+}

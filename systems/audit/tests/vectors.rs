@@ -53,6 +53,8 @@ fn chains_and_rows_of_vectors() {
 
 #[test]
 fn a_core_without_rows_for_vectors_counts_them_as_floating_point() {
+    assert!(!Core::bundled("cortex-a53").expect("it is bundled").tells_floats_apart());
+    assert!(Core::bundled("cortex-a55").expect("it is bundled").tells_floats_apart());
     // LLVM's table of Cortex-A53 has 4 for all of them.
     let float = cycles("cortex-a53", "fadd s0, s0, s1");
     assert!((cycles("cortex-a53", "add v0.4s, v0.4s, v1.4s") - float).abs() < 0.1);

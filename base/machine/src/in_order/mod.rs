@@ -120,6 +120,12 @@ impl Core {
         if is_quad { &self.quad_rows[class as usize] } else { self.work(class) }
     }
 
+    /// The file tells kinds of floating point and vectors apart; if not, one row stands for all of them.
+    pub fn tells_floats_apart(&self) -> bool {
+        let float = self.work(Class::Float);
+        Class::ALL.iter().any(|it| it.is_part_of_float() && self.work(*it) != float)
+    }
+
     /// The same core with taken branches that take so many cycles; others take one, or none where taken ones take none.
     pub fn with_branch_cost(mut self, cycles: u32) -> Core {
         let row = &mut self.rows[Class::Branch as usize];

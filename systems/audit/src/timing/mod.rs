@@ -13,6 +13,8 @@ pub mod stalls;
 pub mod steady;
 mod words;
 
+use std::collections::BTreeSet;
+
 use machine::in_order::Core;
 use serde::Serialize;
 
@@ -50,6 +52,8 @@ pub struct Timed {
     pub conditions: Vec<Condition>,
     /// The function's loops in the steady state, by their heads.
     pub loops: Vec<Steady>,
+    /// Instructions of floating point and vectors on the path and in loops, if the core has one row for all of them.
+    pub n_one_row: usize,
     /// What must stay in order, as the path is written.
     pub edges: Vec<Edge>,
 }
@@ -119,7 +123,10 @@ pub fn time_path(function: &Function, core: &Core, guide: &Guide, effort: Effort
     let conditions = conditions(function, core, &trace);
     let all_loops = if effort == Effort::Search { loops(function, guide) } else { Vec::new() };
     let loops = all_loops.iter().map(|it| steady(function, &frame, core, it)).collect();
-    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, loops, edges })
+    let is_float = |idx: &usize| function.instructions[*idx].class >= Class::Float;
+    let timed_places: BTreeSet<usize> = trace.places.iter().chain(all_loops.iter().flat_map(|it| &it.round.places)).copied().collect();
+    let n_one_row = if core.tells_floats_apart() { 0 } else { timed_places.iter().filter(|it| is_float(it)).count() };
+    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, loops, n_one_row, edges })
 }
 
 fn count(timing: &Timing, reached: &[Reached]) -> Cycles {

@@ -1,9 +1,9 @@
 //! Cycles of one round of a loop after many, and why no order of its instructions takes fewer.
 //!
 //! ```text
-//! 1: ldr x3, [x0], #8     on Cortex-A53 a round starts every 6 cycles:
-//!    mul x2, x2, x3       each product waits for the one before, 4 cycles,
-//!    subs x1, x1, #1      and for what is loaded
+//! 1: ldr x3, [x0], #8     on Cortex-A53 a round starts every 7 cycles: 3 until the product has what is loaded,
+//!    mul x2, x2, x3       and 4 until the branch behind it is over; each product needs the one before,
+//!    subs x1, x1, #1      so no order takes less than 4
 //!    b.ne 1b
 //! ```
 //!
@@ -21,7 +21,7 @@ use crate::program::function::Function;
 use crate::timing::bound::slots;
 use crate::timing::depend::{Edge, Why, latencies};
 use crate::timing::pipe::Need;
-use crate::timing::stalls::{Cause, causes, time};
+use crate::timing::stalls::{Cause, Timing, causes, time};
 use crate::timing::words::Path;
 
 /// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to 6 rounds is exact.
@@ -91,12 +91,21 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
     let (first, last) = (rounds / 2 - 1, rounds - 1);
     let cycles = (start(last) - start(first)) / (last - first) as f64;
     let path = Path { function, core, places: &it.round.places };
+    // What the last round waits for lies in it or in the one before.
+    let from = (last - 1) * n;
+    let base = timing.starts[from];
+    let two = Timing {
+        starts: timing.starts[from..].iter().map(|it| it - base).collect(),
+        stall_cycles: timing.stall_cycles[from..].to_vec(),
+        total_cycles: timing.total_cycles - base,
+    };
+    let (two_needs, two_edges) = (&all[from..], self::unrolled(&edges, n, 2));
     let mut waits = Vec::new();
-    for at in (last * n..all.len()).filter(|it| timing.stall_cycles[*it] > 0) {
+    for at in (n..2 * n).filter(|it| two.stall_cycles[*it] > 0) {
         // Producers as places in the round, whichever round they are of.
-        let causes = causes(&all, &unrolled, &timing, core, at).into_iter().map(|it| Cause { producer: it.producer % n as u32, ..it });
+        let causes = causes(two_needs, &two_edges, &two, core, at).into_iter().map(|it| Cause { producer: it.producer % n as u32, ..it });
         let why: Vec<String> = causes.map(|it| path.cause(at % n, &it)).collect();
-        waits.push(Wait { at: at % n, cycles: timing.stall_cycles[at], why: why.join("; ") });
+        waits.push(Wait { at: at % n, cycles: two.stall_cycles[at], why: why.join("; ") });
     }
     Steady {
         waits,

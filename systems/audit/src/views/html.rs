@@ -83,9 +83,8 @@ fn numbers(audit: &Audit) -> String {
         }
         None => html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n",
     }
-    let path = text::path(audit);
-    if !path.is_empty() {
-        html += &format!("<p>{}.</p>\n", escape(path.trim_end()));
+    for line in [text::path(audit), text::one_row(audit)].iter().filter(|it| !it.is_empty()) {
+        html += &format!("<p>{}.</p>\n", escape(line.trim_end()));
     }
     if let Some(missing) = audit.missing_lines {
         html += &format!("<p>No source lines: {}.</p>\n", escape(missing));

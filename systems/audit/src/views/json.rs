@@ -26,6 +26,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "lower_bound": cycles.map(|it| it.lower_bound),
         "best_cycles": cycles.map(|it| it.best_cycles),
         "is_optimal": cycles.map(|it| it.is_optimal),
+        "one_row": audit.timed.as_ref().map(|it| it.n_one_row),
         "loops": loops::json(audit),
         "conditions": audit.timed.as_ref().map(|it| &it.conditions),
         "beyond_c": audit.timed.as_ref().and_then(|it| it.beyond_c),

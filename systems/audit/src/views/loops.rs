@@ -1,9 +1,10 @@
 //! The loops of an audit: cycles a round in the steady state, and what they rest on.
 //!
 //! ```text
-//! loop at sum.c:5: 6 cycles a round of 4 instructions [model cortex-a53]
-//!   bound 4: 2 to issue, 1 for mac, 4 by the chain `mul x2, x2, x3`
-//!   `mul x2, x2, x3` waits 2 cycles for x3 from `ldr x3, [x0], #8`, a factor here: 2 cycles
+//! loop at product.s:4 (0x0): 7 cycles a round of 4 instructions [model cortex-a53]
+//!   bound 4: 3.5 to issue, 2 for mac, 4 by the chain `mul x2, x2, x3`
+//!   `mul x2, x2, x3` waits 2 cycles for x3 from `ldr x3, [x0], #8` (line 4), a factor here, needed 1
+//!     cycle late: 2 cycles
 //! ```
 
 use report::escape::escape;

@@ -77,10 +77,21 @@ fn head(audit: &Audit) -> String {
         None => text += "\nno cycles: this machine reorders instructions, and no model here says when one waits\n",
     }
     text += &path(audit);
+    text += &one_row(audit);
     if let Some(missing) = audit.missing_lines {
         text += &format!("no source lines: {missing}\n");
     }
     text
+}
+
+/// What the cycles of floating point and vectors rest on, if that is little.
+pub(super) fn one_row(audit: &Audit) -> String {
+    match audit.timed.as_ref().map_or(0, |it| it.n_one_row) {
+        0 => String::new(),
+        n => {
+            format!("{} of floating point or vectors: {} has one row of cycles for all kinds of them\n", count(n, "instruction"), audit.cpu)
+        }
+    }
 }
 
 /// What chose the path; nothing if that is as always.

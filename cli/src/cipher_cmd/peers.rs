@@ -1,5 +1,6 @@
 //! `meanwhile cipher speed --mode ctr --against LIST`: streams beside those of other libraries, in pairs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use cipher::emit_c::Arch;
@@ -101,32 +102,56 @@ fn table(rows: &[Value]) -> Table {
     table
 }
 
-/// The ratios with their intervals.
-fn chart(rows: &[Value]) -> RatioChart {
+/// The ratios with their intervals, a chart for each library and target.
+fn charts(rows: &[Value]) -> Vec<RatioChart> {
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
-    let ratio = |row: &Value| Ratio {
-        name: format!("{} {} {} B, {}", text(row, "primitive"), text(row, "arch"), row["bytes"], text(row, "peer")),
+    let ratio = |row: &&Value| Ratio {
+        name: format!("{} {}", text(row, "primitive"), size(row["bytes"].as_u64().unwrap_or(0))),
         ratio: value(&row["ratio"]),
         low: value(&row["interval"][0]),
         high: value(&row["interval"][1]),
     };
-    RatioChart {
-        title: "Streams beside those of other libraries".into(),
+    let group = |row: &Value| (text(row, "peer"), text(row, "arch"));
+    let groups: BTreeSet<(String, String)> = rows.iter().map(group).collect();
+    let one = |(peer, arch): (String, String)| RatioChart {
+        title: format!("Streams beside {peer}, {arch}"),
         meaning: "ours / theirs: below 1 ours takes less time; the line is the interval".into(),
         kind: Kind::Measured,
-        rows: rows.iter().map(ratio).collect(),
+        rows: rows.iter().filter(|row| group(row) == (peer.clone(), arch.clone())).map(|row| ratio(&row)).collect(),
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// Bytes in few letters.
+fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KB", bytes >> 10),
+        _ => format!("{bytes} B"),
     }
 }
 
 /// The committed results.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    vec![Block::Text(evidence.origin()), Block::Chart(chart(&rows).svg()), Block::Table(table(&rows))]
+    let drawn = charts(&rows).into_iter().map(|it| Block::Chart(it.svg()));
+    [Block::Text(evidence.origin())].into_iter().chain(drawn).chain([Block::Table(table(&rows))]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_library_and_target_has_a_chart_whose_names_are_whole() {
+        let row = |peer: &str, arch: &str, bytes: u64| json!({"primitive": "serpent-128", "peer": peer, "arch": arch, "bytes": bytes, "ratio": 0.5, "interval": [0.4, 0.6]});
+        let rows =
+            [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
+        let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
+        assert_eq!(titles, ["Streams beside libgcrypt, avx2", "Streams beside openssl, avx2", "Streams beside openssl, avx512"]);
+        let drawn = charts(&rows)[1].svg();
+        assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
+    }
 
     #[test]
     fn the_evidence_names_all_that_chose_its_rows() {
@@ -138,12 +163,16 @@ mod tests {
     }
 
     #[test]
-    fn committed_ratios_are_a_picture_and_a_table() {
+    fn committed_ratios_are_pictures_and_a_table() {
         let text = include_str!("../../../experiments/cipher-streams/peers.json");
         let evidence = Evidence::from_json(text).expect("committed evidence");
         let blocks = committed(&evidence);
-        let [Block::Text(_), Block::Chart(chart), Block::Table(table)] = &blocks[..] else { panic!("{blocks:?}") };
-        assert!(chart.contains("aes-128 avx2 64 B, openssl") && chart.contains("0.77"), "{chart}");
+        let [Block::Text(_), drawn @ .., Block::Table(table)] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
+        let charts: Vec<&String> = drawn.iter().map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") }).collect();
+        assert_eq!(charts.len(), 4);
+        // Every row is drawn, with its whole name.
+        assert_eq!(charts.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
+        assert!(charts.iter().all(|it| !it.contains('\u{2026}') && it.contains("aes-128 64 B")), "{charts:?}");
         assert!(table.terminal(None).contains("chacha20 v"), "{}", table.terminal(None));
     }
 }

@@ -1,7 +1,12 @@
 //! `meanwhile cipher package`: each of its three packages built as a user builds it, run against OpenSSL, and what is refused.
 
+#[path = "support/tools.rs"]
+mod tools;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use tools::{has, install_with_pip, python, run};
 
 const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua");
@@ -20,22 +25,6 @@ fn trio(folder: &Path) {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command that must succeed.
-fn run(program: &str, args: &[&str], folder: &Path) -> String {
-    let ran = Command::new(program).args(args).current_dir(folder).output().unwrap_or_else(|error| panic!("{program}: {error}"));
-    assert!(ran.status.success(), "{program} {args:?}: {}{}", text(&ran.stdout), text(&ran.stderr));
-    text(&ran.stdout)
-}
-
-fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
-        std::io::Write::write_all(&mut file, format!("cipher package: {program} is missing\n").as_bytes()).expect("the list of skips");
-    }
-    found
 }
 
 /// What OpenSSL makes of the same text with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
@@ -160,13 +149,7 @@ fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
 
 #[test]
 fn pip_installs_the_python_package() {
-    // The system's Python has the Debian packages; another one may come first in the path.
-    let is_whole =
-        |it: &&str| Command::new(it).args(["-c", "import cffi, setuptools, wheel, venv, pip"]).output().is_ok_and(|it| it.status.success());
-    let Some(python) = ["/usr/bin/python3", "python3"].into_iter().find(is_whole) else {
-        has("python3 with cffi, setuptools, wheel, pip and venv");
-        return;
-    };
+    let Some(python) = python() else { return };
     if !has("openssl") {
         return;
     }
@@ -174,8 +157,7 @@ fn pip_installs_the_python_package() {
     let at = folder.path();
     trio(at);
     let [aes, chacha] = references(at).map(|it| it.display().to_string());
-    run(python, &["-m", "venv", "--system-site-packages", "venv"], at);
-    run("venv/bin/python", &["-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "trio/python"], at);
+    install_with_pip(python, at);
     run("venv/bin/python", &[&format!("{SUPPORT}/use.py"), &aes, &chacha], at);
 }
 

@@ -598,3 +598,22 @@ fn a_core_with_one_row_for_vectors_says_so() {
     assert!(said("cortex-a53").contains("2 instructions of floating point or vectors: cortex-a53 has one row"), "{}", said("cortex-a53"));
     assert!(!said("cortex-a55").contains("one row"), "{}", said("cortex-a55"));
 }
+
+#[test]
+fn a_cold_function_that_there_is_none_of_is_said() {
+    let folder = folder();
+    let folder = folder.path();
+    let warned = |cold: &str| {
+        let ran = audit(folder, &[&FAST[..], &["--cold", cold]].concat());
+        assert_eq!(ran.status.code(), Some(0));
+        String::from_utf8_lossy(&ran.stderr).into_owned()
+    };
+    // One that is called and one that is here are known.
+    assert_eq!(warned("slow") + &warned("other"), "");
+    assert!(warned("slwo").contains("--cold slwo: no function of this name is there or is called"), "{}", warned("slwo"));
+    let budget = "[[function]]\nname = \"fast\"\nfile = \"fast.c\"\ncpu = \"arm1136jf-s\"\ncycles = 1000\ncold = [\"slwo\"]\n";
+    fs::write(folder.join("budget.toml"), budget).expect("a scratch file");
+    let ran = audit(folder, &["check", "--budget", "budget.toml"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.success() && said.contains("slwo"), "{said}");
+}

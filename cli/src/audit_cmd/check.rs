@@ -38,9 +38,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let entries = budget::parse(&args.budget, &text).map_err(Failure::User)?;
     let mut all = Vec::new();
     for entry in entries {
-        let now = audit_of(&entry, &entry.file)?;
+        let now = audit_of(&entry, &entry.file, out)?;
         let before = match &entry.limit {
-            Limit::File(path) => Some(audit_of(&entry, path)?),
+            Limit::File(path) => Some(audit_of(&entry, path, out)?),
             Limit::Cycles(_) => None,
         };
         all.push(Checked::new(entry, &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))?);
@@ -67,7 +67,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// The function of `entry` as it is in `file`.
-fn audit_of(entry: &Entry, file: &Path) -> Result<Audit, Failure> {
+fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failure> {
     let how = How {
         cpu: entry.cpu.clone(),
         cc: entry.cc.clone(),
@@ -78,7 +78,9 @@ fn audit_of(entry: &Entry, file: &Path) -> Result<Audit, Failure> {
         flash_wait: entry.flash_wait,
         limit: None,
     };
-    audited(&how.load_file(file)?, &how, Some(&entry.function), None)
+    let loaded = how.load_file(file)?;
+    loaded.warnings.iter().for_each(|it| out.warning(it));
+    audited(&loaded, &how, Some(&entry.function), None)
 }
 
 fn table(budget: &Path, all: &[Checked]) -> Table {

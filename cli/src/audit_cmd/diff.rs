@@ -29,6 +29,7 @@ pub struct Args {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let [before, after] = [&args.before, &args.after].map(|path| {
         let loaded = args.how.load_file(path)?;
+        loaded.warnings.iter().for_each(|it| out.warning(it));
         audited(&loaded, &args.how, args.function.as_deref(), None)
     });
     let (before, after) = (before?, after?);

@@ -93,10 +93,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.only_object();
     }
     let loaded = args.how.load(&args.which)?;
-    if let [first, rest @ ..] = &loaded.left_out[..] {
-        let more = if rest.is_empty() { String::new() } else { format!(" ({} more members are left out)", rest.len()) };
-        out.warning(&format!("{}{more}", first.message));
-    }
+    loaded.warnings.iter().for_each(|it| out.warning(it));
     let function = args.which.function.as_deref();
     if args.spills {
         return spills::run(&loaded, function, out);

@@ -60,8 +60,8 @@ pub struct How {
 pub struct Loaded {
     /// The program, or the members of an archive.
     pub programs: Vec<Program>,
-    /// Why members of an archive are left out.
-    pub left_out: Vec<Diagnostic>,
+    /// What the user should know: members of an archive that are left out, cold functions that there are none of.
+    pub warnings: Vec<String>,
     /// Its name, for messages.
     pub name: String,
     /// The file.
@@ -110,6 +110,18 @@ impl How {
     /// What of the audit is shown.
     pub fn view(&self) -> View {
         View { pivot: self.pivot.clone(), limit: self.limit }
+    }
+
+    fn warnings(&self, programs: &[Program], left_out: &[Diagnostic]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let [first, rest @ ..] = left_out {
+            let more = if rest.is_empty() { String::new() } else { format!(" ({} more members are left out)", rest.len()) };
+            warnings.push(format!("{}{more}", first.message));
+        }
+        for name in self.cold.iter().filter(|name| !programs.iter().any(|it| it.knows(name))) {
+            warnings.push(format!("--cold {name}: no function of this name is there or is called"));
+        }
+        warnings
     }
 
     /// Reads the file; compiles it first if it is C or assembly.
@@ -172,7 +184,7 @@ impl How {
                 fitting(isa).ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", isa.name()), None))?
             }
         };
-        Ok(Loaded { programs, left_out, name: shown, path: path.to_owned(), cpu, build, skipped })
+        Ok(Loaded { warnings: self.warnings(&programs, &left_out), programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
 

@@ -173,6 +173,13 @@ impl Program {
         Ok((programs, left_out))
     }
 
+    /// A function of this program, or one that it calls, is called so.
+    pub fn knows(&self, name: &str) -> bool {
+        let is_meant = |it: &str| it == name || it.split('.').next() == Some(name) || names::is_called(&names::shown(it), name);
+        let called = self.links.values().filter_map(|it| it.symbol.as_deref());
+        self.symbols.iter().map(|it| it.name.as_str()).chain(called).any(is_meant)
+    }
+
     /// The function with this symbol, if it is the only one.
     pub fn only(&self, symbol: &str) -> Option<&Symbol> {
         let mut found = self.symbols.iter().filter(|it| it.name == symbol);

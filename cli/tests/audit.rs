@@ -506,6 +506,9 @@ fn an_archive_is_all_its_members() {
     let args = ["libfs.a", "--all-functions", "--cpu", "cortex-a53"];
     let table: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--json"]].concat())).expect("JSON");
     assert_eq!(table["functions"].as_array().map(Vec::len), Some(4), "{table}");
+    assert!(table["functions"].as_array().expect("a list").iter().any(|it| it["file"] == "libfs.a(vfs.o)"), "{table}");
+    assert!(ok(folder, &args).contains("vfs_write(int) (vfs.o)"), "{}", ok(folder, &args));
+    assert!(ok(folder, &["libfs.a", "--spills", "--cpu", "cortex-a53"]).contains("(ring.o)"));
     let some: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--function", "vfs_*", "--json"]].concat())).expect("JSON");
     assert_eq!(some["functions"].as_array().map(Vec::len), Some(2), "{some}");
     assert!(ok(folder, &["libfs.a", "--function", "vfs_write", "--cpu", "cortex-a53"]).starts_with("vfs_write(int) on"));

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use audit::audit::{Options, Summary, summary};
 use audit::facts::recorded::Recorded;
-use audit::program::names::{Found, find, shown};
+use audit::program::Program;
+use audit::program::names::{Found, find, member_of, shown};
 use audit::timing::licence::Effort;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -20,15 +21,15 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     };
     let is_recorded = recorded.is_some();
     let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded };
-    let mut rows: Vec<Summary> = Vec::new();
+    let mut rows: Vec<(&Program, Summary)> = Vec::new();
     let mut refused = Vec::new();
     for (program, symbol) in chosen(loaded, function)? {
         match summary(program, symbol, &core, &options) {
-            Ok(found) => rows.extend(found),
+            Ok(found) => rows.extend(found.map(|it| (program, it))),
             Err(error) => refused.push(error.message),
         }
     }
-    rows.sort_by_key(|it| (Reverse(it.lost_cycles()), Reverse(it.cycles.stall_cycles), it.address));
+    rows.sort_by_key(|(_, it)| (Reverse(it.lost_cycles()), Reverse(it.cycles.stall_cycles), it.address));
     let n_all = rows.len();
     let listed = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
     if listed.is_empty() && is_recorded {
@@ -43,9 +44,9 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     }
     let note = format!("cycles of the hot path on {}; the bound is the polynomial one", loaded.cpu);
     let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
-    for it in listed {
+    for (program, it) in listed {
         let mut cells = vec![
-            Cell::words(shown(&it.name)),
+            Cell::words(shown_in(program, &it.name)),
             Cell::number(it.n_instructions),
             Cell::number(it.cycles.instructions),
             Cell::number(it.cycles.total_cycles),
@@ -70,9 +71,10 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     }
     let functions: Vec<Value> = listed
         .iter()
-        .map(|it| {
+        .map(|(program, it)| {
             json!({
                 "function": it.name,
+                "file": program.name,
                 "address": it.address,
                 "instructions": it.n_instructions,
                 "undecodable": it.n_undecodable,
@@ -99,5 +101,13 @@ pub fn chosen<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Vec<Foun
     match function {
         Some(name) => find(&loaded.programs, name).map_err(|error| Failure::User(vec![error])),
         None => Ok(loaded.programs.iter().flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol))).collect()),
+    }
+}
+
+/// The name of a function, with the member of the archive that it is of.
+pub fn shown_in(program: &Program, name: &str) -> String {
+    match member_of(program) {
+        Some(member) => format!("{} ({member})", shown(name)),
+        None => shown(name),
     }
 }

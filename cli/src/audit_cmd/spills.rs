@@ -1,24 +1,24 @@
 //! `meanwhile audit FILE --spills`: stores and reloads of spilled values.
 
 use audit::facts::spills::{Spills, spills};
-use audit::program::names::shown;
+use audit::program::names::Found;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
-use super::all::chosen;
+use super::all::{chosen, shown_in};
 use super::options::Loaded;
 use crate::output::{Failure, Output};
 
 /// Runs the command for one function or all.
 pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let user = |error| Failure::User(vec![error]);
-    let mut rows: Vec<(String, Spills)> = Vec::new();
+    let mut rows: Vec<(Found, Spills)> = Vec::new();
     for (program, symbol) in chosen(loaded, function)? {
         let decoded = program.decode(symbol).map_err(user)?;
         if decoded.function.instructions.is_empty() {
             continue;
         }
-        rows.push((symbol.name.clone(), spills(&decoded.function)));
+        rows.push(((program, symbol), spills(&decoded.function)));
     }
     let mut total = Spills::default();
     rows.iter().for_each(|(_, it)| total += it.clone());
@@ -32,7 +32,7 @@ pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<
             Cell::number(format!("{:.1}", it.share_pct())),
         ]);
     };
-    rows.iter().for_each(|(name, it)| push(&shown(name), it));
+    rows.iter().for_each(|((program, symbol), it)| push(&shown_in(program, &symbol.name), it));
     if rows.len() > 1 {
         push("all", &total);
     }
@@ -42,15 +42,16 @@ pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<
         "file": loaded.name,
         "cpu": loaded.cpu,
         "total": object(None, &total),
-        "functions": rows.iter().map(|(name, it)| object(Some(name), it)).collect::<Vec<Value>>(),
+        "functions": rows.iter().map(|(found, it)| object(Some(found), it)).collect::<Vec<Value>>(),
     }));
     Ok(())
 }
 
-fn object(name: Option<&str>, it: &Spills) -> Value {
+fn object(found: Option<&Found>, it: &Spills) -> Value {
     let mut object = json!({"instructions": it.instructions, "stores": it.stores, "reloads": it.reloads, "share_pct": it.share_pct()});
-    if let Some(name) = name {
-        object["function"] = json!(name);
+    if let Some((program, symbol)) = found {
+        object["function"] = json!(symbol.name);
+        object["file"] = json!(program.name);
     }
     object
 }

@@ -33,7 +33,7 @@ fn is_pattern(name: &str) -> bool {
 pub type Found<'a> = (&'a Program, &'a Symbol);
 
 /// The member of an archive that the program is.
-fn member_of(program: &Program) -> Option<&str> {
+pub fn member_of(program: &Program) -> Option<&str> {
     program.name.strip_suffix(')')?.rsplit_once('(').map(|(_, member)| member)
 }
 

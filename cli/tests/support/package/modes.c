@@ -40,6 +40,44 @@ static void aead(const char *target)
     expect(code == ASCON_AEAD128_TARGET, "a target that is not here");
 }
 
+/* Messages of other lengths each as one alone, a forgery among them, and one in pieces. */
+static void aead_each(const char *target)
+{
+    enum { MANY = 13 };
+    uint8_t keys[16 * MANY], in[64], out[MANY][64], tags[MANY][16], one[64], tag[16];
+    ascon_aead128_message messages[MANY];
+    for (size_t i = 0; i < sizeof keys; i++)
+        keys[i] = (uint8_t)(5 * i);
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * i);
+    for (size_t m = 0; m < MANY; m++) {
+        ascon_aead128_message it = {keys + 16 * m, keys + 1, in + m, 3 * m, in, out[m], 5 * m, tags[m], 0};
+        messages[m] = it;
+    }
+    expect(!ascon_aead128_encrypt_each(target, messages, MANY), "messages of their own lengths");
+    for (size_t m = 0; m < MANY; m++) {
+        size_t n = 5 * m;
+        int code = ascon_aead128_encrypt(NULL, keys + 16 * m, 16, keys + 1, 16, in + m, 3 * m, in, n, one, n, tag, 16);
+        expect(!code && !memcmp(one, out[m], n) && !memcmp(tag, tags[m], 16), "one message as among others");
+        ascon_aead128_state state;
+        expect(!ascon_aead128_init(&state, target, keys + 16 * m, 16, keys + 1, 16) && !ascon_aead128_aad(&state, in + m, m), "a piece");
+        expect(!ascon_aead128_aad(&state, in + 2 * m, 2 * m) && !ascon_aead128_update(&state, in, m, one, m), "pieces");
+        expect(!ascon_aead128_update(&state, in + m, n - m, one + m, n - m) && !memcmp(one, out[m], n), "text in pieces");
+        expect(ascon_aead128_final(&state, tag, 15) == ASCON_AEAD128_LENGTH, "a tag of 15 bytes");
+        expect(!ascon_aead128_final(&state, tag, 16) && !memcmp(tag, tags[m], 16), "the tag of pieces");
+        expect(ascon_aead128_update(&state, in, 1, one, 1) == ASCON_AEAD128_ENDED, "text behind the tag");
+        ascon_aead128_wipe(&state);
+        expect(ascon_aead128_aad(&state, in, 1) == ASCON_AEAD128_TARGET, "a message that was never started");
+        messages[m].in = out[m];
+    }
+    tags[7][3] ^= 1;
+    expect(ascon_aead128_decrypt_each(target, messages, MANY) == ASCON_AEAD128_FORGED, "a forgery among others");
+    for (size_t m = 0; m < MANY; m++)
+        expect(messages[m].is_right == (m != 7) && (m == 7 || !memcmp(out[m], in, 5 * m)), "which one was forged");
+    messages[4].tag = NULL;
+    expect(ascon_aead128_encrypt_each(target, messages, MANY) == ASCON_AEAD128_NULL, "a message without a place for its tag");
+}
+
 static void digests(const char *target)
 {
     static const uint8_t none[32] = {0x0b, 0x3b, 0xe5, 0x85, 0x0f, 0x2f, 0x6b, 0x98};
@@ -60,6 +98,21 @@ static void digests(const char *target)
     expect(!ascon_xof128_update(&xof, text, 100) && !ascon_xof128_squeeze(&xof, pieces, 5), "its first bytes");
     expect(!ascon_xof128_squeeze(&xof, pieces + 5, 59) && !memcmp(pieces, whole, 64), "output in pieces is as the whole");
     expect(ascon_xof128_update(&xof, text, 1) == ASCON_XOF128_ENDED, "a piece behind output");
+    enum { EACH = 11 };
+    const uint8_t *starts[EACH];
+    size_t sizes[EACH];
+    uint8_t all[EACH][32], longer[EACH][40];
+    for (size_t m = 0; m < EACH; m++)
+        starts[m] = text + m, sizes[m] = 9 * m;
+    expect(!ascon_hash256_each(target, starts, sizes, all[0], 32, EACH), "digests of messages of their own lengths");
+    expect(!ascon_xof128_each(target, starts, sizes, longer[0], 40, EACH), "outputs of messages of their own lengths");
+    for (size_t m = 0; m < EACH; m++) {
+        expect(!ascon_hash256_digest(NULL, starts[m], sizes[m], whole, 32) && !memcmp(whole, all[m], 32), "one digest as among others");
+        expect(!ascon_xof128_digest(NULL, starts[m], sizes[m], whole, 40) && !memcmp(whole, longer[m], 40), "one output as among others");
+    }
+    starts[3] = NULL;
+    expect(ascon_hash256_each(target, starts, sizes, all[0], 32, EACH) == ASCON_HASH256_NULL, "a message that is nowhere");
+    expect(ascon_hash256_each(target, starts, sizes, all[0], 31, EACH) == ASCON_HASH256_LENGTH, "digests of 31 bytes");
 }
 
 int main(void)
@@ -68,6 +121,7 @@ int main(void)
     for (size_t k = 0; k < 6; k++)
         if (ascon_aead128_has(targets[k])) {
             aead(targets[k]);
+            aead_each(targets[k]);
             digests(targets[k]);
         }
     puts(ascon_aead128_best());

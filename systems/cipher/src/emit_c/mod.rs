@@ -26,6 +26,7 @@ pub use code::identifier;
 pub use ctr::{Counter, Piece};
 pub use moves_check::moves_check;
 pub use sponge::Sponge;
+pub use sponge_pieces::MESSAGE;
 
 use interface::{Operands, call};
 

@@ -15,7 +15,7 @@ use super::Mode;
 use super::arch::Shape;
 use super::bytes::{self, Field};
 use super::network::Helpers;
-use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, STATE_TYPE};
+use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, MESSAGE, STATE_TYPE};
 
 /// A mode of Ascon's permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn sponge_bytes(shape: Shape) -> usize {
 }
 
 impl Mode {
-    /// Bytes of a message in pieces, of hashes and outputs.
+    /// Bytes of a message in pieces, and a bound of what is behind its words.
     pub fn state_bytes(shape: Shape) -> usize {
         sponge_bytes(shape) + 64
     }
@@ -86,7 +86,7 @@ impl Mode {
     /// header, where it is as many words.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
         let text = match self.sponge {
-            Sponge::Aead => format!("{AEAD_TYPES}{}", sponge_pieces::AEAD_TYPES),
+            Sponge::Aead => format!("{AEAD_TYPES}{MESSAGE}{}", sponge_pieces::AEAD_TYPES),
             Sponge::Hash => HASH_TYPES.replace("PIECES\n", STATE_TYPE),
             Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
         };

@@ -13,8 +13,8 @@ typedef struct {
 void NAME_init(NAME_state *h);
 ";
 
-/// The types and prototypes of AEAD in pieces and of messages of different lengths.
-pub const AEAD_TYPES: &str = "
+/// A message among others of other lengths. Packages have it too.
+pub const MESSAGE: &str = "
 /* A message with lengths of its own. */
 typedef struct {
     const uint8_t *key, *nonce; /* 16 bytes each */
@@ -26,7 +26,10 @@ typedef struct {
     uint8_t *tag; /* 16 bytes: encryption writes them, decryption reads them */
     int is_right; /* set by decryption */
 } NAME_message;
+";
 
+/// The types and prototypes of AEAD in pieces and of messages of different lengths.
+pub const AEAD_TYPES: &str = "
 /* The same for messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
 int NAME_encrypt_each(const NAME_message *messages, size_t n_messages);
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Part, TargetFile, c, fill};
-use crate::emit_c::Sponge;
+use crate::emit_c::{MESSAGE, Sponge};
 
 /// The name of the mode in its standard.
 pub fn title(sponge: Sponge) -> &'static str {
@@ -32,7 +32,7 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                 format!("int {name}_encrypt({given}, uint8_t *tag, size_t tag_size)"),
             );
             add(
-                "Decrypts them; FORGED if the tag is wrong, and then out is zeros. Until the answer is there nobody may read out. There is no\n   decryption in pieces: it would give away text before its tag is compared.",
+                "Decrypts them; FORGED if the tag is wrong, and then out is zeros. Until the answer is there nobody may read out.",
                 format!("int {name}_decrypt({given}, const uint8_t *tag, size_t tag_size)"),
             );
             add(
@@ -43,6 +43,33 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                 "is_right, unless NULL, gets a 1 for each message that is as it was encrypted, and a 0 for each other.",
                 format!("int {name}_decrypt_many({AEAD_MANY}, const uint8_t *tags, uint8_t *is_right, size_t n_messages)"),
             );
+            add(
+                "The same for messages of any lengths. As many as the target works on at a time take as long as the longest of them.",
+                format!("int {name}_encrypt_each(const char *target, const {name}_message *messages, size_t n_messages)"),
+            );
+            add(
+                "FORGED if one of them is; is_right says which are not.",
+                format!("int {name}_decrypt_each(const char *target, {name}_message *messages, size_t n_messages)"),
+            );
+            add(
+                "Starts a message that is encrypted in pieces. There is no decryption in pieces: it would give away text before its tag is compared.",
+                format!(
+                    "int {name}_init({name}_state *state, const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size)"
+                ),
+            );
+            add(
+                "The next bytes of associated data: any number, before the first text.",
+                format!("int {name}_aad({name}_state *state, const uint8_t *ad, size_t ad_size)"),
+            );
+            add(
+                "Encrypts the next bytes of text: any number, in place if out is in.",
+                format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
+            );
+            add(
+                "The tag of all of them; ends the message.",
+                format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"),
+            );
+            add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
         }
         Sponge::Hash | Sponge::Xof => {
             let is_hash = sponge == Sponge::Hash;
@@ -55,6 +82,12 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                 "Those of messages of one length in a row.",
                 format!(
                     "int {name}_many(const char *target, const uint8_t *in, size_t size, uint8_t *out, size_t out_size, size_t n_messages)"
+                ),
+            );
+            add(
+                "Those of messages of any lengths; outputs lie in a row. As many as the target works on at a time take as long as the longest of them.",
+                format!(
+                    "int {name}_each(const char *target, const uint8_t *const *in, const size_t *in_sizes, uint8_t *out, size_t out_size, size_t n_messages)"
                 ),
             );
             add("Starts a message in pieces.", format!("int {name}_init({name}_state *state, const char *target)"));
@@ -76,16 +109,19 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
     all
 }
 
+/// Types whose members callers see.
+pub fn types(part: &Part, sponge: Sponge) -> String {
+    if sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
+}
+
 /// The header.
 pub fn header(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
-    let types = match sponge {
-        Sponge::Aead => String::new(),
-        Sponge::Hash | Sponge::Xof => format!(
+    let types = types(part, sponge)
+        + &format!(
             "\n/* A message in pieces. Only the functions below look inside; aligned to 64 bytes. */\ntypedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_state;\n",
             state_bytes(part) / 8
-        ),
-    };
+        );
     let prototypes: String = prototypes(part, sponge).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
     let values = [("UP", up.as_str()), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)];
     fill(include_str!("templates/mode.h"), &values)
@@ -100,17 +136,22 @@ pub fn state_bytes(part: &Part) -> usize {
 pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let (members, glue_text, columns, text) = match sponge {
-        Sponge::Aead => (include_str!("templates/aead_target.h"), "", "@_encrypt_many, @_decrypt_many", include_str!("templates/aead.c")),
+        Sponge::Aead => (
+            include_str!("templates/aead_target.h"),
+            include_str!("templates/aead_glue.c"),
+            "@@_encrypt_many, @@_decrypt_many, @encrypt_each, @decrypt_each, @init, @aad, @update, @final",
+            include_str!("templates/aead.c"),
+        ),
         Sponge::Hash => (
             include_str!("templates/digest_target.h"),
             include_str!("templates/hash_glue.c"),
-            "@many, @init, @update, @finish",
+            "@many, @each, @init, @update, @finish",
             include_str!("templates/digest.c"),
         ),
         Sponge::Xof => (
             include_str!("templates/digest_target.h"),
             include_str!("templates/xof_glue.c"),
-            "@many, @init, @update, @finish",
+            "@many, @each, @init, @update, @finish",
             include_str!("templates/digest.c"),
         ),
     };
@@ -127,16 +168,20 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
         for target in own {
             let s = target.suffix();
-            let full = if sponge == Sponge::Aead { format!("{name}_{s}") } else { format!("{s}_") };
-            let _ = writeln!(out, "    {{\"{}\", {s}_is_here, {}, {}}},", target.arch.name(), target.width, columns.replace('@', &full));
+            let columns = columns.replace("@@", &format!("{name}_{s}")).replace('@', &format!("{s}_"));
+            let _ = writeln!(out, "    {{\"{}\", {s}_is_here, {}, {columns}}},", target.arch.name(), target.width);
         }
         out += "};\n";
     }
     out += "#endif\n";
-    let made_for = if sponge == Sponge::Aead { "" } else { c::MADE_FOR };
-    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", made_for)]);
-    let end = if sponge == Sponge::Hash { include_str!("templates/hash_end.c") } else { include_str!("templates/xof_end.c") };
-    out += &fill(text, &[("END", if sponge == Sponge::Aead { "" } else { end })]);
+    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", c::MADE_FOR)]);
+    out += include_str!("templates/pieces.c");
+    out += text;
+    out += match sponge {
+        Sponge::Aead => "",
+        Sponge::Hash => include_str!("templates/hash_end.c"),
+        Sponge::Xof => include_str!("templates/xof_end.c"),
+    };
     for (key, value) in [("NAME", name.as_str()), ("UP", &up)] {
         out = out.replace(&format!("@{key}@"), value);
     }
@@ -190,7 +235,11 @@ pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
             ),
         };
     }
-    let before = if sponge == Sponge::Aead { include_str!("templates/aead_test.rs.txt").replace("@TYPE@", &ty) } else { String::new() };
+    let before = if sponge == Sponge::Aead {
+        fill(include_str!("templates/aead_test.rs.txt"), &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)])
+    } else {
+        String::new()
+    };
     format!("{before}\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
 }
 
@@ -202,5 +251,8 @@ pub fn class(part: &Part, sponge: Sponge, names: &mut Vec<String>) -> String {
         Sponge::Xof => include_str!("templates/xof.py"),
     };
     names.push(part.type_name.clone());
+    if sponge == Sponge::Aead {
+        names.push(format!("{}Encryptor", part.type_name));
+    }
     fill(template, &[("NAME", &part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)])
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::{File, Param, Part, fill, modes};
-use crate::emit_c::Sponge;
 
 /// All files but the C.
 pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
@@ -53,8 +52,8 @@ fn cdef(parts: &[Part]) -> String {
         if !part.keys.is_empty() {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_keys;", part.name);
         }
-        if part.sponge.is_some_and(|it| it != Sponge::Aead) {
-            let _ = writeln!(out, "typedef struct {{ ...; }} {}_state;", part.name);
+        if let Some(sponge) = part.sponge {
+            let _ = writeln!(out, "{}typedef struct {{ ...; }} {}_state;", modes::types(part, sponge), part.name);
         }
         if let Some(stream) = &part.stream {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_{};", part.name, stream.mode);

@@ -52,8 +52,10 @@ fn lib(name: &str, parts: &[Part]) -> String {
         if !part.keys.is_empty() || part.sponge.is_some() {
             types.push(part.type_name.clone());
         }
-        if part.sponge == Some(Sponge::Xof) {
-            types.push(format!("{}Reader", part.type_name));
+        match part.sponge {
+            Some(Sponge::Aead) => types.push(format!("{}Encryptor", part.type_name)),
+            Some(Sponge::Xof) => types.push(format!("{}Reader", part.type_name)),
+            Some(Sponge::Hash) | None => {}
         }
         if let Some(stream) = &part.stream {
             types.push(stream_type(part, stream));

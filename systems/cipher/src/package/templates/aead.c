@@ -43,3 +43,60 @@ int @NAME@_decrypt(const char *target, const uint8_t *key, size_t key_size, cons
         return @UP@_LENGTH;
     return @NAME@_decrypt_many(target ? target : targets[0].name, key, nonce, ad, ad_size, in, out, in_size, tag, NULL, 1);
 }
+
+int @NAME@_encrypt_each(const char *target, const @NAME@_message *messages, size_t n_messages)
+{
+    size_t k = target_number(target);
+    return k == N_TARGETS ? @UP@_TARGET : targets[k].encrypt_each(messages, n_messages);
+}
+
+int @NAME@_decrypt_each(const char *target, @NAME@_message *messages, size_t n_messages)
+{
+    size_t k = target_number(target);
+    return k == N_TARGETS ? @UP@_TARGET : targets[k].decrypt_each(messages, n_messages);
+}
+
+int @NAME@_init(@NAME@_state *state, const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size)
+{
+    size_t k;
+    if (key_size != 16 || nonce_size != 16)
+        return @UP@_LENGTH;
+    if (!key || !nonce)
+        return @UP@_NULL;
+    int code = start(state, target, &k);
+    if (!code)
+        targets[k].init(state->words, key, nonce);
+    return code;
+}
+
+/* What a target's function said of a piece. */
+static int said(int code)
+{
+    return code == 0 ? @UP@_OK : code == 2 ? @UP@_OVERLAPS : code == 3 ? @UP@_NULL : @UP@_ENDED;
+}
+
+int @NAME@_aad(@NAME@_state *state, const uint8_t *ad, size_t ad_size)
+{
+    int code = wrong(state);
+    return code ? code : said(targets[made_for(state->target[0])].aad(state->words, ad, ad_size));
+}
+
+int @NAME@_update(@NAME@_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
+{
+    int code = wrong(state);
+    if (code)
+        return code;
+    if (out_size != in_size)
+        return @UP@_LENGTH;
+    return said(targets[made_for(state->target[0])].update(state->words, in, out, in_size));
+}
+
+int @NAME@_final(@NAME@_state *state, uint8_t *tag, size_t tag_size)
+{
+    int code = wrong(state);
+    if (code)
+        return code;
+    if (tag_size != 16)
+        return @UP@_LENGTH;
+    return said(targets[made_for(state->target[0])].final(state->words, tag));
+}

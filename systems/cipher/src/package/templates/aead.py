@@ -30,9 +30,78 @@ class @TYPE@:
         _checked(code)
         return bytes(out)
 
+    def encryptor(self, nonce):
+        """A message that is encrypted in pieces. There is no decryption in pieces: it would give away text before its tag is
+        compared."""
+        return @TYPE@Encryptor(self._key, nonce)
+
+    @staticmethod
+    def encrypt_each(messages, target=None):
+        """Texts and tags of many messages (key, nonce, data, associated data) of any lengths. As many as width() says take as
+        long as the longest of them."""
+        rows, kept, made = _ffi.new("@NAME@_message[]", len(messages)), [], []
+        for row, (key, nonce, data, ad) in zip(rows, messages):
+            made.append((bytearray(data), bytearray(16)))
+            @TYPE@._put(row, key, nonce, ad, *made[-1], kept)
+        _checked(_lib.@NAME@_encrypt_each(_target(target), rows, len(messages)))
+        return [(bytes(text), bytes(tag)) for text, tag in made]
+
+    @staticmethod
+    def decrypt_each(messages, target=None):
+        """Texts of many messages (key, nonce, data, tag, associated data); None for each that is not as it was encrypted."""
+        rows, kept, made = _ffi.new("@NAME@_message[]", len(messages)), [], []
+        for row, (key, nonce, data, tag, ad) in zip(rows, messages):
+            made.append(bytearray(data))
+            @TYPE@._put(row, key, nonce, ad, made[-1], bytearray(tag), kept)
+        code = _lib.@NAME@_decrypt_each(_target(target), rows, len(messages))
+        if code != 1:
+            _checked(code)
+        return [bytes(text) if row.is_right else None for row, text in zip(rows, made)]
+
+    @staticmethod
+    def _put(row, key, nonce, ad, text, tag, kept):
+        if len(key) != 16 or len(nonce) != 16 or len(tag) != 16:
+            raise ValueError(_SAID[4])
+        for name, data in (("key", key), ("nonce", nonce), ("ad", ad), ("in", text), ("out", text), ("tag", tag)):
+            kept.append(_ffi.from_buffer("uint8_t[]", data, require_writable=name in ("out", "tag")))
+            setattr(row, name, kept[-1])
+        row.n_ad, row.n = len(ad), len(text)
+
     def __del__(self):
         if hasattr(self, "_key"):
             self._key[:] = bytes(16)
+
+
+class @TYPE@Encryptor:
+    """A message of @TITLE@ in pieces: associated data, then text, then finalize() for the tag."""
+
+    def __init__(self, key, nonce):
+        self._state, self._memory = _aligned("@NAME@_state")
+        self._lock = _threading.Lock()
+        _checked(_lib.@NAME@_init(self._state, _ffi.NULL, *_in(key), *_in(nonce)))
+
+    def authenticate_additional_data(self, data):
+        """The next bytes of associated data; refused behind the first text."""
+        with self._lock:
+            _checked(_lib.@NAME@_aad(self._state, *_in(data)))
+
+    def update(self, data):
+        """The next bytes of text, encrypted."""
+        out = bytearray(len(data))
+        with self._lock:
+            _checked(_lib.@NAME@_update(self._state, *_in(data), *_out(out)))
+        return bytes(out)
+
+    def finalize(self):
+        """The tag of 16 bytes."""
+        tag = bytearray(16)
+        with self._lock:
+            _checked(_lib.@NAME@_final(self._state, *_out(tag)))
+        return bytes(tag)
+
+    def __del__(self):
+        if hasattr(self, "_state"):
+            _lib.@NAME@_wipe(self._state)
 
 
 class InvalidTag(ValueError):

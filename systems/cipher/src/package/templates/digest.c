@@ -19,28 +19,30 @@ int @NAME@_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t
     return @NAME@_many(target ? target : targets[0].name, in, in_size, out, out_size, 1);
 }
 
-int @NAME@_init(@NAME@_state *state, const char *target)
+int @NAME@_each(const char *target, const uint8_t *const *in, const size_t *in_sizes, uint8_t *out, size_t out_size, size_t n_messages)
 {
-    if (!state)
-        return @UP@_NULL;
-    if (is_askew(state))
-        return @UP@_ALIGNMENT;
-    size_t k = target_number(target ? target : targets[0].name);
+    size_t k = target_number(target);
     if (k == N_TARGETS)
         return @UP@_TARGET;
-    state->target[0] = MADE + k;
-    targets[k].init(state->words);
+    if (@WRONG_SIZE@ || (n_messages > 0 && out_size > SIZE_MAX / n_messages))
+        return @UP@_LENGTH;
+    if (n_messages > 0 && (!in || !in_sizes || (!out && out_size > 0)))
+        return @UP@_NULL;
+    for (size_t m = 0; m < n_messages; m++)
+        if (!in[m] && in_sizes[m] > 0)
+            return @UP@_NULL;
+    if (n_messages > 0 && out_size > 0)
+        targets[k].each(in, in_sizes, out, out_size, n_messages);
     return @UP@_OK;
 }
 
-/* What is wrong with a message in pieces, or OK. */
-static int wrong(const @NAME@_state *state)
+int @NAME@_init(@NAME@_state *state, const char *target)
 {
-    if (!state)
-        return @UP@_NULL;
-    if (is_askew(state))
-        return @UP@_ALIGNMENT;
-    return made_for(state->target[0]) == N_TARGETS ? @UP@_TARGET : @UP@_OK;
+    size_t k;
+    int code = start(state, target, &k);
+    if (!code)
+        targets[k].init(state->words);
+    return code;
 }
 
 /* What a target's function said. */
@@ -53,10 +55,4 @@ int @NAME@_update(@NAME@_state *state, const uint8_t *in, size_t in_size)
 {
     int code = wrong(state);
     return code ? code : said(targets[made_for(state->target[0])].update(state->words, in, in_size));
-}
-@END@
-void @NAME@_wipe(@NAME@_state *state)
-{
-    if (state)
-        wipe(state, sizeof *state);
 }

@@ -33,6 +33,15 @@ class @TYPE@:
         """The same in hexadecimal digits."""
         return self.digest().hex()
 
+    @staticmethod
+    def digest_each(messages, target=None):
+        """The digests of messages of any lengths. As many as a target works on at a time take as long as the longest of them."""
+        views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
+        out, n = bytearray(32 * len(views)), 32
+        sizes = _ffi.new("size_t[]", [len(view) for view in views])
+        _checked(_lib.@NAME@_each(_target(target), _ffi.new("uint8_t *[]", views), sizes, _ffi.from_buffer("uint8_t[]", out), n, len(views)))
+        return [bytes(out[i * n : i * n + n]) for i in range(len(views))]
+
     def __del__(self):
         if hasattr(self, "_state"):
             _lib.@NAME@_wipe(self._state)

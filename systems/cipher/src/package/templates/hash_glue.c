@@ -7,6 +7,12 @@ static void @S@_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, si
     @FULL@_many(in, n, out, n_messages);
 }
 
+static void @S@_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
+{
+    (void)n_out;
+    @FULL@_each(in, n, out, n_messages);
+}
+
 static void @S@_init(void *state)
 {
     @FULL@_init(state);

@@ -23,6 +23,15 @@ class @TYPE@:
             _checked(_lib.@NAME@_squeeze(self._state, *_out(out)))
         return bytes(out)
 
+    @staticmethod
+    def squeeze_each(messages, length, target=None):
+        """The outputs of messages of any lengths. As many as a target works on at a time take as long as the longest of them."""
+        views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
+        out, n = bytearray(length * len(views)), length
+        sizes = _ffi.new("size_t[]", [len(view) for view in views])
+        _checked(_lib.@NAME@_each(_target(target), _ffi.new("uint8_t *[]", views), sizes, _ffi.from_buffer("uint8_t[]", out), n, len(views)))
+        return [bytes(out[i * n : i * n + n]) for i in range(len(views))]
+
     def __del__(self):
         if hasattr(self, "_state"):
             _lib.@NAME@_wipe(self._state)

@@ -98,6 +98,8 @@ pub enum Interleave {
     Times(u32),
     /// As many as the model of the machine says are fastest.
     Auto,
+    /// The same, but no more than so many.
+    AtMost(u32),
 }
 
 /// What the passes are asked to do.
@@ -468,9 +470,10 @@ impl Run<'_> {
     fn interleave(&mut self, mut program: Program, slicing: Slicing) -> (Program, u32, Option<String>) {
         let (n, reason) = match self.options.interleave {
             Interleave::Times(n) => (n, None),
-            Interleave::Auto => self.batches(&program, slicing),
+            Interleave::Auto => self.batches(&program, slicing, interleave::MOST),
+            Interleave::AtMost(most) => self.batches(&program, slicing, most),
         };
-        let one = interleave::interleave(&mut program, n);
+        let one = interleave::interleave(&mut program, 0, n);
         if n > 1 {
             program.entries.push(one);
             interleave::forget_unused(&mut program);
@@ -480,11 +483,11 @@ impl Run<'_> {
     }
 
     /// What `Interleave::Auto` does.
-    fn batches(&self, program: &Program, slicing: Slicing) -> (u32, Option<String>) {
+    fn batches(&self, program: &Program, slicing: Slicing, most: u32) -> (u32, Option<String>) {
         let target = &self.options.target;
         let most = match interleave::n_inner_loops(program) {
-            0 => interleave::MOST,
-            1 => 2,
+            0 => most,
+            1 => most.min(2),
             _ => {
                 let reason = "a processor goes on with the next iteration of a short loop, which the model does not see";
                 return (1, Some(format!("loops inside loops: {reason}")));
@@ -496,7 +499,7 @@ impl Run<'_> {
         let mut texts = vec![format!("1 {:.0}", one.cycles)];
         for n in 2..=most {
             let mut several = program.clone();
-            interleave::interleave(&mut several, n);
+            interleave::interleave(&mut several, 0, n);
             let cost = estimate::entry(&several, target);
             let cycles = cost.cycles / f64::from(n);
             texts.push(format!("{n} {cycles:.0}"));

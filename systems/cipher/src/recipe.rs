@@ -6,7 +6,7 @@ use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::emit_c::{self, Arch, EmitOptions, Mode, Stage, Unit};
+use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::native::{self, Cc};
 use crate::passes::interleave;
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
@@ -64,13 +64,11 @@ impl Recipe {
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
-        let interleave = match (self.options.interleave, sponge) {
-            (Interleave::Times(2..), Some(sponge)) => {
-                let message = format!("mode `{}` works on one batch of messages at a time, not on several in turn", sponge.mode());
-                return Err(vec![Diagnostic::new(message).with_help("leave --interleave out")]);
-            }
-            (Interleave::Auto, Some(_)) => Interleave::Times(1),
-            (asked, _) => asked,
+        // Where a register holds one message, single messages are what the code is for; and each message is read and written at a
+        // place of its own, for many of which a cache has no room when they are a power of two apart.
+        let interleave = match self.options.interleave {
+            Interleave::Auto if sponge.is_some() => Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 }),
+            asked => asked,
         };
         let options = Options { ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
@@ -80,7 +78,13 @@ impl Recipe {
             compiled.program.entries.pop();
             interleave::forget_unused(&mut compiled.program);
         }
-        let short = *compiled.program.entries.last().expect("there is an entry");
+        // Behind the permutation of 12 rounds AEAD has that of 8, which works on as many batches.
+        let at = usize::from(sponge == Some(Sponge::Aead));
+        if at > 0 && compiled.interleave > 1 {
+            interleave::interleave(&mut compiled.program, at, compiled.interleave);
+            interleave::forget_unused(&mut compiled.program);
+        }
+        let short = compiled.program.entries[at];
         let mode = sponge.map(|sponge| Mode { sponge, name: format!("{}{}", self.prefix, sponge.prefix()), short });
         let unit = Unit { counter, mode, ..subject.unit(&compiled, options.word) };
         // Ascon's modes share their permutation: a program may have all of them.

@@ -8,7 +8,7 @@ use ascon_aead::aead::{Aead, KeyInit, Payload};
 use ascon_hash::{AsconHash256, AsconXof128, Digest, ExtendableOutput, Update, XofReader};
 use cipher::emit_c::{Arch, Sponge};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::pipeline::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::{from_hex, to_hex};
 use cipher::unit::Subject;
@@ -22,7 +22,7 @@ fn skipped(what: &str) {
 }
 
 /// A built program with a mode; `None` where this machine cannot run it.
-fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc) -> Option<PathBuf> {
+fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc, batches: u32) -> Option<PathBuf> {
     if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
         skipped(&format!("{} cannot run here", arch.name()));
         return None;
@@ -30,19 +30,22 @@ fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc) -> Option<PathBuf
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::No, "-O1");
     recipe.mode = Some(sponge.mode().into());
+    recipe.options.interleave = Interleave::Times(batches);
     let made = recipe.make(&subject).expect("bundled programs compile");
     Some(recipe.build(&made).expect("the C compiler takes the text"))
 }
 
-const WAYS: [(Slicing, Arch, Cc); 8] = [
-    (Slicing::Vertical, Arch::X86_64, Cc::Gcc),
-    (Slicing::Vertical, Arch::Avx2, Cc::Clang),
-    (Slicing::Vertical, Arch::Avx512, Cc::Gcc),
-    (Slicing::Vertical, Arch::Neon, Cc::Gcc),
-    (Slicing::Horizontal, Arch::X86_64, Cc::Clang),
-    (Slicing::Horizontal, Arch::Sse, Cc::Gcc),
-    (Slicing::Bit, Arch::X86_64, Cc::Gcc),
-    (Slicing::Bit, Arch::Avx2, Cc::Clang),
+/// The last is how many batches are worked on in turn.
+const WAYS: [(Slicing, Arch, Cc, u32); 9] = [
+    (Slicing::Vertical, Arch::X86_64, Cc::Gcc, 1),
+    (Slicing::Vertical, Arch::Sse, Cc::Clang, 3),
+    (Slicing::Vertical, Arch::Avx2, Cc::Clang, 2),
+    (Slicing::Vertical, Arch::Avx512, Cc::Gcc, 1),
+    (Slicing::Vertical, Arch::Neon, Cc::Gcc, 2),
+    (Slicing::Horizontal, Arch::X86_64, Cc::Clang, 1),
+    (Slicing::Horizontal, Arch::Sse, Cc::Gcc, 2),
+    (Slicing::Bit, Arch::X86_64, Cc::Gcc, 1),
+    (Slicing::Bit, Arch::Avx2, Cc::Clang, 1),
 ];
 
 /// Lengths of messages: all around a block, fewer where a program works on many messages at a time, which it tries them with.
@@ -58,8 +61,8 @@ fn run(program: &std::path::Path, arch: Arch, parts: &[&[u8]], what: &str) -> Ve
 fn aead_gives_the_bytes_of_another_implementation() {
     let seed = 20_261_124;
     let mut rng = Rng::with_seed(seed);
-    for (slicing, arch, cc) in WAYS {
-        let Some(program) = built(Sponge::Aead, slicing, arch, cc) else { continue };
+    for (slicing, arch, cc, batches) in WAYS {
+        let Some(program) = built(Sponge::Aead, slicing, arch, cc, batches) else { continue };
         for n in lengths(slicing, 16) {
             let n_ad = if n % 3 == 0 { n } else { rng.usize(0..40) };
             let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };
@@ -89,8 +92,8 @@ fn wycheproof_messages_are_accepted_or_refused_as_they_should() {
         }
         ["key", "iv", "aad", "ct", "tag"].iter().for_each(|name| messages.extend(hex(test, name)));
     }
-    for (slicing, arch, cc) in WAYS {
-        let Some(program) = built(Sponge::Aead, slicing, arch, cc) else { continue };
+    for (slicing, arch, cc, batches) in WAYS {
+        let Some(program) = built(Sponge::Aead, slicing, arch, cc, batches) else { continue };
         let opened = native::run_open(&program, arch, &messages).expect("the program runs");
         let mut rest = &opened[..];
         for test in tests {
@@ -109,8 +112,8 @@ fn hashes_and_outputs_are_those_of_another_implementation() {
     let seed = 20_261_125;
     let mut rng = Rng::with_seed(seed);
     for sponge in [Sponge::Hash, Sponge::Xof] {
-        for (slicing, arch, cc) in WAYS {
-            let Some(program) = built(sponge, slicing, arch, cc) else { continue };
+        for (slicing, arch, cc, batches) in WAYS {
+            let Some(program) = built(sponge, slicing, arch, cc, batches) else { continue };
             for n in lengths(slicing, 8) {
                 let n_out = if sponge == Sponge::Hash { 32 } else { rng.usize(0..80) };
                 let text: Vec<u8> = (0..n).map(|_| rng.u8(..)).collect();

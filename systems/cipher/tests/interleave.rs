@@ -127,13 +127,15 @@ fn the_blocks_at_a_time_are_those_of_all_batches() {
 }
 
 #[test]
-fn a_mode_of_ascon_with_several_batches_is_refused() {
+fn ascon_for_many_messages_works_on_several_batches_and_for_one_on_one() {
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
-    let mut recipe = Recipe::new(Slicing::Vertical, Arch::Avx2, Cc::Gcc, Unroll::No, "-O3");
-    recipe.mode = Some("aead".into());
-    recipe.options.interleave = Interleave::Times(2);
-    let refused = recipe.make(&subject).expect_err("it is refused").remove(0);
-    assert_eq!(refused.message, "mode `aead` works on one batch of messages at a time, not on several in turn");
-    recipe.options.interleave = Interleave::Auto;
-    assert_eq!(recipe.make(&subject).expect("auto takes one").compiled.interleave, 1);
+    for (arch, expected) in [(Arch::X86_64, 1), (Arch::Sse, 2), (Arch::Avx2, 2), (Arch::Avx512, 2)] {
+        for sponge in cipher::emit_c::Sponge::ALL {
+            let mut recipe = Recipe::new(Slicing::Vertical, arch, Cc::Gcc, Unroll::No, "-O3");
+            recipe.mode = Some(sponge.mode().into());
+            recipe.options.interleave = Interleave::Auto;
+            let made = recipe.make(&subject).expect("it compiles");
+            assert_eq!(made.compiled.interleave, expected, "{} {}", arch.name(), sponge.mode());
+        }
+    }
 }

@@ -94,7 +94,7 @@ impl Arch {
         Some(Target { machine: machine.clone(), kind, n_registers: n? as usize })
     }
 
-    fn is_vector(self) -> bool {
+    pub(crate) fn is_vector(self) -> bool {
         self != Arch::X86_64
     }
 }

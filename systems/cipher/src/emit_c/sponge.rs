@@ -70,10 +70,16 @@ impl Sponge {
     }
 }
 
-/// Bytes of the state that a batch works on, in C.
+/// Registers that hold a word of all messages: of each batch in turn.
+fn registers_of_a_word(shape: Shape) -> usize {
+    word("word").n_registers(shape) * shape.interleave as usize
+}
+
+/// Bytes of the state that all batches work on, in C.
 fn sponge_bytes(shape: Shape) -> usize {
     let register = shape.register_bits() as usize / 8;
-    (10 * word().n_registers(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64)
+    let n_states = if shape.interleave > 1 { 4 } else { 2 };
+    (n_states * 5 * registers_of_a_word(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64)
 }
 
 impl Mode {
@@ -113,15 +119,15 @@ impl Mode {
             "
 /* Registers of a word of 64 bits. */
 enum {{ WORD = {} }};
-{SPONGE}",
-            word().n_registers(shape)
+{}",
+            registers_of_a_word(shape),
+            SPONGE
+                .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
+                .replace("TAKE_ALL", if shape.slicing == Slicing::Vertical && shape.is_vector() { TAKE_ALL } else { "" })
         );
         let permutations: &[(&str, &str)] = if self.sponge == Sponge::Aead { &[("12", long), ("8", short)] } else { &[("12", long)] };
         for (rounds, node) in permutations {
-            let _ = write!(
-                out,
-                "\nstatic inline void permute{rounds}(sponge *x)\n{{\n    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n}}\n"
-            );
+            out += &permute(rounds, node, shape.interleave);
         }
         out += "\n";
         out += &self.declarations(shape, false);
@@ -174,25 +180,74 @@ static __attribute__((noinline, flatten)) size_t crypt_blocks(
 }
 ";
 
-/// A word of each message, least significant byte first.
-fn word() -> Field {
+/// The function that permutes every message. Between permutations the batches of a word lie side by side; the node that works
+/// on several batches wants all words of a batch.
+fn permute(rounds: &str, node: &str, n_batches: u32) -> String {
+    let body = match n_batches {
+        1 => format!("    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n"),
+        n => {
+            let batch = |name: &str| (0..n).map(|k| format!("x->{name} + {k} * OWN")).collect::<Vec<_>>().join(", ");
+            let copy = |to: &str, from: &str| {
+                let memcpy = format!("memcpy(x->{to}, x->{from}, WORD / {n} * sizeof(reg));");
+                format!("    for (int k = 0; k < {n}; k++)\n        for (int w = 0; w < 5; w++)\n            {memcpy}\n")
+            };
+            let all = format!("s + w * WORD + k * (WORD / {n})");
+            let own = |name: &str| format!("{name} + k * OWN + w * (WORD / {n})");
+            let (before, after) = (copy(&own("u"), &all), copy(&all, &own("v")));
+            format!("    enum {{ OWN = 5 * WORD / {n} }};\n{before}    {node}({}, {});\n{after}", batch("u"), batch("v"))
+        }
+    };
+    format!("\nstatic inline void permute{rounds}(sponge *x)\n{{\n{body}}}\n")
+}
+
+/// A word of each message of a batch, least significant byte first.
+fn word(name: &str) -> Field {
     let layout = Layout::parse("byte:8 bit:8 -> | -byte bit").expect("a layout of ours");
-    Field { name: "word".into(), layout, n_words: 1, word_bits: 64 }
+    Field { name: name.into(), layout, n_words: 1, word_bits: 64 }
 }
 
 /// `load_word`, `store_word` and `set_word`.
 pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
-    let mut moves = bytes::blocks(&word(), &[word()], shape, false, helpers);
+    let n = shape.interleave;
+    let name = if n == 1 { "word" } else { "batch" };
+    let (field, of_batch) = (word(name), Shape { interleave: 1, ..shape });
+    let mut moves = bytes::blocks(&field, std::slice::from_ref(&field), of_batch, false, helpers);
     assert_eq!((moves.loads.len(), moves.stores.len()), (1, 1), "words have a network in every shape");
+    let registers = field.n_registers(of_batch);
     let set = match shape.slicing {
-        Slicing::Vertical => "    *r = SPLAT(x);\n".to_string(),
+        Slicing::Vertical => format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n"),
         Slicing::Bit | Slicing::Horizontal => {
-            moves.text.push_str(&bytes::spread(&word(), shape));
-            "    spread_word(r, (const uint8_t *)&x);\n".to_string()
+            moves.text.push_str(&bytes::spread(&field, of_batch));
+            format!("    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n")
         }
     };
+    if n > 1 {
+        for (what, bytes) in [("load", "const uint8_t *bytes"), ("store", "uint8_t *bytes")] {
+            let _ = write!(
+                moves.text,
+                "\n/* A word of every message: batch after batch. */\nstatic inline void {what}_word(reg *r, {bytes})\n{{\n    for (int k = 0; k < {n}; k++)\n        {what}_batch(r + {registers} * k, bytes + 8 * SLICES * k);\n}}\n"
+            );
+        }
+    }
     moves.text + &format!("\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n")
 }
+
+/// More of the sponge, where there are several batches.
+const BATCHES: &str = "    reg u[5 * WORD], v[5 * WORD]; /* the same, all words of a batch side by side */
+";
+
+/// Where every message is there and an element is a word: a register that is loaded from bytes which were stored one by one waits
+/// until they are in the cache.
+const TAKE_ALL: &str = "    if (now == BLOCKS) {
+        for (size_t k = 0; k < WORD; k++)
+            for (size_t b = 0; b < SLICES; b++) {
+                lane word;
+                memcpy(&word, in + stride * (SLICES * k + b), sizeof word);
+                r[k][b] = word;
+            }
+        return;
+    }
+";
 
 /// What all modes are made of.
 const SPONGE: &str = "
@@ -200,7 +255,7 @@ const SPONGE: &str = "
 typedef struct {
     reg s[5 * WORD] __attribute__((aligned(64))); /* the state */
     reg t[5 * WORD];                              /* what the permutation makes of it */
-    uint8_t bytes[8 * BLOCKS] __attribute__((aligned(64)));
+BATCHES    uint8_t bytes[8 * BLOCKS] __attribute__((aligned(64)));
 } sponge;
 
 static inline void add(reg *r, const reg *t, int n)
@@ -212,7 +267,7 @@ static inline void add(reg *r, const reg *t, int n)
 /* The next word of each message. */
 static inline void take(sponge *x, reg *r, const uint8_t *in, size_t stride, size_t now)
 {
-    for (size_t b = 0; b < now; b++)
+TAKE_ALL    for (size_t b = 0; b < now; b++)
         memcpy(x->bytes + 8 * b, in + stride * b, 8);
     load_word(r, x->bytes);
 }

@@ -194,8 +194,11 @@ fn compile(subject: &Subject, possible: &[Slicing], arch: Arch, mode: Option<&st
         ([only], _) | (_, [only]) => Some(*only),
         _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
     };
+    // On AArch64 single messages of Ascon have no other target.
+    let is_for_one = arch == Arch::Neon && mode.is_some_and(|it| subject.sponge(it).is_some());
+    let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
     // Where nothing works, bitslicing says why.
-    make(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, Interleave::Auto)
+    make(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave)
 }
 
 /// All files of a package called `name`, the manifest last.

@@ -26,17 +26,18 @@ use crate::ir::{Body, Call, Carried, Eq, Loop, Node, NodeId, Operand, Program, R
 /// Most batches at once.
 pub const MOST: u32 = 4;
 
-/// Replaces the first entry by one that works on `n` batches: its parameters and results are those of the first batch, then
-/// those of the second, and so on. The node that works on one batch stays until it is forgotten; its place is returned.
-pub fn interleave(program: &mut Program, n: u32) -> NodeId {
+/// Replaces an entry, by its place among the entries, by one that works on `n` batches: its parameters and results are those of
+/// the first batch, then those of the second, and so on. The node that works on one batch stays until it is forgotten; its place
+/// is returned.
+pub fn interleave(program: &mut Program, entry: usize, n: u32) -> NodeId {
     assert!((1..=MOST).contains(&n), "as many batches as the options allow");
-    let entry = program.entries[0];
+    let one = program.entries[entry];
     if n > 1 {
         let mut copies = HashMap::default();
-        copy(program, entry, n, &mut copies);
-        program.entries[0] = copies[&entry];
+        copy(program, one, n, &mut copies);
+        program.entries[entry] = copies[&one];
     }
-    entry
+    one
 }
 
 /// Loops inside loops of the first entry and of what it calls.

@@ -132,6 +132,6 @@ fn object() -> Result<Vec<u8>, Failure> {
     let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     let path = folder.path().join("bench.c");
     std::fs::write(&path, text).map_err(|error| Failure::environment(format!("write {}", path.display()), error))?;
-    let build = Build { cc: None, flags: vec!["-O2".to_owned(), "-g3".to_owned()] };
+    let build = Build { cc: None, flags: vec!["-O2".to_owned(), "-g3".to_owned()], folder: None };
     toolchain::compile(&path, Isa::A32, CPU, &build).map_err(Failure::tool)
 }

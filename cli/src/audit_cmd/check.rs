@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use audit::audit::Audit;
 use audit::budget::{self, Checked, Entry, Limit};
+use audit::program::toolchain::{self, Input};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
@@ -72,6 +73,8 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
         cpu: entry.cpu.clone(),
         cc: entry.cc.clone(),
         cflags: entry.cflags.clone(),
+        // The other file of a comparison may be compiled already.
+        compile_commands: entry.compile_commands.clone().filter(|_| toolchain::input(file) != Input::Elf),
         pivot: None,
         cold: entry.cold.clone(),
         branch_cost: None,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use audit::decode::Isa;
 use audit::program::Program;
+use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
 use machine::in_order::Core;
@@ -36,6 +37,9 @@ pub struct How {
     /// Flags for the compiler [default: -O2].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+    /// Compile C as a build does: the `compile_commands.json` that CMake, Meson or Bear wrote, or its folder.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cc", "cflags"])]
+    pub compile_commands: Option<PathBuf>,
     /// Show lines of this function in place of those inlined into it.
     #[arg(long, value_name = "FUNCTION")]
     pub pivot: Option<String>,
@@ -91,10 +95,21 @@ pub fn cpus() -> Vec<(String, Isa)> {
 }
 
 impl How {
-    /// How C and assembly are compiled.
-    pub fn build(&self) -> Build {
-        let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-        Build { cc: self.cc.clone(), flags }
+    /// How C and assembly are compiled, and what the user should know of it.
+    fn build(&self, source: &Path) -> Result<(Build, Option<String>), Failure> {
+        let Some(list) = self.compile_commands.as_deref() else {
+            let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+            return Ok((Build { cc: self.cc.clone(), flags, folder: None }, None));
+        };
+        let list = if list.is_dir() { list.join("compile_commands.json") } else { list.to_owned() };
+        if !list.exists() {
+            return Err(Failure::user(format!("there is no file `{}`", list.display()), None));
+        }
+        let text = toolchain::read(&list).map_err(Failure::tool)?;
+        let found = compile_commands::build(&String::from_utf8_lossy(&text), &list, source);
+        let (build, n_others) = found.map_err(|it| Failure::User(vec![it]))?;
+        let said = format!("`{}` is compiled in {} ways there; the first is taken", source.display(), n_others + 1);
+        Ok((build, (n_others > 0).then_some(said)))
     }
 
     /// The machine's model; none of one that reorders.
@@ -141,8 +156,12 @@ impl How {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
         }
         let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
-        let build = self.build();
         let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
+        if self.compile_commands.is_some() && (is_standard_input || input == Input::Elf) {
+            let help = "name a source file of that build, or leave --compile-commands out";
+            return Err(Failure::user(format!("`{shown}` is compiled already"), Some(help)));
+        }
+        let (build, of_build) = self.build(path)?;
         let mut skipped = Vec::new();
         let bytes = match input {
             Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
@@ -184,7 +203,8 @@ impl How {
                 fitting(isa).ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", isa.name()), None))?
             }
         };
-        Ok(Loaded { warnings: self.warnings(&programs, &left_out), programs, name: shown, path: path.to_owned(), cpu, build, skipped })
+        let warnings = of_build.into_iter().chain(self.warnings(&programs, &left_out)).collect();
+        Ok(Loaded { warnings, programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
 

@@ -105,7 +105,7 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let path = put(folder, version.file, version.text)?;
     put(folder, "kernel.h", include_str!("../../../examples/fastpath/kernel.h"))?;
     let flags = version.flags.split(' ').map(str::to_owned).collect();
-    let build = Build { cc: version.cc.map(str::to_owned), flags };
+    let build = Build { cc: version.cc.map(str::to_owned), flags, folder: None };
     let bytes = toolchain::compile(&path, Isa::A32, CPU, &build).map_err(Failure::tool)?;
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(version.file, &bytes).map_err(user)?;
@@ -121,7 +121,7 @@ fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
     let made = recipe.make(&subject).map_err(Failure::User)?;
     let path = put(folder, "cipher.c", &recipe.source(&made, false, false))?;
     let flags = ["-O3", "-std=gnu11", "-w", "-g0"].map(str::to_owned).to_vec();
-    let build = Build { cc: Some("clang-19".to_owned()), flags };
+    let build = Build { cc: Some("clang-19".to_owned()), flags, folder: None };
     let bytes = toolchain::compile(&path, Isa::X86, "x86-64", &build).map_err(Failure::tool)?;
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(name, &bytes).map_err(user)?;

@@ -36,6 +36,8 @@ pub struct Entry {
     pub cc: Option<String>,
     /// Its flags.
     pub cflags: Option<String>,
+    /// A build's list of commands, in place of the two above.
+    pub compile_commands: Option<PathBuf>,
     /// Cycles that memory with the program adds where control goes elsewhere.
     pub flash_wait: u32,
     /// The line of the limit in its file, from 1.
@@ -69,6 +71,7 @@ struct Row {
     cold: Vec<String>,
     cc: Option<String>,
     cflags: Option<String>,
+    compile_commands: Option<PathBuf>,
     #[serde(default)]
     flash_wait: u8,
 }
@@ -110,6 +113,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
             cold: row.cold,
             cc: row.cc,
             cflags: row.cflags,
+            compile_commands: row.compile_commands.map(|it| folder.join(it)),
             flash_wait: row.flash_wait.into(),
             line,
         });
@@ -326,6 +330,7 @@ mod tests {
             cold: Vec::new(),
             cc: None,
             cflags: None,
+            compile_commands: None,
             flash_wait: 0,
             line: 4,
         };

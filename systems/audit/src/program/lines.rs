@@ -115,7 +115,34 @@ fn functions(
     Ok(())
 }
 
-/// The path without the `./` that a mapped folder leaves.
+/// The folder that the tool was started in, as a process may name its own: builds map folders to it in line tables.
+pub const HERE: &str = "/proc/self/cwd";
+
+/// The path from the current folder, if a map says that it is there, without `.` and with `..` taken as written.
 fn plain(path: &str) -> String {
-    path.trim_start_matches("./").to_owned()
+    let path = path.strip_prefix(HERE).and_then(|it| it.strip_prefix('/')).unwrap_or(path);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|it| !it.is_empty() && *it != ".") {
+        match parts.last() {
+            Some(last) if part == ".." && *last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    format!("{}{}", if path.starts_with('/') { "/" } else { "" }, parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_plain() {
+        let of = |path| plain(path);
+        assert_eq!(of("./s/put.c"), "s/put.c");
+        assert_eq!(of("/proc/self/cwd/b/../inc/./conf.h"), "inc/conf.h");
+        assert_eq!(of("/usr/include/a.h"), "/usr/include/a.h");
+        assert_eq!(of("../s/put.c"), "../s/put.c");
+    }
 }

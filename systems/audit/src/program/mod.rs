@@ -1,6 +1,7 @@
 //! An ELF file as functions: which there are, where their code lies, what it calls, which
 //! lines it comes from.
 
+pub mod compile_commands;
 pub mod function;
 pub mod lines;
 pub mod names;

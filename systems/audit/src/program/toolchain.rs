@@ -9,6 +9,7 @@ use measure::tool::{self, ToolError};
 
 use crate::decode::Isa;
 use crate::facts::recorded::Recorded;
+use crate::program::lines::HERE;
 
 /// A compiler gets this long for one file.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -24,6 +25,8 @@ pub struct Build {
     pub cc: Option<String>,
     /// Flags behind those that choose the machine; without any [`FLAGS`].
     pub flags: Vec<String>,
+    /// Where the compiler is started, if the two above are the whole command of somebody's build.
+    pub folder: Option<PathBuf>,
 }
 
 /// What a file is.
@@ -94,6 +97,15 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
     let (default, machine_flags) = compiler(isa, cpu);
     let words: Vec<&str> = build.cc.as_deref().unwrap_or(default).split_whitespace().collect();
     let program = words.first().copied().unwrap_or(default);
+    if let (Some(folder), Some(program)) = (&build.folder, &build.cc) {
+        let mut command = Command::new(program);
+        command.current_dir(folder).arg("-g").args(&build.flags).arg("-c");
+        // Names in line tables are relative to that folder; those below ours are ours.
+        let here = std::env::current_dir().unwrap_or_default();
+        command.arg(format!("-fdebug-prefix-map={}={HERE}", here.display()));
+        command.arg("-o").arg(made).arg(here.join(source));
+        return command;
+    }
     let mut command = Command::new(program);
     command.args(words.iter().skip(1));
     if build.cc.is_none() {
@@ -122,13 +134,17 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
     }
     command.arg("-c");
     if input(source) == Input::C {
-        // Line tables then name files as the user did.
-        if let Ok(here) = std::env::current_dir() {
-            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
-        }
+        names_from_here(&mut command);
     }
     command.arg("-o").arg(made).arg(source);
     command
+}
+
+/// Line tables name files as the user does.
+fn names_from_here(command: &mut Command) {
+    if let Ok(here) = std::env::current_dir() {
+        command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
+    }
 }
 
 fn clang_target(isa: Isa) -> Option<&'static str> {
@@ -187,9 +203,7 @@ pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<
         std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
         let mut command = command(&source, &made, isa, cpu, build);
         command.arg(format!("-fdebug-prefix-map={}=.", scratch.path().display()));
-        if let Ok(here) = std::env::current_dir() {
-            command.arg(format!("-fdebug-prefix-map={}=.", here.display()));
-        }
+        names_from_here(&mut command);
         let error = match tool::run(&mut command, &[], LIMIT)?.ok() {
             Ok(_) => return Ok((read(&made)?, skipped)),
             Err(error) => error,
@@ -236,8 +250,8 @@ pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &B
     std::fs::write(&copy, text).map_err(|error| io_error("write", &copy, &error))?;
     let made = scratch.path().join("audit.o");
     let mut command = command(&copy, &made, isa, cpu, build);
-    let beside = source.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    command.arg("-iquote").arg(beside);
+    let beside = source.parent().unwrap_or(Path::new(""));
+    command.arg("-iquote").arg(std::env::current_dir().unwrap_or_default().join(beside));
     tool::run(&mut command, &[], LIMIT)?.ok()?;
     read(&made)
 }

@@ -278,6 +278,57 @@ fn a_call_of_few_instructions_is_tried_without_it() {
     );
 }
 
+const EDITS: &str = "struct queue { unsigned state, n, *at; };
+void slow(struct queue *, int, int);
+unsigned put(struct queue *q, unsigned it)
+{
+    if (q->state == 3)
+        return 1;
+    if (q->n > 63)
+        return 2;
+    q->at[q->n] = it;
+    q->n++;
+    return 0;
+}
+unsigned sum(const unsigned char *p, unsigned char n)
+{
+    unsigned char x = n + 1;
+    unsigned char y = x * 3;
+    if (y > 200)
+        y -= 7;
+    return p[y] + y;
+}
+int often(struct queue *p, int a, int b)
+{
+    if (p->state)
+        slow(p, a, b);
+    p->n = a;
+    return a + b;
+}
+";
+
+/// Patches of `function` that are verified, each with its text.
+fn verified(folder: &Path, function: &str) -> String {
+    let args = ["edits.c", "--function", function, "--cpu", "cortex-a53", "--cold", "slow", "--verify", "--json"];
+    let answer: Value = serde_json::from_str(&ok(folder, &args)).expect("JSON");
+    let edits = answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).filter(|it| it["verified"] == true);
+    edits.map(|it| format!("{}\n{}", it["text"].as_str().unwrap_or(""), it["patch"].as_str().unwrap_or(""))).collect()
+}
+
+/// A load is kept for a second line, a variable gets a wider type, and a call on a cold path leaves for a copy of the function.
+#[test]
+fn loads_are_kept_types_widened_and_cold_calls_split_off() {
+    let folder = folder();
+    fs::write(folder.path().join("edits.c"), EDITS).expect("a scratch file");
+    let put = verified(folder.path(), "put");
+    assert!(put.contains("+    const __typeof__(q->n) kept_7 = q->n;") && put.contains("+    q->n = kept_7 + 1;"), "{put}");
+    let sum = verified(folder.path(), "sum");
+    assert!(sum.contains("make `n` unsigned, if it is nowhere meant to wrap"), "{sum}");
+    let often = verified(folder.path(), "often");
+    assert!(often.contains("+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"), "{often}");
+    assert!(often.contains("+        return often_cold(p, a, b);"), "{often}");
+}
+
 #[test]
 fn an_edit_is_verified_only_if_it_helped() {
     let folder = folder();
@@ -304,7 +355,6 @@ fn an_edit_is_verified_only_if_it_helped() {
     assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
 }
 
-/// A core that `audit cpus` lists with two instruction sets takes files of both, and compiles for the one that flags name.
 /// A build in `b` of a file in `s`, which needs a header and a name that only its command gives.
 fn build_of_others(folder: &Path) {
     for name in ["b", "s", "inc"] {
@@ -355,6 +405,7 @@ fn builds_that_do_not_fit_are_refused() {
     assert!(said.contains("holds a64 code, but `cortex-m4` runs"), "{said}");
 }
 
+/// A core that `audit cpus` lists with two instruction sets takes files of both, and compiles for the one that flags name.
 #[test]
 fn a_core_runs_all_its_instruction_sets() {
     let folder = folder();

@@ -63,10 +63,22 @@ pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
                 ordered(audit, source, finding, &mut trials);
             }
             Kind::TakenBranch | Kind::Jump => likely(audit, &lines, file, finding, &mut trials),
-            Kind::ComputedTwice | Kind::Reload => restricted(audit, &lines, finding, &mut trials),
+            Kind::ComputedTwice => {
+                kept(audit, &lines, file, finding, &mut trials);
+                restricted(audit, &lines, finding, &mut trials);
+            }
+            Kind::Reload => {
+                restricted(audit, &lines, finding, &mut trials);
+                called_cold(audit, &lines, finding, &mut trials);
+                split(audit, &lines, file, finding, &mut trials);
+            }
+            Kind::Spill | Kind::DeadStore => {
+                called_cold(audit, &lines, finding, &mut trials);
+                split(audit, &lines, file, finding, &mut trials);
+            }
             Kind::Call => inlined(audit, &lines, finding, &mut trials),
-            Kind::RedundantExtension | Kind::DeadValue | Kind::FlagIdiom | Kind::SplitImmediate | Kind::BuiltBoolean => {}
-            Kind::Spill | Kind::DeadStore | Kind::Hazard => {}
+            Kind::RedundantExtension => widened(audit, &lines, file, finding, &mut trials),
+            Kind::DeadValue | Kind::FlagIdiom | Kind::SplitImmediate | Kind::BuiltBoolean | Kind::Hazard => {}
         }
     }
     trials
@@ -174,6 +186,180 @@ fn inlined(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial
     trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
 }
 
+/// What an earlier line of the path loaded, in a variable that both lines read.
+fn kept(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let Some(timed) = &audit.timed else { return };
+    let idx = audit.findings[finding].idx;
+    let Some(second) = line_of(audit, idx, file).filter(|it| *it < lines.len()) else { return };
+    let before = timed.trace.places.iter().take_while(|it| **it != idx).filter_map(|it| line_of(audit, *it, file));
+    let mut seen = Vec::new();
+    for first in before.filter(|it| *it < second && starts_statement(lines, *it)) {
+        for expression in loads(lines[first]).into_iter().filter(|it| loads(lines[second]).contains(it)) {
+            if seen.contains(&expression) || seen.len() == LOADS_MAX {
+                continue;
+            }
+            let name = format!("kept_{}", first + 1);
+            let indent: String = lines[first].chars().take_while(|it| it.is_whitespace()).collect();
+            let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+            changed[first] = read_from(lines[first], &expression, &name);
+            changed[second] = read_from(lines[second], &expression, &name);
+            changed.insert(first, format!("{indent}const __typeof__({expression}) {name} = {expression};"));
+            let text = format!(
+                "put `{expression}` of line {} into a variable and use it on line {} too, if nothing between them changes it",
+                first + 1,
+                second + 1
+            );
+            trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+            seen.push(expression);
+        }
+    }
+}
+
+/// The line with a variable in place of an expression wherever it is read: `p->n++` reads it, and then writes it.
+fn read_from(line: &str, expression: &str, name: &str) -> String {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(expression) {
+        let (before, behind) = (&rest[..at], &rest[at + expression.len()..]);
+        let is_inside = before.ends_with(is_name) || before.ends_with("->") || before.ends_with('.') || behind.starts_with(is_name);
+        out += before;
+        let operator = behind.trim_start();
+        let stepped = [("++", "+"), ("--", "-")].into_iter().find(|(step, _)| operator.starts_with(step));
+        let is_written = operator.starts_with('=') && !operator.starts_with("==");
+        let compound = ["+", "-", "*", "|", "&", "^"].into_iter().find(|it| operator.starts_with(&format!("{it}=")));
+        rest = behind;
+        if let (Some((step, sign)), true) = (stepped, before.trim().is_empty()) {
+            out += &format!("{expression} = {name} {sign} 1");
+            rest = &operator[step.len()..];
+        } else if let (Some(sign), Some(end), true) = (compound, operator.find(';'), before.trim().is_empty()) {
+            out += &format!("{expression} = {name} {sign} ({})", operator[2..end].trim());
+            rest = &operator[end..];
+        } else {
+            out += if is_inside || is_written || stepped.is_some() || compound.is_some() { expression } else { name };
+        }
+    }
+    out + rest
+}
+
+/// Functions that only other paths call, called cold, so that what they need is saved there.
+fn called_cold(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial>) {
+    let Some(timed) = &audit.timed else { return };
+    let is_hot = |address: &u64| timed.trace.places.iter().any(|it| audit.function.instructions[*it].address == *address);
+    let mut callees: Vec<&str> = audit.function.callees.iter().filter(|it| !is_hot(it.0)).map(|it| it.1.as_str()).collect();
+    callees.sort_unstable();
+    callees.dedup();
+    for callee in callees {
+        let name = format!("{callee}(");
+        let is_declared = |it: &&str| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}']) && !it.contains("__attribute__");
+        let Some(line) = lines.iter().position(is_declared) else { continue };
+        let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+        changed[line] = format!("__attribute__((cold, noinline)) {}", lines[line]);
+        let text = format!("line {}: call `{callee}` cold, and keep it a function of its own", line + 1);
+        trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+    }
+}
+
+/// The function twice: where the path leaves for a call, the second one starts again and goes on from there, so that the first
+/// needs no registers for what comes behind that call.
+fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let Some(timed) = &audit.timed else { return };
+    let name = &audit.function.name;
+    let opening = format!("{name}(");
+    let is_definition = |it: &&str| it.contains(&opening) && it.trim_end().ends_with([')', '{']) && !it.starts_with([' ', '\t', '#', '}']);
+    let Some(first) = lines.iter().position(is_definition) else { return };
+    let Some(length) = lines[first..].iter().position(|it| it.starts_with('}')) else { return };
+    let (head, parameters) = lines[first].split_at(lines[first].find(&opening).unwrap_or(0));
+    let names: Option<Vec<&str>> = parameters[opening.len()..]
+        .trim_end_matches(['{', ' '])
+        .trim_end_matches(')')
+        .split(',')
+        .filter(|it| !["", "void"].contains(&it.trim()))
+        .map(|it| it.trim().rsplit(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).next().filter(|it| !it.is_empty()))
+        .collect();
+    let Some(names) = names else { return };
+    let is_void = head.split_whitespace().last() == Some("void");
+    let again = format!("{name}_cold({})", names.join(", "));
+    let again = if is_void { format!("{{ {again}; return; }}") } else { format!("return {again};") };
+    let mut seen = Vec::new();
+    for (idx, instruction) in audit.function.instructions.iter().enumerate() {
+        let is_cold_call = audit.function.callees.contains_key(&instruction.address) && !timed.trace.places.contains(&idx);
+        let Some(line) = line_of(audit, idx, file).filter(|it| is_cold_call && (first..first + length).contains(it)) else { continue };
+        if seen.contains(&line) || !lines[line].trim_end().ends_with(';') || !starts_call(lines[line]) {
+            continue;
+        }
+        seen.push(line);
+        let mut copy: Vec<String> = lines[first..=first + length].iter().map(|&it| it.to_owned()).collect();
+        let plain = head.replace("extern ", "").replace("static ", "").replace("inline ", "");
+        copy[0] = format!("static __attribute__((cold, noinline)) {plain}{}", parameters.replacen(&opening, &format!("{name}_cold("), 1));
+        let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+        let indent: String = lines[line].chars().take_while(|it| it.is_whitespace()).collect();
+        changed[line] = format!("{indent}{again}");
+        copy.push(String::new());
+        changed.splice(first..first, copy);
+        let text = format!(
+            "line {}: leave for a copy of `{name}` that starts again, if nothing before that line is changed and its tests come out the same",
+            line + 1
+        );
+        trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+    }
+}
+
+/// The line is a call and nothing else, as far as can be seen.
+fn starts_call(line: &str) -> bool {
+    let text = line.trim_start();
+    let end = text.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).unwrap_or(0);
+    end > 0 && text[end..].starts_with('(') && !["if", "while", "for", "switch", "return"].contains(&&text[..end])
+}
+
+/// Narrow types of variables and parameters, as they are written, and types as wide as a register.
+const WIDER: [(&str, &str); 12] = [
+    ("unsigned char ", "unsigned "),
+    ("unsigned short ", "unsigned "),
+    ("signed char ", "int "),
+    ("uint8_t ", "unsigned "),
+    ("uint16_t ", "unsigned "),
+    ("int8_t ", "int "),
+    ("int16_t ", "int "),
+    ("uint32_t ", "unsigned long "),
+    ("char ", "unsigned "),
+    ("short ", "int "),
+    ("unsigned ", "unsigned long "),
+    ("int ", "long "),
+];
+
+/// A variable or parameter of the function wider than it is, so that nothing has to be extended.
+fn widened(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
+    let Some(last) = line_of(audit, audit.findings[finding].idx, file).filter(|it| *it < lines.len()) else { return };
+    let name = format!("{}(", audit.function.name);
+    // Types of its parameters, and of the variables above the line; what it returns stays as others know it.
+    let first = lines[..=last].iter().rposition(|it| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}'])).unwrap_or(last);
+    for (line, text) in lines.iter().enumerate().take(last + 1).skip(first) {
+        let from = if line == first { text.find(&name).map_or(0, |it| it + name.len()) } else { 0 };
+        for (narrow, wide) in WIDER {
+            for (at, _) in text[from..].match_indices(narrow).map(|(at, it)| (from + at, it)) {
+                let before = text[..at].trim_end();
+                let is_type = before.is_empty() || before.ends_with(['(', ',', '{', ';']) || before.ends_with("const");
+                let behind = text[at + narrow.len()..].trim_start();
+                if !is_type || !behind.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_') {
+                    continue;
+                }
+                let variable: String = behind.chars().take_while(|it| it.is_ascii_alphanumeric() || *it == '_').collect();
+                if ["char", "short", "int", "long"].contains(&variable.as_str()) {
+                    continue;
+                }
+                let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+                changed[line] = format!("{}{wide}{}", &text[..at], &text[at + narrow.len()..]);
+                let text = format!(
+                    "line {}: make `{variable}` {}, if it is nowhere meant to wrap and all callers see the same declaration",
+                    line + 1,
+                    wide.trim_end()
+                );
+                trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+            }
+        }
+    }
+}
+
 /// A test with either way called likely.
 fn likely(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
     let idx = audit.findings[finding].idx;
@@ -214,9 +400,18 @@ fn condition(line: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// What of a line may be a load: names joined by `->`, `.` and plain indices. What is called or
-/// assigned is none.
+/// What of a line is loaded: names joined by `->`, `.` and plain indices. What is called or assigned is not, but the pointer and the
+/// index of what is assigned are.
 fn expressions(line: &str) -> Vec<String> {
+    chains(line, false)
+}
+
+/// The same, with what is assigned: a line may read it first.
+fn loads(line: &str) -> Vec<String> {
+    chains(line, true)
+}
+
+fn chains(line: &str, with_assigned: bool) -> Vec<String> {
     let bytes = line.as_bytes();
     let is_name = |at: usize| bytes.get(at).is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
     let mut found: Vec<String> = Vec::new();
@@ -233,6 +428,7 @@ fn expressions(line: &str) -> Vec<String> {
         }
         let from = at;
         let mut is_load = false;
+        let mut parts = Vec::new();
         loop {
             while is_name(at) {
                 at += 1;
@@ -243,6 +439,10 @@ fn expressions(line: &str) -> Vec<String> {
             } else if line[at..].starts_with('.') && is_name(at + 1) {
                 at += 1;
             } else if let Some(end) = line[at..].strip_prefix('[').and_then(|it| it.find(']')) {
+                if is_load {
+                    parts.push(line[from..at].to_owned());
+                }
+                parts.extend(chains(&line[at + 1..at + 1 + end], with_assigned));
                 at += end + 2;
                 is_load = true;
             } else {
@@ -252,9 +452,13 @@ fn expressions(line: &str) -> Vec<String> {
         let rest = line[at..].trim_start();
         let is_assigned = rest.starts_with('=') && !rest.starts_with("==");
         let is_changed = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--", "("].iter().any(|it| rest.starts_with(it));
-        let expression = line[from..at].to_owned();
-        if is_load && !is_assigned && !is_changed && !found.contains(&expression) {
-            found.push(expression);
+        let is_read = is_load && (with_assigned && !rest.starts_with('(') || !is_assigned && !is_changed);
+        // Whoever reads the whole reads its parts.
+        let parts = if is_read && !with_assigned { Vec::new() } else { parts };
+        for expression in is_read.then(|| line[from..at].to_owned()).into_iter().chain(parts) {
+            if !found.contains(&expression) {
+                found.push(expression);
+            }
         }
     }
     found
@@ -270,7 +474,19 @@ mod tests {
         assert_eq!(of("    if (caller->cap == 0)"), "caller->cap");
         assert_eq!(of("a->b = c->d[3].e + f(x->y) + 0x1f;"), "c->d[3].e x->y");
         assert_eq!(of("p->n += 1; return g->h(1);"), "");
+        assert_eq!(of("q->at[q->n] = it;"), "q->at q->n");
         assert_eq!(of("x = y + 2;"), "");
+    }
+
+    #[test]
+    fn a_line_that_reads_a_variable_in_place_of_a_load() {
+        let of = |line| read_from(line, "q->n", "kept_7");
+        assert_eq!(of("    q->n++;"), "    q->n = kept_7 + 1;");
+        assert_eq!(of("    q->n -= 2 * it;"), "    q->n = kept_7 - (2 * it);");
+        assert_eq!(of("    q->at[q->n] = q->next + qq->n;"), "    q->at[kept_7] = q->next + qq->n;");
+        assert_eq!(of("    if (q->n == 3)"), "    if (kept_7 == 3)");
+        assert_eq!(of("    q->n = 3;"), "    q->n = 3;");
+        assert_eq!(of("    x = y[q->n++];"), "    x = y[q->n++];");
     }
 
     #[test]

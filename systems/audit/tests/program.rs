@@ -28,7 +28,7 @@ fn compiled_with(text: &str, name: &str, isa: Isa, cpu: &str, flags: &[&str]) ->
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join(name);
     std::fs::write(&path, text).expect("a scratch file");
-    let build = Build { cc: None, flags: flags.iter().map(|&it| it.to_owned()).collect() };
+    let build = Build { cc: None, flags: flags.iter().map(|&it| it.to_owned()).collect(), folder: None };
     toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -179,7 +179,7 @@ fn a_compiler_that_fails_is_shown() {
     let error = toolchain::compile(&path, Isa::A32, "arm1136jf-s", &Build::default()).expect_err("x is not declared");
     assert!(error.ran.starts_with("arm-linux-gnueabi-gcc -marm -mcpu=arm1136jf-s -g -O2 -c "), "{}", error.ran);
     assert!(error.said.contains("undeclared"), "{}", error.said);
-    let missing = Build { cc: Some("no-such-compiler --target=arm".into()), flags: Vec::new() };
+    let missing = Build { cc: Some("no-such-compiler --target=arm".into()), flags: Vec::new(), folder: None };
     let error = toolchain::compile(&path, Isa::A32, "arm1136jf-s", &missing).expect_err("there is no such compiler");
     assert!(error.ran.starts_with("no-such-compiler --target=arm"), "{}", error.ran);
 }

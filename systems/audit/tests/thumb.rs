@@ -17,7 +17,7 @@ fn compiled(name: &str, text: &str, cc: Option<&str>) -> Program {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join(name);
     std::fs::write(&path, text).expect("a scratch file");
-    let build = Build { cc: cc.map(str::to_owned), flags: vec!["-O2".to_owned()] };
+    let build = Build { cc: cc.map(str::to_owned), flags: vec!["-O2".to_owned()], folder: None };
     let bytes = toolchain::compile(Path::new(&path), Isa::T32, "cortex-m4", &build).unwrap_or_else(|error| panic!("{error}"));
     Program::parse("thumb.o", &bytes).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cosched::manager::program::Task;
 use cosched::manager::run::Planned;
-use cosched::manager::turns::Task;
+use cosched::manager::startup::Manager;
 use cosched::policies::Name;
 use measure::stats::{self, Interval};
 use measure::{machine, tool};
@@ -14,7 +15,7 @@ use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, Manager};
+use super::ground::GroundArgs;
 use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 
@@ -88,7 +89,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let program = compile(folder.path())?;
     let amounts: Vec<(&str, u32)> =
         ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
-    let manager = Manager::start(&args.ground, out)?;
+    let manager = args.ground.start(out)?;
     let bar = out.progress(2 * u64::from(args.pairs) + 3);
     bar.set_message("overhead");
     let measured = overhead(&manager, &program, args.overhead).and_then(|overhead| {
@@ -150,7 +151,7 @@ fn tasks(program: &Path, kind: &str, amount: u32, compute: u32) -> Vec<Planned> 
 
 /// One round of runs in turn, in the place where the processors are now; left out if they move.
 fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted: u32, mut say: impl FnMut(Name)) -> Result<(), Failure> {
-    let before = manager.links()?;
+    let before = manager.links().map_err(Failure::tool)?;
     let place = usize::from(before.len() != 1);
     let found = &mut found[place];
     if found.n() >= n_wanted {
@@ -167,13 +168,13 @@ fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted:
         let idx = (at + found.n() as usize) % order.len();
         let (policy, share) = order[idx];
         say(policy);
-        let report = manager.run_sharing(tasks, policy, share)?;
+        let report = manager.run_sharing(tasks, policy, share).map_err(Failure::tool)?;
         n_moves += report.n_moves;
         let mean =
             |of: &[usize]| of.iter().filter_map(|it| report.ended[*it].as_ref()).map(|it| it.turnaround_s).sum::<f64>() / of.len() as f64;
         means[idx] = [mean(&[0, 1]), mean(&[2, 3])];
     }
-    if n_moves > 0 || before != manager.links()? {
+    if n_moves > 0 || before != manager.links().map_err(Failure::tool)? {
         found.n_discarded += 1;
         return Ok(());
     }
@@ -193,7 +194,7 @@ fn ceilings(manager: &Manager, program: &Path, kind: &str, amount: u32, n: u32) 
             let neighbour = beside.iter().map(|it| endless(program, it));
             let plan: Vec<Planned> = std::iter::once(one(program, kind, amount)).chain(neighbour).collect();
             // Each has a processor of its own all the time.
-            let report = manager.run(&plan, Name::Rr)?;
+            let report = manager.run(&plan, Name::Rr).map_err(Failure::tool)?;
             times.extend(report.ended[0].as_ref().map(|it| it.turnaround_s));
         }
     }
@@ -217,8 +218,8 @@ fn endless(program: &Path, kind: &str) -> Planned {
 fn overhead(manager: &Manager, program: &Path, seconds: u64) -> Result<Value, Failure> {
     let mut plan: Vec<Planned> = ["read", "compute", "read", "compute", "write", "compute", "read"].map(|it| endless(program, it)).into();
     plan.push(planned("sleep", vec!["sleep".to_owned(), seconds.to_string()], false));
-    let links = manager.links()?;
-    let report = manager.run(&plan, Name::Pairing)?;
+    let links = manager.links().map_err(Failure::tool)?;
+    let report = manager.run(&plan, Name::Pairing).map_err(Failure::tool)?;
     let switch = |p: f64| if report.switch_us.is_empty() { None } else { Some(stats::quantile(&report.switch_us, p)) };
     Ok(json!({
         "measure": "overhead", "n_programs": plan.len(), "wall_s": report.wall_s, "own_cpu_pct": 100.0 * report.own_cpu_s / report.wall_s,

@@ -11,7 +11,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, Manager, failed};
+use super::ground::{GroundArgs, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched daemon`.
@@ -73,21 +73,21 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     let path = args.ask.path();
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
-    let manager = Manager::start(&args.ground, out)?;
-    manager.with(|ground| ground.settings.round_robin = args.round_robin);
+    let manager = args.ground.start(out)?;
+    manager.ground().settings.round_robin = args.round_robin;
     let spared = Spared::new(manager.supervisors());
     let about = json!({
         "pid": std::process::id(),
         "freezer": manager.freezer().name(),
-        "source": manager.choice.name.text(),
+        "source": manager.choice.kind.text(),
         "reason": manager.choice.reason,
         "quantum_ms": cosched::policies::QUANTUM_MS,
-        "capacity_mbps": manager.with(|it| it.topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps)),
+        "capacity_mbps": manager.ground().topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps),
     });
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
-    out.line(&format!("bandwidth of programs: {} ({})", manager.choice.name.text(), manager.choice.reason));
+    out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
     out.line(&format!("listening on {}", path.display()));
-    let served = manager.with(|ground| daemon::serve(&mut Turns::new(ground, args.policy), listener, &spared, &about));
+    let served = daemon::serve(&mut Turns::new(&mut manager.ground(), args.policy), listener, &spared, &about);
     let _ = std::fs::remove_file(&path);
     manager.end();
     served.map_err(failed("manage the programs"))?;

@@ -90,7 +90,7 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let mut all = Vec::new();
     for (name, it) in &workloads {
         bar.set_message(*name);
-        all.push(runs(name, it, &Name::ALL, &made));
+        all.push(runs(name, it, Name::ALL, &made));
         bar.inc(1);
     }
     let points = sweep::points(&|| bar.inc(1));

@@ -2,7 +2,7 @@
 
 use cosched::manager::canary::Canary;
 use cosched::manager::capacity::{self, Capacities};
-use cosched::manager::group::{Freezer, Hierarchy};
+use cosched::manager::group::Hierarchy;
 use cosched::manager::topology::{self, Pair};
 use cosched::manager::{process, source};
 use report::{Cell, Kind, Table};
@@ -47,9 +47,9 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         out.line(&format!("two processors move together: {} GB/s read, {} written, {} one of each", gbps[0], gbps[1], gbps[2]));
     }
     let gbps = |of: fn(&Capacities) -> f64| carries.as_ref().map(|it| of(it) / 1000.0);
-    out.line(&format!("bandwidth of programs: {} ({})", choice.name.text(), choice.reason));
+    out.line(&format!("bandwidth of programs: {} ({})", choice.kind.text(), choice.reason));
     match &freezer {
-        Ok((Freezer::Signals, said)) => out.warning(&format!("programs are stopped by SIGSTOP: {said}")),
+        Ok((it, said)) if it.drawback().is_some() => out.warning(&format!("programs are stopped by {}: {said}", it.name())),
         Ok((it, _)) => out.line(&format!("programs are stopped by: {}", it.name())),
         Err(said) => out.warning(&format!("programs cannot be stopped: {said}")),
     }
@@ -65,7 +65,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.object(&json!({
         "ok": true,
         "kind": "measured",
-        "source": choice.name.text(),
+        "source": choice.kind.text(),
         "reason": choice.reason,
         "links": found.links,
         "pairs": pairs,

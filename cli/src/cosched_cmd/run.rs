@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use cosched::manager::kernels;
+use cosched::manager::program::{Ended, Task};
 use cosched::manager::run::{Planned, Report};
-use cosched::manager::turns::{Ended, Task};
+use cosched::manager::startup::Manager;
 use cosched::policies::Name;
 use cosched::workload::{Purpose, Start, Workload};
 use measure::stats;
@@ -12,7 +13,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, Manager, failed};
+use super::ground::{GroundArgs, failed};
 use super::sim::load;
 use crate::output::{Failure, Output};
 
@@ -121,14 +122,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
         None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),
     };
-    let manager = Manager::start(&args.ground, out)?;
+    let manager = args.ground.start(out)?;
     let ended = managed(args, &plan, &manager, out);
     manager.end();
     ended
 }
 
 fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -> Result<(), Failure> {
-    let before = manager.links()?;
+    let before = manager.links().map_err(Failure::tool)?;
     let mut policies = vec![args.policy];
     if args.compare {
         policies.extend([Name::Linux, Name::Rr, Name::Dss].into_iter().filter(|it| *it != args.policy));
@@ -138,12 +139,12 @@ fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -
     for _ in 0..args.runs {
         for policy in &policies {
             bar.set_message(policy.text());
-            runs.push(Run { policy: *policy, report: manager.run_sharing(plan, *policy, args.round_robin)? });
+            runs.push(Run { policy: *policy, report: manager.run_sharing(plan, *policy, args.round_robin).map_err(Failure::tool)? });
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
-    let after = manager.links()?;
+    let after = manager.links().map_err(Failure::tool)?;
     show(plan, &policies, &runs, (&before, &after), out)
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cosched::contention::{Base, Model};
 use cosched::machine::Machine;
+use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
 use cosched::workload::{Purpose, Start};
 use cosched::{sim, workload};
@@ -13,7 +14,7 @@ use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, Manager, failed};
+use super::ground::{GroundArgs, failed};
 use super::run::planned;
 use crate::output::{Failure, Output};
 
@@ -129,7 +130,14 @@ fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside:
     }
     let mut plan = planned(&it, folder, args.small)?;
     plan.iter_mut().for_each(|it| it.task.output = Some("/dev/null".into()));
-    let ended = manager.run(&plan, Name::Rr)?.ended.into_iter().flatten().next().expect("one program is not in the background");
+    let ended = manager
+        .run(&plan, Name::Rr)
+        .map_err(Failure::tool)?
+        .ended
+        .into_iter()
+        .flatten()
+        .next()
+        .expect("one program is not in the background");
     if ended.status != Some(0) {
         return Err(Failure::environment(ended.name, format!("ended with {:?}", ended.status)));
     }
@@ -139,9 +147,9 @@ fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside:
 /// Figures 1 to 3 on this machine.
 fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
-    let manager = Manager::start(&args.ground, out)?;
+    let manager = args.ground.start(out)?;
     let found = real_rows(args, &manager, folder.path(), out);
-    let (source, reason) = (manager.choice.name, manager.choice.reason.clone());
+    let (source, reason) = (manager.choice.kind, manager.choice.reason.clone());
     manager.end();
     let (rows, discarded) = found?;
     let counters = rows.iter().any(|it| it["traffic"].is_f64());
@@ -174,7 +182,7 @@ fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn real_rows(args: &Args, manager: &Manager, folder: &Path, out: &Output) -> Result<(Vec<Value>, bool), Failure> {
-    let before = manager.links()?;
+    let before = manager.links().map_err(Failure::tool)?;
     let n_all = PROGRAMS.len() * BESIDE.len() * (1 + INSTANCES.len()) * args.runs as usize;
     let bar = out.progress(n_all as u64);
     let median = |program: &str, beside: &str, instances: usize| -> Result<(f64, Option<f64>), Failure> {
@@ -203,5 +211,5 @@ fn real_rows(args: &Args, manager: &Manager, folder: &Path, out: &Output) -> Res
         }
     }
     bar.finish_and_clear();
-    Ok((rows, before != manager.links()?))
+    Ok((rows, before != manager.links().map_err(Failure::tool)?))
 }

@@ -110,8 +110,8 @@ fn policies(names: &str) -> Result<Policies, String> {
 
 /// A policy by name.
 pub fn policy(name: &str) -> Result<Name, String> {
-    let known = Name::ALL.map(Name::text);
-    Name::from_text(name).ok_or_else(|| match did_you_mean(name, known) {
+    let known: Vec<&str> = Name::ALL.iter().map(|it| it.text()).collect();
+    Name::from_text(name).ok_or_else(|| match did_you_mean(name, known.iter().copied()) {
         Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
         None => format!("there is no policy `{name}`; there are {}", known.join(", ")),
     })

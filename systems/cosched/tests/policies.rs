@@ -126,7 +126,7 @@ fn the_bus_is_never_a_reason_to_starve() {
         let programs: Vec<&[f64]> = programs.iter().map(Vec::as_slice).collect();
         let table = Table::new(n_cpus, &programs);
         let n_threads = table.threads.len();
-        for name in Name::ALL {
+        for &name in Name::ALL {
             let mut policy = name.policy(Settings::default());
             let rounds = if policy.is_manager() { 24 * n_threads } else { 400 * n_threads };
             let mut ran = vec![0u32; programs.len()];
@@ -217,7 +217,7 @@ fn model() -> Model {
 
 #[test]
 fn a_program_alone_takes_its_work_divided_by_its_threads() {
-    for name in Name::ALL {
+    for &name in Name::ALL {
         let workload = Workload { title: "alone".into(), programs: vec![program("p", 4, 8.0, 100.0)] };
         let outcome = sim::run(&workload, &Machine::paper(4), model(), name.policy(Settings::default()).as_mut());
         assert!((outcome.turnaround_s[0] - 2.0).abs() < 0.02, "{name:?}: {:?}", outcome.turnaround_s);
@@ -273,7 +273,7 @@ fn work_is_conserved_and_no_link_carries_more_than_it_can() {
         let machine = Machine::even(4, random.usize(1..=2), Capacity::bus(1797.0));
         let asked: f64 = programs.iter().map(|it| it.work_s * it.phases[0].demand.read_mbps).sum();
         let workload = Workload { title: "random".into(), programs };
-        for name in Name::ALL {
+        for &name in Name::ALL {
             let outcome = sim::run(&workload, &machine, model(), name.policy(Settings::default()).as_mut());
             let moved = outcome.bus_utilisation * machine.mixed_mbps() * outcome.end_s;
             assert!((moved - asked).abs() < 1e-6 * asked.max(1.0), "{name:?}: {moved} MB moved of {asked}");

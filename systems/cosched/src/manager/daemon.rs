@@ -18,9 +18,10 @@ use serde_json::{Value, json};
 
 use super::private;
 use super::process::{self, Process};
+use super::program::{Place, Task};
 use super::signals;
 use super::supervisor;
-use super::turns::{Event, GRACE, Place, Task, Turns};
+use super::turns::{Event, GRACE, Turns};
 
 /// Longest request: an environment may be large.
 const REQUEST_BYTES: u64 = 4 << 20;
@@ -392,11 +393,11 @@ fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let own = json!({
         "policy": turns.policy().text(),
         "links": turns.ground().topology.links,
-        "link_changes": turns.n_moves,
+        "link_changes": turns.n_moves(),
         "n_decisions": turns.n_decisions,
         "switch_us_p95": turns.switch_us_p95(),
         "programs": turns.status(),
-        "ended": turns.done,
+        "ended": turns.ended(),
     });
     let object = value.as_object_mut().expect("it is an object");
     for part in [about, &own] {

@@ -148,6 +148,28 @@ impl Counter {
 }
 
 impl Program {
+    /// As it is now.
+    pub(super) fn status(&self) -> Status {
+        Status {
+            id: self.id,
+            name: self.name.clone(),
+            pid: self.root.pid,
+            is_attached: self.is_attached,
+            n_threads: self.n_threads,
+            is_running: self.is_thawed,
+            is_resting: self.is_resting,
+            cpus: if self.is_thawed && !self.is_resting { self.keeps_to.clone() } else { Vec::new() },
+            mbps: self.window_mbps.last().copied().filter(|_| !self.is_resting),
+            slowdown: self.slowdown,
+            is_followed: self.page.as_ref().is_some_and(Page::is_followed),
+            progress: self.page.as_ref().and_then(|it| it.progress().ok()).unwrap_or(0),
+            n_refusing: self.n_refusing,
+            n_turns: self.n_turns,
+            longest_wait_quanta: self.longest_wait_quanta,
+            age_s: self.started.elapsed().as_secs_f64(),
+        }
+    }
+
     pub(super) fn progress(&self) -> Option<u64> {
         self.page.as_ref().and_then(|it| it.progress().ok())
     }

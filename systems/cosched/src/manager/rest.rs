@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use super::group::{Freezer, Group};
+use super::group::Group;
 use super::process::Process;
 
 /// Of one processor: a program that takes less for [`QUIET_TIME`], and of which no thread could run, rests.
@@ -27,16 +27,6 @@ const MORE_TURNS: u32 = 3;
 /// Turns in a row in which one processor fewer, and this share of another, would have been enough.
 const FEWER_TURNS: u32 = 5;
 const SLACK: f64 = 0.15;
-
-/// Between two looks at the programs that have their turn while others wait for theirs.
-pub fn look_every(freezer: Freezer) -> Duration {
-    Duration::from_millis(match freezer {
-        Freezer::V2 => 10,
-        // Each of its processes has to be read; without a control group, all that there are.
-        Freezer::V1 => 20,
-        Freezer::Signals => 50,
-    })
-}
 
 /// What a program has used so far.
 #[derive(Debug)]
@@ -151,7 +141,12 @@ fn n_runnable(group: &Group) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manager::freezer::{self, Kind};
     use std::process::{Child, Command};
+
+    fn signals() -> Kind {
+        freezer::from_text("signals").expect("it is one of them")
+    }
 
     /// A shell in a group of its own without control groups, which runs until it is dropped.
     struct Runs {
@@ -165,7 +160,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let mut command = Command::new("setsid");
             let child = command.args(["sh", "-c", script]).spawn().expect("sh runs");
-            let group = Group::open(Freezer::Signals, folder.path().to_owned()).expect("a group");
+            let group = Group::open(signals(), folder.path().to_owned()).expect("a group");
             group.started(child.id() as i32).expect("it is ours");
             group.thaw().expect("it is ours");
             Runs { child, group, _folder: folder }
@@ -174,7 +169,7 @@ mod tests {
         fn looks(&self, usage: &mut Usage) -> Vec<bool> {
             usage.begin(&self.group);
             let look = |_| {
-                std::thread::sleep(look_every(Freezer::Signals));
+                std::thread::sleep(signals().look_every());
                 usage.rests(&self.group)
             };
             (0..6).map(look).collect()

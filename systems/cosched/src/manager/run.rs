@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
+use super::ground::Ground;
+use super::program::{Ended, Task};
 use super::signals;
 use super::source::Source;
-use super::turns::{Ended, Ground, Task, Turns};
+use super::turns::Turns;
 use crate::policies::Name;
 
 /// A program and when it starts.
@@ -81,7 +83,7 @@ pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Re
             turns.end_all()?;
             return Err(io::ErrorKind::Interrupted.into());
         }
-        while let Some(it) = turns.done.pop_front() {
+        while let Some(it) = turns.take_ended() {
             let idx = ids.iter().position(|id| *id == Some(it.id)).expect("only planned programs run");
             ended[idx] = Some(it);
         }
@@ -97,7 +99,7 @@ pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Re
     }
     let background = plan.iter().map(|it| it.is_background);
     let ended = ended.into_iter().zip(background).map(|(it, is_background)| it.filter(|_| !is_background)).collect();
-    let (switch_us, n_decisions, n_moves) = (turns.switch_us.iter().copied().collect(), turns.n_decisions, turns.n_moves);
+    let (switch_us, n_decisions, n_moves) = (turns.switch_us(), turns.n_decisions, turns.n_moves());
     drop(turns);
     Ok(Report {
         ended,

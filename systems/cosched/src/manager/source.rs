@@ -7,7 +7,7 @@ use super::resctrl::Monitor;
 
 /// The sources, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name {
+pub enum Kind {
     /// The processor counts reads and writes for groups of threads.
     Resctrl,
     /// Misses of the last-level cache, counted for each thread.
@@ -16,19 +16,19 @@ pub enum Name {
     Estimate,
 }
 
-impl Name {
+impl Kind {
     /// As on the command line.
     pub fn text(self) -> &'static str {
         match self {
-            Name::Resctrl => "resctrl",
-            Name::Perf => "perf",
-            Name::Estimate => "estimate",
+            Kind::Resctrl => "resctrl",
+            Kind::Perf => "perf",
+            Kind::Estimate => "estimate",
         }
     }
 
     /// The source of this name.
-    pub fn from_text(text: &str) -> Option<Name> {
-        [Name::Resctrl, Name::Perf, Name::Estimate].into_iter().find(|it| it.text() == text)
+    pub fn from_text(text: &str) -> Option<Kind> {
+        [Kind::Resctrl, Kind::Perf, Kind::Estimate].into_iter().find(|it| it.text() == text)
     }
 }
 
@@ -47,7 +47,7 @@ pub enum Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The source.
-    pub name: Name,
+    pub kind: Kind,
     /// Why this one: what the better ones said.
     pub reason: String,
 }
@@ -56,35 +56,35 @@ pub struct Choice {
 ///
 /// # Errors
 /// Why the wanted one does not work here.
-pub fn choose(wanted: Option<Name>) -> Result<Choice, String> {
-    let tries = [(Name::Resctrl, Monitor::probe()), (Name::Perf, perf::probe())];
+pub fn choose(wanted: Option<Kind>) -> Result<Choice, String> {
+    let tries = [(Kind::Resctrl, Monitor::probe()), (Kind::Perf, perf::probe())];
     let mut said = Vec::new();
-    for (name, works) in tries {
+    for (kind, works) in tries {
         match works {
-            Ok(()) if wanted.is_none_or(|it| it == name) => {
-                said.push(format!("{} works", name.text()));
-                return Ok(Choice { name, reason: said.join("; ") });
+            Ok(()) if wanted.is_none_or(|it| it == kind) => {
+                said.push(format!("{} works", kind.text()));
+                return Ok(Choice { kind, reason: said.join("; ") });
             }
             Ok(()) => {}
-            Err(reason) if wanted == Some(name) => return Err(reason),
-            Err(reason) => said.push(format!("no {}: {reason}", name.text())),
+            Err(reason) if wanted == Some(kind) => return Err(reason),
+            Err(reason) => said.push(format!("no {}: {reason}", kind.text())),
         }
     }
-    if wanted == Some(Name::Estimate) {
+    if wanted == Some(Kind::Estimate) {
         said = vec!["it was asked for".to_owned()];
     }
-    Ok(Choice { name: Name::Estimate, reason: said.join("; ") })
+    Ok(Choice { kind: Kind::Estimate, reason: said.join("; ") })
 }
 
 /// The source itself.
 ///
 /// # Errors
 /// What it said.
-pub fn open(name: Name, calibration: Option<Calibration>) -> Result<Source, String> {
+pub fn open(kind: Kind, calibration: Option<Calibration>) -> Result<Source, String> {
     let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
-    match name {
-        Name::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),
-        Name::Perf => Ok(Source::Perf),
-        Name::Estimate => Ok(Source::Estimate(Estimate::new(calibration.unwrap_or(nothing)))),
+    match kind {
+        Kind::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),
+        Kind::Perf => Ok(Source::Perf),
+        Kind::Estimate => Ok(Source::Estimate(Estimate::new(calibration.unwrap_or(nothing)))),
     }
 }

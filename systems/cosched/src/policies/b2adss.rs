@@ -7,10 +7,7 @@
 //!
 //! Source: section 4 of the paper.
 
-use super::dss::shares;
-use super::fitness::Candidates;
-use super::queue::Queue;
-use super::rr::place;
+use super::parts::{Candidates, Queue, place, shares};
 use super::{Placement, Policy, View};
 
 #[derive(Debug)]

@@ -1,70 +1,11 @@
-//! Latest quantum gang: all threads of a program run together or not at all.
-//!
-//! The program at the head of the queue runs. Of those that still fit, the one whose rate a thread is nearest to the
-//! bandwidth left over for each free processor follows, until none fits. A program of more threads than processors
-//! gets all processors.
+//! Latest quantum gang: gangs whose rate is that of the last quantum in which they ran.
 //!
 //! Source: Antonopoulos, Nikolopoulos and Papatheodorou, ICPP 2003, as the paper describes it.
 
-use std::collections::BTreeMap;
+use super::ThreadView;
+use super::parts::Gang;
 
-use super::dss::Turns;
-use super::fitness::Candidates;
-use super::queue::Queue;
-use super::rr::place;
-use super::{Placement, Policy, ThreadView, View};
-
-/// Gangs, with a rate of threads.
-pub(super) struct Gang<F> {
-    rate: F,
-    programs: Queue,
-    turns: Turns,
-}
-
-impl<F: Fn(&ThreadView) -> f64> Gang<F> {
-    pub fn new(rate: F) -> Gang<F> {
-        Gang { rate, programs: Queue::default(), turns: Turns::default() }
-    }
-}
-
-/// The rate at the last run.
-pub(super) fn latest(thread: &ThreadView) -> f64 {
-    thread.latest_mbps
-}
-
-impl<F: Fn(&ThreadView) -> f64> Policy for Gang<F> {
-    fn decide(&mut self, view: &View<'_>) -> Placement {
-        self.programs.admit(view.programs.len(), |it| view.programs[it].is_active);
-        let n_cpus = view.machine.n_cpus();
-        let size = |program: usize| view.programs[program].n_threads.min(n_cpus);
-        let total = |program: usize| {
-            let it = &view.programs[program];
-            view.threads[it.first..it.first + it.n_threads].iter().map(&self.rate).sum::<f64>() * size(program) as f64 / it.n_threads as f64
-        };
-        let each = |program: usize| total(program) / size(program) as f64;
-        let waiting: Vec<usize> = self.programs.iter().collect();
-        let Some((&first, others)) = waiting.split_first() else { return vec![None; n_cpus] };
-        // Programs of one size stand together: of each size that fits one is the fittest.
-        let mut by_size: BTreeMap<usize, Vec<(f64, usize, usize)>> = BTreeMap::new();
-        for (place, &program) in others.iter().enumerate() {
-            by_size.entry(size(program)).or_default().push((each(program), place, program));
-        }
-        let mut by_size: BTreeMap<usize, Candidates> =
-            by_size.into_iter().map(|(size, them)| (size, Candidates::new(them.into_iter()))).collect();
-        let mut ran = vec![first];
-        let (mut n_free, mut left) = (n_cpus - size(first), view.machine.mixed_mbps() - total(first));
-        while n_free > 0 {
-            let target = left / n_free as f64;
-            let fits = by_size.range_mut(..=n_free).filter_map(|(size, them)| Some((*size, them.fittest(target)?)));
-            let best = fits.min_by(|a, b| a.1.far_mbps.total_cmp(&b.1.far_mbps).then(a.1.place.cmp(&b.1.place)));
-            let Some((size, best)) = best else { break };
-            by_size.get_mut(&size).expect("it was found there").remove(best);
-            n_free -= size;
-            left -= total(best.which);
-            ran.push(best.which);
-        }
-        self.programs.send_back(&ran);
-        let threads: Vec<usize> = ran.iter().flat_map(|&it| self.turns.next(view, it, size(it))).collect();
-        place(view, &threads)
-    }
+/// Gangs with the rate of the last quantum in which a thread ran.
+pub(super) fn new() -> Gang<impl Fn(&ThreadView) -> f64> {
+    Gang::new(|thread: &ThreadView| thread.latest_mbps)
 }

@@ -3,12 +3,11 @@
 mod b2adss;
 mod b2arr;
 mod dss;
-mod fitness;
 mod linux;
 mod linux_now;
 mod lqg;
 mod pairing;
-mod queue;
+mod parts;
 mod qwg;
 mod rr;
 
@@ -127,68 +126,60 @@ impl Default for Settings {
     }
 }
 
-/// The policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Name {
+/// One row a policy: its name in our source and on the command line, and how a fresh one is made. The order is that of tables.
+macro_rules! policies {
+    ($($(#[$about:meta])* $name:ident $text:literal: $make:expr;)*) => {
+        /// The policies.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub enum Name {
+            $($(#[$about])* #[serde(rename = $text)] $name,)*
+        }
+
+        impl Name {
+            /// All of them.
+            pub const ALL: &[Name] = &[$(Name::$name),*];
+
+            /// As on the command line.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Name::$name => $text,)*
+                }
+            }
+
+            /// A fresh one.
+            pub fn policy(self, settings: Settings) -> Box<dyn Policy> {
+                match self {
+                    $(Name::$name => { let make: fn(Settings) -> Box<dyn Policy> = $make; make(settings) })*
+                }
+            }
+        }
+    };
+}
+
+policies! {
     /// Linux 2.4.
-    Linux,
+    Linux "linux": |_| Box::new(linux::Linux::default());
     /// A fair scheduler, as Linux has now.
-    #[serde(rename = "linux-now")]
-    LinuxNow,
+    LinuxNow "linux-now": |_| Box::new(linux_now::LinuxNow::default());
     /// Round robin.
-    Rr,
+    Rr "rr": |_| Box::new(rr::Rr::default());
     /// Dynamic space sharing.
-    Dss,
+    Dss "dss": |_| Box::new(dss::Dss::default());
     /// Latest quantum gang.
-    Lqg,
+    Lqg "lqg": |_| Box::new(lqg::new());
     /// Quanta window gang.
-    Qwg,
+    Qwg "qwg": |it| Box::new(qwg::new(it.window));
     /// Bus bandwidth-aware round robin.
-    B2arr,
+    B2arr "b2arr": |it| Box::new(b2arr::B2arr::new(it.share));
     /// Bus bandwidth-aware dynamic space sharing.
-    B2adss,
+    B2adss "b2adss": |it| Box::new(b2adss::B2adss::new(it.epoch));
     /// Ours.
-    Pairing,
+    Pairing "pairing": |it| Box::new(pairing::Pairing::new(it.round_robin));
 }
 
 impl Name {
-    /// All of them.
-    pub const ALL: [Name; 9] =
-        [Name::Linux, Name::LinuxNow, Name::Rr, Name::Dss, Name::Lqg, Name::Qwg, Name::B2arr, Name::B2adss, Name::Pairing];
-
-    /// As on the command line.
-    pub fn text(self) -> &'static str {
-        match self {
-            Name::Linux => "linux",
-            Name::LinuxNow => "linux-now",
-            Name::Rr => "rr",
-            Name::Dss => "dss",
-            Name::Lqg => "lqg",
-            Name::Qwg => "qwg",
-            Name::B2arr => "b2arr",
-            Name::B2adss => "b2adss",
-            Name::Pairing => "pairing",
-        }
-    }
-
     /// The policy of this name.
     pub fn from_text(text: &str) -> Option<Name> {
-        Name::ALL.into_iter().find(|it| it.text() == text)
-    }
-
-    /// A fresh one.
-    pub fn policy(self, settings: Settings) -> Box<dyn Policy> {
-        match self {
-            Name::Linux => Box::new(linux::Linux::default()),
-            Name::LinuxNow => Box::new(linux_now::LinuxNow::default()),
-            Name::Rr => Box::new(rr::Rr::default()),
-            Name::Dss => Box::new(dss::Dss::default()),
-            Name::Lqg => Box::new(lqg::Gang::new(lqg::latest)),
-            Name::Qwg => Box::new(qwg::new(settings.window)),
-            Name::B2arr => Box::new(b2arr::B2arr::new(settings.share)),
-            Name::B2adss => Box::new(b2adss::B2adss::new(settings.epoch)),
-            Name::Pairing => Box::new(pairing::Pairing::new(settings.round_robin)),
-        }
+        Name::ALL.iter().copied().find(|it| it.text() == text)
     }
 }

@@ -21,9 +21,7 @@
 
 use std::cmp::Reverse;
 
-use super::b2arr::Links;
-use super::queue::Queue;
-use super::rr::{Rr, place};
+use super::parts::{Links, Queue, place, round_robin};
 use super::{Placement, Policy, ThreadView, View};
 use crate::machine::Capacity;
 
@@ -42,7 +40,7 @@ pub(super) struct Pairing {
     crew: Vec<usize>,
     n_decisions: u64,
     /// Who runs in the quanta that go by round robin, their share, and what of such a quantum has come together.
-    conventional: Rr,
+    conventional: Queue,
     round_robin: f64,
     due: f64,
 }
@@ -75,7 +73,7 @@ impl Policy for Pairing {
         self.due += self.round_robin;
         if self.due >= 1.0 - 1e-9 {
             self.due -= 1.0;
-            return self.conventional.decide(view);
+            return round_robin(&mut self.conventional, view);
         }
         let n_cpus = view.machine.n_cpus();
         let moved: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps)).collect();

@@ -3,7 +3,7 @@
 //! Source: Antonopoulos, Nikolopoulos and Papatheodorou, ICPP 2003, as the paper describes it.
 
 use super::ThreadView;
-use super::lqg::Gang;
+use super::parts::Gang;
 
 /// Gangs with the mean of the last `window` quanta in which a thread ran.
 pub(super) fn new(window: usize) -> Gang<impl Fn(&ThreadView) -> f64> {

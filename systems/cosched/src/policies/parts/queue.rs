@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Numbers in the order in which they wait.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Queue {
+pub(in crate::policies) struct Queue {
     waiting: VecDeque<usize>,
     is_in: Vec<bool>,
 }

@@ -2,17 +2,17 @@
 
 /// `1000 / (1 + |target - rate|)`, in transactions a microsecond as in the paper.
 #[cfg(test)]
-pub(super) fn fitness(target: f64, rate: f64) -> f64 {
+pub(in crate::policies) fn fitness(target: f64, rate: f64) -> f64 {
     1000.0 / (1.0 + (target - rate).abs())
 }
 
 /// Bytes of a bus transaction: rates of the paper count them.
 #[cfg(test)]
-pub(super) const TRANSACTION_BYTES: f64 = 64.0;
+pub(in crate::policies) const TRANSACTION_BYTES: f64 = 64.0;
 
 /// Candidates in the order of their rate; the fittest is one of the two neighbours of the target.
 #[derive(Debug)]
-pub(super) struct Candidates {
+pub(in crate::policies) struct Candidates {
     /// Rate as its bits (rates are not negative, so they order alike), place in the queue, which.
     sorted: Vec<(u64, u32, u32)>,
     /// For each place, and one behind the last, a step towards the next that is still there.
@@ -23,7 +23,7 @@ pub(super) struct Candidates {
 
 /// The fittest for a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Fittest {
+pub(in crate::policies) struct Fittest {
     /// Which.
     pub which: usize,
     /// How far its rate is from the target.

@@ -1,0 +1,159 @@
+//! Door: ways to stop programs, one a file. What is said here holds for control groups; a freezer without them says all of it
+//! anew.
+
+mod signals;
+mod v1;
+mod v2;
+
+use std::fmt::Debug;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::group::Group;
+use super::process::{self, Process};
+
+/// The freezers, the best first.
+pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &signals::Signals];
+
+/// One of them.
+pub type Kind = &'static dyn Freezer;
+
+/// The freezer of this name.
+pub fn from_text(text: &str) -> Option<Kind> {
+    ALL.iter().copied().find(|it| it.text() == text)
+}
+
+/// A way to stop programs.
+pub trait Freezer: Debug + Sync {
+    /// As on the command line.
+    fn text(&self) -> &'static str;
+
+    /// As people call it.
+    fn name(&self) -> &'static str;
+
+    /// What programs or users notice of it.
+    fn drawback(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Between two looks at the programs that have their turn while others wait for theirs.
+    fn look_every(&self) -> Duration;
+
+    /// Folders in which managers make theirs, by what `/proc/mounts` says.
+    fn places(&self, mounts: &str) -> Vec<PathBuf>;
+
+    /// The control group of a process in the hierarchy that is mounted at `root`.
+    fn home(&self, pid: i32, root: &Path) -> Option<PathBuf>;
+
+    /// What is written to freeze and thaw the group in this folder.
+    fn open(&self, folder: &Path) -> io::Result<File>;
+
+    /// Stops all threads of a group.
+    fn freeze(&self, group: &Group) -> io::Result<()>;
+
+    /// Lets them go on.
+    fn thaw(&self, group: &Group) -> io::Result<()>;
+
+    /// All processes of a group.
+    fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
+        let text = fs::read_to_string(group.path().join("cgroup.procs"))?;
+        Ok(text.lines().filter_map(|it| Process::find(it.parse().ok()?)).collect())
+    }
+
+    /// All its threads.
+    fn threads(&self, group: &Group) -> io::Result<Vec<i32>>;
+
+    /// The arguments before a program's own that start it in this group. The shell joins the group, which is frozen, and so
+    /// stops there until the group has its first turn.
+    fn prefix(&self, group: &Group) -> Vec<String> {
+        let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
+        ["sh", "-c", script, &group.path().to_string_lossy()].map(str::to_owned).into()
+    }
+
+    /// A program that was started with [`Freezer::prefix`] has this number.
+    fn started(&self, _group: &Group, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes in a process that runs already, and all below it.
+    fn take(&self, group: &Group, pid: i32) -> io::Result<()> {
+        let mut taken: Vec<i32> = Vec::new();
+        for _ in 0..ROUNDS {
+            let new: Vec<i32> = process::tree(&process::all()?, pid).iter().map(|it| it.pid).filter(|it| !taken.contains(it)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for pid in new {
+                match move_to(pid, group.path()) {
+                    Err(error) if error.raw_os_error() != Some(ESRCH) => return Err(error),
+                    Ok(()) | Err(_) => taken.push(pid),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves each process of a thawed group to the control group that `home` names.
+    fn send_home(&self, group: &Group, home: &dyn Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
+        for it in self.members(group)? {
+            let Some(home) = home(&it).or_else(|| group.path().parent()?.parent().map(Path::to_owned)) else { continue };
+            // What has ended meanwhile is gone.
+            let _ = move_to(it.pid, &home);
+        }
+        Ok(())
+    }
+
+    /// Takes a group away; its last process must have ended.
+    fn remove(&self, folder: &Path) -> io::Result<()> {
+        fs::remove_dir(folder)
+    }
+}
+
+/// Rounds in which processes that were forked meanwhile are looked for.
+const ROUNDS: usize = 10;
+
+const ESRCH: i32 = nix::errno::Errno::ESRCH as i32;
+
+fn move_to(pid: i32, group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), pid.to_string())
+}
+
+/// Open all the time: opening is half of what a change costs.
+fn to_write(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).open(path)
+}
+
+/// The threads that a file names.
+fn numbers(path: &Path) -> io::Result<Vec<i32>> {
+    Ok(fs::read_to_string(path)?.lines().filter_map(|it| it.parse().ok()).collect())
+}
+
+/// Where file systems are mounted that fit, by their kind and options.
+fn mounted(mounts: &str, fits: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
+    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    fields.filter(|it| it.len() >= 4 && fits(it[2], it[3])).map(|it| PathBuf::from(it[1])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hierarchies_are_found_by_what_they_are() {
+        let mounts = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
+                      cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+        assert_eq!(v2::V2.places(mounts), [Path::new("/sys/fs/cgroup/unified")]);
+        assert_eq!(v1::V1.places(mounts), [Path::new("/sys/fs/cgroup/freezer")]);
+        assert!(v2::V2.places("proc /proc proc rw 0 0\n").is_empty());
+    }
+
+    #[test]
+    fn every_freezer_is_found_by_its_name() {
+        for it in ALL {
+            assert_eq!(from_text(it.text()).map(Freezer::name), Some(it.name()));
+        }
+        assert!(from_text("v3").is_none());
+    }
+}

@@ -1,0 +1,125 @@
+//! Door: SIGSTOP to every process of a program's session or below its first, where no control group can be made. Parents among
+//! them can see it.
+//!
+//! A group is a folder of our own with two files: `root` names the program, `stopped` the processes that were sent SIGSTOP,
+//! written before they are.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Freezer, Group, Process, ROUNDS, process};
+
+/// See above.
+#[derive(Debug)]
+pub struct Signals;
+
+impl Freezer for Signals {
+    fn text(&self) -> &'static str {
+        "signals"
+    }
+
+    fn name(&self) -> &'static str {
+        "SIGSTOP"
+    }
+
+    fn drawback(&self) -> Option<&'static str> {
+        Some("their parents can see it, and a change takes longer")
+    }
+
+    /// All processes there are have to be read.
+    fn look_every(&self) -> Duration {
+        Duration::from_millis(50)
+    }
+
+    fn places(&self, _mounts: &str) -> Vec<PathBuf> {
+        vec![std::env::temp_dir()]
+    }
+
+    fn home(&self, _pid: i32, _root: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn open(&self, folder: &Path) -> io::Result<File> {
+        OpenOptions::new().create(true).append(true).open(folder.join("stopped"))
+    }
+
+    fn freeze(&self, group: &Group) -> io::Result<()> {
+        for _ in 0..ROUNDS {
+            let stopped = stopped(group)?;
+            let new: Vec<Process> = self.members(group)?.into_iter().filter(|it| !stopped.contains(&(it.pid, it.started))).collect();
+            if new.is_empty() {
+                break;
+            }
+            let lines: String = new.iter().map(|it| format!("{} {}\n", it.pid, it.started)).collect();
+            group.state().write_all(lines.as_bytes())?;
+            new.iter().for_each(|it| send(it, Signal::SIGSTOP));
+        }
+        Ok(())
+    }
+
+    fn thaw(&self, group: &Group) -> io::Result<()> {
+        for (pid, started) in stopped(group)? {
+            Process::find(pid).filter(|it| it.started == started).iter().for_each(|it| send(it, Signal::SIGCONT));
+        }
+        group.state().set_len(0)
+    }
+
+    fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
+        let Ok(text) = fs::read_to_string(group.path().join("root")) else { return Ok(Vec::new()) };
+        let mut fields = text.split_ascii_whitespace();
+        let root: Option<i32> = fields.next().and_then(|it| it.parse().ok());
+        let owns_session = fields.next() == Some("session");
+        let Some(root) = root else { return Ok(Vec::new()) };
+        let all = process::all()?;
+        let mut found = process::tree(&all, root);
+        for it in all.iter().filter(|it| owns_session && it.session == root) {
+            found.extend(process::tree(&all, it.pid));
+        }
+        found.sort_by_key(|it| it.pid);
+        found.dedup_by_key(|it| it.pid);
+        found.retain(|it| it.state != 'Z' && it.state != 'X');
+        Ok(found)
+    }
+
+    fn threads(&self, group: &Group) -> io::Result<Vec<i32>> {
+        Ok(self.members(group)?.iter().flat_map(Process::threads).collect())
+    }
+
+    fn prefix(&self, _group: &Group) -> Vec<String> {
+        vec!["setsid".to_owned()]
+    }
+
+    fn started(&self, group: &Group, pid: i32) -> io::Result<()> {
+        fs::write(group.path().join("root"), format!("{pid} session\n"))?;
+        self.freeze(group)
+    }
+
+    fn take(&self, group: &Group, pid: i32) -> io::Result<()> {
+        fs::write(group.path().join("root"), format!("{pid} tree\n"))?;
+        self.freeze(group)
+    }
+
+    fn send_home(&self, _group: &Group, _home: &dyn Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Nothing holds it.
+    fn remove(&self, folder: &Path) -> io::Result<()> {
+        fs::remove_dir_all(folder)
+    }
+}
+
+fn stopped(group: &Group) -> io::Result<Vec<(i32, u64)>> {
+    let text = fs::read_to_string(group.path().join("stopped"))?;
+    Ok(text.lines().filter_map(|it| it.split_once(' ')).filter_map(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?))).collect())
+}
+
+/// A process that has ended needs no signal.
+fn send(it: &Process, signal: Signal) {
+    let _ = kill(Pid::from_raw(it.pid), signal);
+}

@@ -1,0 +1,52 @@
+//! `freezer.state` of version 1: as version 2, of which it is the elder.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Freezer, Group, mounted, numbers, process, to_write};
+
+/// See above.
+#[derive(Debug)]
+pub struct V1;
+
+impl Freezer for V1 {
+    fn text(&self) -> &'static str {
+        "v1"
+    }
+
+    fn name(&self) -> &'static str {
+        "cgroup v1 freezer"
+    }
+
+    /// Each process of a program has to be read.
+    fn look_every(&self) -> Duration {
+        Duration::from_millis(20)
+    }
+
+    fn places(&self, mounts: &str) -> Vec<PathBuf> {
+        mounted(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|it| it == "freezer"))
+    }
+
+    fn home(&self, pid: i32, root: &Path) -> Option<PathBuf> {
+        process::control_group(pid, root, "freezer")
+    }
+
+    fn open(&self, folder: &Path) -> io::Result<File> {
+        to_write(&folder.join("freezer.state"))
+    }
+
+    fn freeze(&self, group: &Group) -> io::Result<()> {
+        group.state().write_all_at(b"FROZEN", 0)
+    }
+
+    fn thaw(&self, group: &Group) -> io::Result<()> {
+        group.state().write_all_at(b"THAWED", 0)
+    }
+
+    fn threads(&self, group: &Group) -> io::Result<Vec<i32>> {
+        numbers(&group.path().join("tasks"))
+    }
+}

@@ -1,0 +1,52 @@
+//! What managed programs stand on: groups, processors, links, a source of what they move.
+
+use std::path::PathBuf;
+
+use super::canary::Canary;
+use super::group::Hierarchy;
+use super::source::Source;
+use super::topology::Topology;
+use crate::machine::{Capacity, Machine};
+use crate::policies::Settings;
+
+/// Where and with what.
+#[derive(Debug)]
+pub struct Ground {
+    /// Where groups are made.
+    pub hierarchy: Hierarchy,
+    /// Processors that programs may have.
+    pub cpus: Vec<usize>,
+    /// Their links.
+    pub topology: Topology,
+    /// Where the traffic is known from.
+    pub source: Source,
+    /// The library that lets OpenMP programs follow their processors.
+    pub preload: Option<PathBuf>,
+    /// A folder for the programs' pages.
+    pub pages: PathBuf,
+    /// It reads.
+    pub canary: Canary,
+    /// Programs so far.
+    pub n_programs: u64,
+    /// Of the policies.
+    pub settings: Settings,
+}
+
+impl Ground {
+    /// A number for a program.
+    pub(super) fn number(&mut self) -> u64 {
+        self.n_programs += 1;
+        self.n_programs
+    }
+
+    /// The processors and links as policies see them.
+    pub(super) fn machine(&self) -> Machine {
+        let readers = self.topology.pairs.first().map(|it| it.readers);
+        let mbps = match &self.source {
+            Source::Estimate(it) => it.calibration.alone_mbps.max(it.calibration.beside_mbps + it.calibration.reader_mbps),
+            Source::Resctrl(_) | Source::Perf => readers.map_or(f64::MAX, |it| it.alone_mbps.max(it.beside_mbps + it.reader_mbps)),
+        };
+        let n_links = self.topology.links.len().max(1);
+        Machine { link_of: self.topology.link_of(&self.cpus), links: vec![Capacity::bus(mbps); n_links], cache_mb: 0.0 }
+    }
+}

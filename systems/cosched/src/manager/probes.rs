@@ -1,0 +1,182 @@
+//! Door: what is measured of programs while they run: links, who suffers beside whom, traffic, threads, who rests.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use measure::stats;
+
+use super::estimate::Beside;
+use super::ground::Ground;
+use super::program::Program;
+use super::roster::Roster;
+use super::source::Source;
+
+/// Quanta between two looks at the links; twice as many while they stay.
+const LINKS_EVERY: u32 = 50;
+const LINKS_EVERY_MAX: u32 = 600;
+/// Quanta before the first freeze of the others, and between two: a quarter of a quantum in 128 is 0.2 %.
+const FREEZE_FIRST: u32 = 8;
+const FREEZE_EVERY: u32 = 128;
+/// Of a quantum: how long a program is compared with itself, beside the others and alone.
+const SLOT: f64 = 0.25;
+/// Fewer counts say nothing.
+const COUNTS_MIN: f64 = 8.0;
+
+/// When what is measured next.
+#[derive(Debug)]
+pub(super) struct Probes {
+    links_in: u32,
+    links_every: u32,
+    freeze_in: u32,
+    /// Times that the links changed.
+    pub(super) n_moves: u32,
+}
+
+/// A program that is compared with itself, from when and which count on.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    id: u64,
+    start: Instant,
+    before: Option<u64>,
+    slot: Duration,
+}
+
+impl Comparison {
+    /// When it has been seen beside the others for long enough.
+    pub(super) fn until(&self) -> Instant {
+        self.start + self.slot
+    }
+}
+
+impl Probes {
+    /// Nothing has been measured yet.
+    pub(super) fn new() -> Probes {
+        Probes { links_in: LINKS_EVERY, links_every: LINKS_EVERY, freeze_in: FREEZE_FIRST, n_moves: 0 }
+    }
+
+    /// A virtual machine's processors move: now and then the round trips are measured, while nothing else runs.
+    pub(super) fn links(&mut self, roster: &Roster, ground: &mut Ground) -> io::Result<()> {
+        self.links_in -= 1;
+        if self.links_in > 0 || ground.cpus.len() < 2 {
+            self.links_in = self.links_in.max(1);
+            return Ok(());
+        }
+        roster.running().try_for_each(|it| it.group.freeze())?;
+        let changed = ground.topology.look_again(&ground.cpus);
+        roster.running().try_for_each(|it| it.group.thaw())?;
+        let changed = changed?;
+        self.n_moves += u32::from(changed);
+        self.links_every = if changed { LINKS_EVERY } else { (2 * self.links_every).min(LINKS_EVERY_MAX) };
+        self.links_in = self.links_every;
+        Ok(())
+    }
+
+    /// Slowdown under freeze begins, if it is time: a program that counts its progress is looked at beside the others.
+    pub(super) fn begin_comparison(&mut self, roster: &Roster, chosen: &[Vec<usize>], quantum: Duration) -> Option<Comparison> {
+        self.freeze_in = self.freeze_in.saturating_sub(1);
+        let n_running = chosen.iter().filter(|it| !it.is_empty()).count();
+        if self.freeze_in > 0 || n_running < 2 {
+            return None;
+        }
+        let counts = |it: &&Program| it.progress().is_some_and(|it| it > 0);
+        // The one that was looked at longest ago, as the newest goes to the end.
+        let Some(it) = roster.running().filter(counts).min_by_key(|it| it.slowdown.map_or(0, |_| it.n_turns)) else {
+            self.freeze_in = FREEZE_FIRST;
+            return None;
+        };
+        Some(Comparison { id: it.id, start: Instant::now(), before: it.progress(), slot: quantum.mul_f64(SLOT) })
+    }
+
+    /// And ends: how much faster it is while the others are frozen.
+    pub(super) fn end_comparison(&mut self, of: &Comparison, roster: &mut Roster) -> io::Result<()> {
+        let Some(idx) = roster.programs.iter().position(|it| it.id == of.id) else { return Ok(()) };
+        let rate = |before: Option<u64>, after: Option<u64>, start: Instant| {
+            after.zip(before).map(|(after, before)| after.saturating_sub(before) as f64 / start.elapsed().as_secs_f64())
+        };
+        let beside = rate(of.before, roster.programs[idx].progress(), of.start);
+        let others = || roster.running().filter(|it| it.id != of.id);
+        others().try_for_each(|it| it.group.freeze())?;
+        let start = Instant::now();
+        let before = roster.programs[idx].progress();
+        std::thread::sleep(of.slot);
+        let alone = rate(before, roster.programs[idx].progress(), start);
+        others().try_for_each(|it| it.group.thaw())?;
+        self.freeze_in = FREEZE_EVERY;
+        if let (Some(beside), Some(alone)) = (beside, alone)
+            && beside * of.slot.as_secs_f64() >= COUNTS_MIN
+        {
+            roster.programs[idx].slowdown = Some(alone / beside);
+        }
+        Ok(())
+    }
+
+    /// True if the canary looks in this quantum.
+    pub(super) fn is_look_due(ground: &mut Ground) -> bool {
+        if let Source::Estimate(it) = &mut ground.source { it.is_due() } else { false }
+    }
+
+    /// A look of the canary: what the programs on the other processors move.
+    pub(super) fn look(roster: &mut Roster, ground: &mut Ground, chosen: &[Vec<usize>]) -> io::Result<()> {
+        let Source::Estimate(estimate) = &mut ground.source else { return Ok(()) };
+        let beside = |it: &Program, cpus: &Vec<usize>| Beside {
+            cpus: if it.has_ended { Vec::new() } else { cpus.clone() },
+            slowdown: it.slowdown,
+            before_mbps: (!it.window_mbps.is_empty()).then(|| stats::median(&it.window_mbps)),
+        };
+        let programs: Vec<Beside> = roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
+        let found = estimate.look(&programs, &ground.cpus, &mut ground.canary)?;
+        for (it, mbps) in roster.programs.iter_mut().zip(found) {
+            mbps.into_iter().for_each(|mbps| it.remember(mbps));
+        }
+        Ok(())
+    }
+
+    /// What was counted in this quantum.
+    pub(super) fn count_traffic(roster: &mut Roster, time: Duration) -> io::Result<()> {
+        for it in roster.active_mut() {
+            let bytes = it.counter.bytes()?;
+            if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed && !it.is_resting) {
+                let n_cpus = it.keeps_to.len().max(1) as f64;
+                it.remember(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus);
+            }
+            it.bytes_before = bytes;
+        }
+        Ok(())
+    }
+
+    /// At the end of a turn: programs that said no number of threads are counted with those that run. True if one has
+    /// others than before.
+    pub(super) fn count_threads(roster: &mut Roster, n_cpus: usize) -> bool {
+        let mut has_changed = false;
+        for it in roster.active_mut().filter(|it| it.is_counted && it.is_thawed && !it.is_resting) {
+            let wanted = match &it.page {
+                // Its team is as large as we let it be, so it shows no more threads than that.
+                Some(page) if page.is_followed() => Some(n_cpus),
+                _ => it.usage.threads_wanted(&it.group, it.keeps_to.len(), n_cpus),
+            };
+            has_changed |= wanted.is_some_and(|wanted| wanted != std::mem::replace(&mut it.n_threads, wanted));
+        }
+        has_changed
+    }
+
+    /// Programs whose threads sleep give up their turns, and stay thawed on all processors.
+    pub(super) fn let_rest(roster: &mut Roster, cpus: &[usize]) {
+        let mut has_changed = false;
+        for it in roster.active_mut().filter(|it| it.is_thawed && !it.is_resting) {
+            if it.usage.rests(&it.group) && it.keep_to(cpus).is_ok() {
+                it.usage.begin(&it.group);
+                it.is_resting = true;
+                it.waits = 0;
+                has_changed = true;
+            }
+        }
+        roster.is_stale |= has_changed;
+    }
+
+    /// Programs that rested and compute much take turns again.
+    pub(super) fn wake(roster: &mut Roster) {
+        for it in roster.active_mut().filter(|it| it.is_resting) {
+            it.is_resting = !it.usage.is_awake(&it.group);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Door: the programs of a manager: how they come, how they end, and what is said of them.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::ground::Ground;
+use super::group::Group;
+use super::journal::{self, Before};
+use super::perf;
+use super::process::{self, Process};
+use super::program::{Counter, Ended, Program, Status, Task, spawn};
+use super::rest::Usage;
+use super::source::Source;
+use super::team::{self, Page};
+use super::turns::Event;
+
+/// Ended programs that are remembered.
+const DONE: usize = 256;
+/// Ended programs that a policy is told of: numbers of threads grow as long as it lives.
+const ENDED_MAX: usize = 64;
+
+/// They.
+pub(super) struct Roster {
+    pub(super) programs: Vec<Program>,
+    /// Programs came, went or came to rest since the last decision.
+    pub(super) is_stale: bool,
+    /// The last [`DONE`] programs that ended.
+    pub(super) done: VecDeque<Ended>,
+    sender: Sender<Event>,
+}
+
+impl Roster {
+    /// No programs yet; their ends are sent to `sender`.
+    pub(super) fn new(sender: Sender<Event>) -> Roster {
+        Roster { programs: Vec::new(), is_stale: false, done: VecDeque::new(), sender }
+    }
+
+    /// Programs that have not ended.
+    pub(super) fn active(&self) -> impl Iterator<Item = &Program> {
+        self.programs.iter().filter(|it| !it.has_ended)
+    }
+
+    /// The same.
+    pub(super) fn active_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.programs.iter_mut().filter(|it| !it.has_ended)
+    }
+
+    /// Programs that have their turn.
+    pub(super) fn running(&self) -> impl Iterator<Item = &Program> {
+        self.active().filter(|it| it.is_thawed && !it.is_resting)
+    }
+
+    /// True if a program waits for its turn.
+    pub(super) fn someone_waits(&self) -> bool {
+        self.active().any(|it| !it.is_thawed)
+    }
+
+    /// Programs that have not ended.
+    pub(super) fn n_active(&self) -> usize {
+        self.active().count()
+    }
+
+    /// True if a program of this number runs.
+    pub(super) fn is_active(&self, id: u64) -> bool {
+        self.active().any(|it| it.id == id)
+    }
+
+    /// True if this process belongs to one of the programs.
+    pub(super) fn has(&self, pid: i32) -> bool {
+        self.active().any(|it| it.group.members().is_ok_and(|them| them.iter().any(|it| it.pid == pid)))
+    }
+
+    /// The programs as they are.
+    pub(super) fn status(&self) -> Vec<Status> {
+        self.active().map(Program::status).collect()
+    }
+
+    /// Starts a program, frozen until its first turn; its number.
+    pub(super) fn start(&mut self, ground: &mut Ground, task: &Task) -> io::Result<u64> {
+        let id = ground.number();
+        let hierarchy = &ground.hierarchy;
+        let group = hierarchy.path.join(format!("program-{id}"));
+        let before = Before { group, home: hierarchy.home(std::process::id() as i32), threads: Vec::new() };
+        let group = new_group(ground, id, &before)?;
+        let page = new_page(ground, id);
+        let spawned = page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()))?, page)));
+        let (mut child, page) = match spawned {
+            Ok(it) => it,
+            Err(error) => {
+                before.give_back(&group, &ground.cpus);
+                forget(ground, id, &before);
+                return Err(error);
+            }
+        };
+        let pid = child.id() as i32;
+        let root =
+            Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0, used: 0 });
+        // What keeps us to a processor is nothing to the program.
+        let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &ground.cpus));
+        let added = taken.and_then(|()| counter(ground, id, &group, pid));
+        let counter = match added {
+            Ok(it) => it,
+            Err(error) => {
+                // It has not had its first turn: nothing is lost.
+                let _ = child.kill();
+                before.give_back(&group, &ground.cpus);
+                let _ = child.wait();
+                // Its last process may have been in it until now.
+                let _ = group.remove();
+                forget(ground, id, &before);
+                return Err(error);
+            }
+        };
+        self.add(id, task.name.clone(), task.n_threads, group, root, before, page, counter);
+        let sender = self.sender.clone();
+        std::thread::spawn(move || {
+            let status = child.wait();
+            // Nobody listens if the manager has ended before.
+            let _ = sender.send(Event::Ended(id, status, Instant::now()));
+        });
+        Ok(id)
+    }
+
+    /// Takes in a process that runs already, and all below it.
+    pub(super) fn attach(&mut self, ground: &mut Ground, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
+        let id = ground.number();
+        let hierarchy = &ground.hierarchy;
+        let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"));
+        let before = Before::of(root.pid, place, |pid| hierarchy.home(pid))?;
+        let group = new_group(ground, id, &before)?;
+        let taken = group.take(root.pid).and_then(|()| counter(ground, id, &group, root.pid));
+        let counter = match taken {
+            Ok(it) => it,
+            Err(error) => {
+                before.give_back(&group, &ground.cpus);
+                forget(ground, id, &before);
+                return Err(error);
+            }
+        };
+        let name = root.name.clone();
+        self.add(id, name, n_threads, group, root, before, None, counter);
+        self.programs.last_mut().expect("it was just added").is_attached = true;
+        Ok(id)
+    }
+
+    #[allow(clippy::too_many_arguments)] // two callers, who know different halves
+    fn add(
+        &mut self,
+        id: u64,
+        name: String,
+        n_threads: Option<usize>,
+        group: Group,
+        root: Process,
+        before: Before,
+        page: Option<Page>,
+        counter: Counter,
+    ) {
+        self.programs.push(Program {
+            id,
+            name,
+            n_threads: n_threads.unwrap_or(1),
+            is_counted: n_threads.is_none(),
+            usage: Usage::of(&group),
+            is_resting: false,
+            group,
+            root,
+            is_attached: false,
+            before,
+            page,
+            counter,
+            bytes_before: None,
+            started: Instant::now(),
+            has_ended: false,
+            is_thawed: false,
+            keeps_to: Vec::new(),
+            n_refusing: 0,
+            window_mbps: Vec::new(),
+            slowdown: None,
+            n_turns: 0,
+            waits: 0,
+            longest_wait_quanta: 0,
+        });
+        self.is_stale = true;
+    }
+
+    /// A program has ended; what it left behind in its group runs on, alone.
+    fn end(&mut self, ground: &mut Ground, idx: usize, (status, signal): (Option<i32>, Option<i32>), at: Instant) {
+        let it = &mut self.programs[idx];
+        it.has_ended = true;
+        // A counter that fails now has nothing to say.
+        let bytes = it.counter.bytes().unwrap_or(None);
+        it.let_go(&ground.cpus);
+        let it = &self.programs[idx];
+        forget(ground, it.id, &it.before);
+        let it = &mut self.programs[idx];
+        if self.done.len() == DONE {
+            self.done.pop_front();
+        }
+        self.done.push_back(Ended {
+            id: it.id,
+            name: it.name.clone(),
+            turnaround_s: (at - it.started).as_secs_f64(),
+            status,
+            signal,
+            n_turns: it.n_turns,
+            longest_wait_quanta: it.longest_wait_quanta.max(it.waits),
+            bytes,
+        });
+        self.is_stale = true;
+        if let Source::Estimate(it) = &mut ground.source {
+            it.start_again();
+        }
+    }
+
+    /// Attached programs are nobody's children here.
+    pub(super) fn notice_the_dead(&mut self, ground: &mut Ground) {
+        for idx in 0..self.programs.len() {
+            let it = &self.programs[idx];
+            if it.is_attached && !it.has_ended && !it.root.is_there() {
+                self.end(ground, idx, (None, None), Instant::now());
+            }
+        }
+    }
+
+    /// Ended programs are struck off now and then. True if they were: those that are left have other numbers now.
+    pub(super) fn strike_off_the_ended(&mut self) -> bool {
+        let is_time = self.programs.iter().filter(|it| it.has_ended).count() >= ENDED_MAX;
+        if is_time {
+            self.programs.retain(|it| !it.has_ended);
+        }
+        is_time
+    }
+
+    /// The child of this program has ended.
+    pub(super) fn child_ended(&mut self, ground: &mut Ground, id: u64, status: (Option<i32>, Option<i32>), at: Instant) {
+        if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
+            self.end(ground, idx, status, at);
+        }
+    }
+
+    /// Ends a program of ours that only ran beside the others; to be asked again until it has ended, as it may not have
+    /// joined its group yet.
+    pub(super) fn kill(&mut self, id: u64) -> io::Result<()> {
+        for it in self.active().filter(|it| it.id == id && !it.is_attached) {
+            // The number of a child that has ended may be another's.
+            let child = Process::find(it.root.pid).filter(|it| it.parent == std::process::id() as i32);
+            for pid in it.group.members()?.into_iter().chain(child).map(|it| it.pid) {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+            it.group.thaw()?;
+        }
+        Ok(())
+    }
+
+    /// Asks a program to end, and thaws it so that it hears that.
+    pub(super) fn tell_to_end(&mut self, id: u64) -> io::Result<()> {
+        for it in self.active().filter(|it| it.id == id) {
+            for member in it.group.members()? {
+                let _ = kill(Pid::from_raw(member.pid), Signal::SIGTERM);
+            }
+            it.group.thaw()?;
+        }
+        Ok(())
+    }
+
+    /// Thaws all programs and lets them go: they run on without us.
+    pub(super) fn release_all(&mut self, cpus: &[usize]) {
+        for it in self.active_mut() {
+            it.has_ended = true;
+            it.let_go(cpus);
+        }
+        self.programs.clear();
+    }
+}
+
+/// A group for a program, and on disk what the program had: before anything of it is frozen.
+fn new_group(ground: &Ground, id: u64, before: &Before) -> io::Result<Group> {
+    before.store(&journal::path(&ground.pages, id))?;
+    ground.hierarchy.group(before.group.clone()).inspect_err(|_| forget(ground, id, before))
+}
+
+fn new_page(ground: &Ground, id: u64) -> io::Result<Option<Page>> {
+    ground.preload.as_ref().map(|_| Page::create(&team::page_path(&ground.pages, id))).transpose()
+}
+
+fn forget(ground: &Ground, id: u64, before: &Before) {
+    journal::forget(&ground.pages, id, &before.group);
+}
+
+/// What counts the traffic of a program that has not joined its group yet, or has.
+fn counter(ground: &mut Ground, id: u64, group: &Group, pid: i32) -> io::Result<Counter> {
+    let threads = || group.threads().map(|it| if it.is_empty() { vec![pid] } else { it });
+    Ok(match &mut ground.source {
+        Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
+        Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
+        Source::Estimate(it) => {
+            it.start_again();
+            Counter::Nothing
+        }
+    })
+}

@@ -1,0 +1,142 @@
+//! Door: a manager made ready: what earlier ones left is freed, groups and supervisors are there, the links are measured.
+
+use std::cell::{RefCell, RefMut};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use measure::tool::ToolError;
+
+use super::canary::Canary;
+use super::freezer::Kind;
+use super::ground::Ground;
+use super::group::Hierarchy;
+use super::keepers::Keepers;
+use super::run::{self, Planned, Report};
+use super::{journal, private, process, source, supervisor, team, topology};
+use crate::policies::{Name, Settings};
+
+/// What users choose.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// How programs are stopped; the first that works if none is said.
+    pub freezer: Option<Kind>,
+    /// Where their bandwidth is known from; the first that works if none is said.
+    pub source: Option<source::Kind>,
+    /// The command that calls [`supervisor::watch`]; what it watches follows.
+    pub supervise: Vec<String>,
+}
+
+/// All that runs of real programs need, with the supervisors that outlive it.
+pub struct Manager {
+    ground: RefCell<Ground>,
+    keepers: Keepers,
+    /// How bandwidth is known, and why so.
+    pub choice: source::Choice,
+}
+
+fn failed(what: &str) -> impl Fn(io::Error) -> ToolError + use<> {
+    let ran = what.to_owned();
+    move |error| ToolError { ran: ran.clone(), said: error.to_string() }
+}
+
+fn refused(what: &str) -> impl Fn(String) -> ToolError + use<> {
+    let ran = what.to_owned();
+    move |said| ToolError { ran: ran.clone(), said }
+}
+
+impl Manager {
+    /// Makes the groups, starts the supervisors, and measures what the processors share. What users should know but need
+    /// not act on goes to `warn`.
+    ///
+    /// # Errors
+    /// What was tried, and what it said.
+    pub fn start(wanted: &Wanted, warn: &mut dyn FnMut(&str)) -> Result<Manager, ToolError> {
+        let cpus = process::cpus_of(0);
+        let choice = source::choose(wanted.source).map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
+        let (pages, runtime) = folders(&cpus, warn)?;
+        let own = format!("{}{}", journal::GROUPS, std::process::id());
+        let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer).map_err(refused("make a folder for groups of programs"))?;
+        if let Some(drawback) = hierarchy.freezer.drawback() {
+            let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
+            warn(&format!("programs are stopped by {}{why}: {drawback}", hierarchy.freezer.name()));
+        }
+        let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise).map_err(failed("start the supervisor"))?;
+        if !process::be_real_time() {
+            warn("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
+        }
+        // Without it programs keep the threads that they start with.
+        let library = team::library(&runtime);
+        if let Err(error) = &library {
+            warn(&format!("OpenMP programs do not follow their processors: write their library to {}: {error}", runtime.display()));
+        }
+        let mut canary = Canary::new();
+        let found = topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;
+        let calibration = found.shared().map(|it| it.readers);
+        let source = source::open(choice.kind, calibration).map_err(refused(&format!("read {}", choice.kind.text())))?;
+        let settings = Settings::default();
+        let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0, settings };
+        Ok(Manager { ground: RefCell::new(ground), keepers, choice })
+    }
+
+    /// The processors of each link, measured now.
+    ///
+    /// # Errors
+    /// What it said.
+    pub fn links(&self) -> Result<Vec<Vec<usize>>, ToolError> {
+        let mut ground = self.ground.borrow_mut();
+        let Ground { cpus, topology, canary, .. } = &mut *ground;
+        *topology = topology::look(cpus, canary, Some(topology)).map_err(failed("measure the links"))?;
+        Ok(topology.links.clone())
+    }
+
+    /// How programs are stopped.
+    pub fn freezer(&self) -> Kind {
+        self.ground.borrow().hierarchy.freezer
+    }
+
+    /// The supervisors, as they are now.
+    pub fn supervisors(&self) -> supervisor::Pids {
+        Arc::clone(&self.keepers.pids)
+    }
+
+    /// Runs programs to their ends.
+    ///
+    /// # Errors
+    /// What it said.
+    pub fn run(&self, plan: &[Planned], policy: Name) -> Result<Report, ToolError> {
+        run::run(plan, &mut self.ground.borrow_mut(), policy).map_err(failed("run the programs"))
+    }
+
+    /// The same under `pairing` that leaves this share of the quanta to round robin.
+    ///
+    /// # Errors
+    /// What it said.
+    pub fn run_sharing(&self, plan: &[Planned], policy: Name, round_robin: f64) -> Result<Report, ToolError> {
+        self.ground.borrow_mut().settings.round_robin = round_robin;
+        self.run(plan, policy)
+    }
+
+    /// What is here.
+    pub fn ground(&self) -> RefMut<'_, Ground> {
+        self.ground.borrow_mut()
+    }
+
+    /// Ends the supervisors, which take the groups away.
+    pub fn end(self) {
+        let _ = self.ground.borrow().hierarchy.remove();
+    }
+}
+
+/// The folder of this manager's pages and the one around it, where programs find the library after our end as well.
+fn folders(cpus: &[usize], warn: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf), ToolError> {
+    let runtime = private::runtime();
+    private::folder(&runtime).map_err(failed(&format!("use {}", runtime.display())))?;
+    for pid in journal::free_leftovers(&runtime, cpus) {
+        warn(&format!("manager {pid} had died with its supervisors: what it left is free again"));
+    }
+    let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
+    let failed = failed(&format!("use {}", pages.display()));
+    private::folder(&pages).and_then(|()| journal::claim(&pages)).map_err(failed)?;
+    Ok((pages, runtime))
+}

@@ -1,0 +1,84 @@
+//! Door: a decision made true: who has no processor any more is frozen, then who has one is thawed.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Instant;
+
+use super::roster::Roster;
+
+/// Changes whose time is remembered.
+const TIMES: usize = 10_000;
+
+/// What changes of programs took.
+#[derive(Debug, Default)]
+pub(super) struct Switcher {
+    /// Microseconds, freezing to thawing; the last [`TIMES`].
+    pub(super) took_us: VecDeque<f64>,
+}
+
+impl Switcher {
+    /// Gives each program the processors that were chosen for it. Only freezing and thawing is a change of programs: the
+    /// newcomers are told their processors before, the others after.
+    pub(super) fn apply(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) -> io::Result<()> {
+        let newcomers = roster.programs.iter_mut().zip(chosen).filter(|(it, cpus)| !it.has_ended && !it.is_thawed && !cpus.is_empty());
+        for (it, cpus) in newcomers {
+            it.keep_to(cpus)?;
+        }
+        self.change(roster, chosen)?;
+        for (it, cpus) in roster.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting) {
+            if cpus.is_empty() {
+                it.waits += 1;
+                it.longest_wait_quanta = it.longest_wait_quanta.max(it.waits);
+            } else {
+                it.waits = 0;
+                it.n_turns += 1;
+                if let Some(page) = &it.page {
+                    let _ = page.set_turns(it.n_turns);
+                }
+                it.keep_to(cpus)?;
+                it.usage.begin(&it.group);
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) -> io::Result<()> {
+        let start = Instant::now();
+        let mut n_changes = 0;
+        for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
+            // One that cannot be frozen, as on a full disk with signals, runs on beside its turns: that hurts nobody for good.
+            if it.is_thawed && cpus.is_empty() && !it.has_ended && !it.is_resting && it.group.freeze().is_ok() {
+                it.is_thawed = false;
+                n_changes += 1;
+            }
+        }
+        for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
+            if !it.is_thawed && !cpus.is_empty() && !it.has_ended {
+                it.group.thaw()?;
+                it.is_thawed = true;
+                n_changes += 1;
+            }
+        }
+        if n_changes > 0 {
+            if self.took_us.len() == TIMES {
+                self.took_us.pop_front();
+            }
+            self.took_us.push_back(start.elapsed().as_secs_f64() * 1e6);
+        }
+        Ok(())
+    }
+
+    /// All programs run: nobody chooses.
+    pub(super) fn thaw_all(roster: &mut Roster, cpus: &[usize]) -> io::Result<()> {
+        for it in roster.active_mut().filter(|it| !it.is_thawed) {
+            if !it.is_attached {
+                it.group.keep_to(cpus)?;
+                it.keeps_to = cpus.to_vec();
+            }
+            it.group.thaw()?;
+            it.is_thawed = true;
+            it.n_turns = 1;
+        }
+        Ok(())
+    }
+}

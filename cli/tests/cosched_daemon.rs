@@ -28,7 +28,7 @@ impl Daemon {
         let socket = folder.path().join("own").join("sock");
         let said = fs::File::create(folder.path().join("said")).expect("a scratch file");
         let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-            .args(["cosched", "daemon", "--socket"])
+            .args(["cosched", "daemon", "--no-restart", "--socket"])
             .arg(&socket)
             .args(arguments)
             .current_dir(folder.path())

@@ -38,7 +38,7 @@ impl Daemon {
     fn spawn(folder: &Path, arguments: &[&str]) -> Child {
         let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said")).expect("a scratch file");
         let mut command = Command::new(BINARY);
-        command.args(["cosched", "daemon", "--socket"]).arg(folder.join("own/sock")).args(arguments).current_dir(folder);
+        command.args(["cosched", "daemon", "--no-restart", "--socket"]).arg(folder.join("own/sock")).args(arguments).current_dir(folder);
         command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs")
     }
 
@@ -317,7 +317,7 @@ fn a_full_folder_refuses_a_program_and_hurts_nobody() {
     let script = "mount -t tmpfs -o size=256k,mode=700 none \"$1\" && export XDG_RUNTIME_DIR=\"$1\" && shift && exec \"$@\"";
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", script, "sh"]).arg(&small);
-    command.arg(BINARY).args(["cosched", "daemon", "--policy", "rr", "--socket"]).arg(folder.path().join("own/sock"));
+    command.arg(BINARY).args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--socket"]).arg(folder.path().join("own/sock"));
     let log = fs::File::create(folder.path().join("said")).expect("a scratch file");
     let mut child = command.stdout(Stdio::null()).stderr(log).spawn().expect("unshare runs");
     let start = std::time::Instant::now();

@@ -25,6 +25,9 @@ pub struct Args {
     /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
     round_robin: f64,
+    /// Do not start the daemon again if it is killed; its programs run on in either case.
+    #[arg(long)]
+    no_restart: bool,
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -73,7 +76,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     let path = args.ask.path();
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
-    let manager = args.ground.start(out)?;
+    let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
+    let manager = args.ground.start(again, out)?;
     manager.ground().settings.round_robin = args.round_robin;
     let spared = Spared::new(manager.supervisors());
     let about = json!({
@@ -87,7 +91,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
     out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
     out.line(&format!("listening on {}", path.display()));
-    let served = daemon::serve(&mut Turns::new(&mut manager.ground(), args.policy), listener, &spared, &about);
+    let served = daemon::serve(&mut Turns::new(&mut manager.ground(), args.policy), &path, listener, &spared, &about);
     let _ = std::fs::remove_file(&path);
     manager.end();
     served.map_err(failed("manage the programs"))?;

@@ -1,9 +1,12 @@
 //! What every command that manages programs can be told.
 
+use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use cosched::manager::freezer;
 use cosched::manager::group::Hierarchy;
+use cosched::manager::keepers::Supervise;
 use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
 
@@ -34,13 +37,25 @@ pub struct SuperviseArgs {
     freezer: String,
     path: PathBuf,
     pages: PathBuf,
+    manager: i32,
+    /// What starts the manager again.
+    #[arg(last = true)]
+    again: Vec<OsString>,
 }
 
-/// Waits for the manager's death.
-pub fn supervise(args: &SuperviseArgs) -> Result<(), Failure> {
+/// Waits for the manager's death, and becomes the next one if it should be started again.
+pub fn supervise(args: &SuperviseArgs, out: &mut Output) -> Result<(), Failure> {
     let freezer = freezer::from_text(&args.freezer).ok_or_else(|| Failure::user("the manager starts this by itself", None))?;
     let hierarchy = Hierarchy { freezer, path: args.path.clone() };
-    supervisor::watch(&hierarchy, &args.pages, std::io::stdin()).map_err(|error| Failure::environment("watch the manager", error))
+    let failed = failed("watch the manager");
+    let line = std::io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?;
+    let watched = supervisor::Watched { hierarchy, pages: &args.pages, pid: args.manager };
+    let is_to_start = supervisor::watch(&watched, line).map_err(&failed)?;
+    if is_to_start && !args.again.is_empty() {
+        out.warning(&format!("manager {} died: its programs run on, and it is started again", args.manager));
+        return Err(Failure::environment("start the manager again", supervisor::become_manager(&args.again)));
+    }
+    Ok(())
 }
 
 /// A sentence for a call that failed.
@@ -50,9 +65,9 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
 }
 
 impl GroundArgs {
-    /// A manager with these; what users should know is said.
-    pub fn start(&self, out: &mut Output) -> Result<Manager, Failure> {
-        let supervise = ["cosched", "supervise"].map(str::to_owned).into();
+    /// A manager with these, which is started `again` with those arguments if it dies; what users should know is said.
+    pub fn start(&self, again: Vec<OsString>, out: &mut Output) -> Result<Manager, Failure> {
+        let supervise = Supervise { command: ["cosched", "supervise"].map(str::to_owned).into(), again };
         let wanted = Wanted { freezer: self.freezer, source: self.source, supervise };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }

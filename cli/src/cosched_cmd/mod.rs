@@ -82,7 +82,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
-        Command::Supervise(args) => ground::supervise(&args),
+        Command::Supervise(args) => ground::supervise(&args, out),
         Command::Daemon(args) => daemon::run(&args, out),
         Command::Submit(args) => daemon::submit(&args, out),
         Command::Status(args) => daemon::status(&args, out),

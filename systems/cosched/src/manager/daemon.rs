@@ -4,6 +4,7 @@
 //! mode 600, and whoever is connected must be the same user by what the kernel says of the other end.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
 
-use nix::sys::socket::{getsockopt, sockopt};
+use nix::sys::socket::{Shutdown, getsockopt, shutdown, sockopt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -33,6 +34,12 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const CONNECTIONS: usize = 32;
 /// Most threads of a program.
 const THREADS_MAX: usize = 1024;
+/// Descriptors that must be left before a program is taken: it needs five, its start some more, and each connection one.
+const DESCRIPTORS_LEFT: usize = 48;
+/// How often it is seen whether the socket is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// After a connection that failed, as without descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
 /// Most programs at a time.
 const PROGRAMS_MAX: usize = 1000;
 
@@ -96,6 +103,8 @@ pub enum Refusal {
     Empty,
     /// Too many programs.
     Full,
+    /// Too few descriptors are left for one more program.
+    Descriptors(String),
     /// What was asked is no request.
     NoRequest(String),
     /// The operating system refused.
@@ -116,6 +125,9 @@ impl std::fmt::Display for Refusal {
             Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
             Refusal::Empty => write!(f, "a command is empty"),
             Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
+            Refusal::Descriptors(said) => {
+                write!(f, "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program")
+            }
             Refusal::NoRequest(said) => write!(f, "this is no request: {said}"),
             Refusal::Failed(said) => write!(f, "{said}"),
         }
@@ -229,10 +241,11 @@ fn asker(stream: &UnixStream) -> io::Result<Asker> {
     Ok(Asker { uid: it.uid(), pid: it.pid() })
 }
 
-/// Serves requests until one or a signal says stop; then all programs run on without us.
+/// Serves requests until one or a signal says stop; then all programs run on without us. Where somebody removes the socket
+/// it is made again.
 ///
 /// `about` is what a status says beside the programs.
-pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, about: &Value) -> io::Result<()> {
+pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, spared: &Spared, about: &Value) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let door = Arc::new(Door {
         sender: turns.sender(),
@@ -241,38 +254,75 @@ pub fn serve(turns: &mut Turns<'_>, listener: UnixListener, spared: &Spared, abo
         about: about.clone(),
         n_open: AtomicUsize::new(0),
     });
-    let answering = Arc::clone(&door);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
-                door.n_open.fetch_sub(1, Ordering::AcqRel);
-                continue;
-            }
-            let door = Arc::clone(&door);
-            std::thread::spawn(move || {
-                // Who hangs up hears no answer.
-                let tied = door.answer(&stream).unwrap_or(None);
-                // Whoever waits for a program keeps nobody else out.
-                door.n_open.fetch_sub(1, Ordering::AcqRel);
-                if let Some(id) = tied {
-                    door.end_with(stream, id);
-                }
-            });
-        }
-    });
+    let mut listening = listener.try_clone()?;
+    accept(&door, listener)?;
     signals::note()?;
     let mut ended = Ok(());
+    let mut looked = Instant::now();
     while ended.is_ok() && !stop.load(Ordering::Acquire) && signals::arrived().is_none() {
         ended = turns.turn(None);
+        if looked.elapsed() >= LOOK_EVERY {
+            looked = Instant::now();
+            // Another daemon's socket in its place is left alone; what fails is tried again.
+            if !path.exists()
+                && let Ok((new, own)) = listen(path).and_then(|it| Ok((it.try_clone()?, it)))
+                && accept(&door, own).is_ok()
+            {
+                // Who waits for connections there hears that there are none.
+                let _ = shutdown(listening.as_raw_fd(), Shutdown::Both);
+                listening = new;
+            }
+        }
     }
     // Also if we end because something failed.
     turns.release_all();
     // Who asked us to stop hears that we do.
     let end = Instant::now() + LAST_WORDS;
-    while answering.n_open.load(Ordering::Acquire) > 0 && Instant::now() < end {
+    while door.n_open.load(Ordering::Acquire) > 0 && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));
     }
     ended
+}
+
+/// A thread that takes connections, and one for each.
+fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
+    let door = Arc::clone(door);
+    let take = move || {
+        loop {
+            let stream = match listener.accept() {
+                Ok((stream, _)) => stream,
+                // It was shut down.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
+                Err(_) => {
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
+            };
+            if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
+                door.n_open.fetch_sub(1, Ordering::AcqRel);
+                continue;
+            }
+            let inside = Arc::clone(&door);
+            let copy = stream.try_clone();
+            let answer = move || {
+                // Who hangs up hears no answer.
+                let tied = inside.answer(&stream).unwrap_or(None);
+                // Whoever waits for a program keeps nobody else out.
+                inside.n_open.fetch_sub(1, Ordering::AcqRel);
+                if let Some(id) = tied {
+                    inside.end_with(stream, id);
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().spawn(answer) {
+                door.n_open.fetch_sub(1, Ordering::AcqRel);
+                if let Ok(mut stream) = copy {
+                    let said = Refusal::Failed(format!("start a thread for this connection: {error}")).to_string();
+                    let _ = stream.write_all(format!("{}\n", json!({"ok": false, "message": said})).as_bytes());
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().name("door".to_owned()).spawn(take).map(drop)
 }
 
 /// What every connection needs.
@@ -384,7 +434,13 @@ fn check_threads(n: Option<usize>) -> Result<(), Refusal> {
 }
 
 fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
-    if turns.n_active() < PROGRAMS_MAX { Ok(()) } else { Err(Refusal::Full) }
+    if turns.n_active() >= PROGRAMS_MAX {
+        return Err(Refusal::Full);
+    }
+    // Asked by doing. They are free again at once; what is left is for those that run.
+    let own = std::fs::File::open("/dev/null");
+    let some = own.and_then(|it| (0..DESCRIPTORS_LEFT).map(|_| it.try_clone()).collect::<io::Result<Vec<_>>>());
+    some.map(drop).map_err(|error| Refusal::Descriptors(error.to_string()))
 }
 
 /// All that there is to know, with the keys of `about` before it.
@@ -408,10 +464,6 @@ fn status(turns: &Turns<'_>, about: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsRawFd as _;
-
-    use nix::sys::socket::{Shutdown, shutdown};
-
     use super::*;
 
     #[test]

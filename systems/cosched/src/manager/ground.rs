@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::canary::Canary;
 use super::group::Hierarchy;
+use super::heartbeat::Lines;
 use super::source::Source;
 use super::topology::Topology;
 use crate::machine::{Capacity, Machine};
@@ -30,6 +31,10 @@ pub struct Ground {
     pub n_programs: u64,
     /// Of the policies.
     pub settings: Settings,
+    /// How many files a program may open, if this process may open more.
+    pub files_before: Option<u64>,
+    /// Where the supervisors hear that the manager works.
+    pub lines: Lines,
 }
 
 impl Ground {

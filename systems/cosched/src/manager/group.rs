@@ -24,7 +24,11 @@ impl Hierarchy {
         let mounts = fs::read_to_string("/proc/mounts").map_err(|error| format!("/proc/mounts: {error}"))?;
         let mut said = Vec::new();
         for &freezer in freezer::ALL.iter().filter(|it| wanted.is_none_or(|wanted| wanted.text() == it.text())) {
-            let places = freezer.places(&mounts);
+            let mut places = freezer.places(&mounts);
+            // First inside our own group: its limits and its owner reach what we start, and it may be all that is ours.
+            let own: Vec<PathBuf> = places.iter().filter_map(|it| freezer.home(std::process::id() as i32, it)).collect();
+            places.splice(0..0, own);
+            places.dedup();
             if places.is_empty() {
                 said.push(format!("no {} is mounted", freezer.name()));
             }
@@ -39,29 +43,19 @@ impl Hierarchy {
         Err(said.join("; "))
     }
 
-    /// All folders whose name begins with `prefix`, wherever managers make theirs.
-    pub fn all(prefix: &str) -> Vec<Hierarchy> {
-        let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-        let mut found = Vec::new();
-        for &freezer in freezer::ALL {
-            for entry in freezer.places(&mounts).into_iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten() {
-                if entry.file_name().to_string_lossy().starts_with(prefix) {
-                    found.push(Hierarchy { freezer, path: entry.path() });
-                }
-            }
-        }
-        found
-    }
-
     /// Where the group of a process will be that runs already: inside its own control group, whose limits and whose owner
-    /// reach it there, if we may make one in it; else in our folder.
-    pub fn place_beside(&self, home: Option<&Path>, name: &str) -> PathBuf {
-        let own = self.path.join(name);
-        let Some(home) = home else { return own };
+    /// reach it there; in our folder where there are no control groups.
+    ///
+    /// # Errors
+    /// We may make none there: nothing leaves its group for us.
+    pub fn place_beside(&self, home: Option<&Path>, name: &str) -> io::Result<PathBuf> {
+        let Some(home) = home else { return Ok(self.path.join(name)) };
         let manager = self.path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = home.join(format!("{manager}-{name}"));
         // Asked by doing: rights are not the only thing that may be in the way.
-        if fs::create_dir(&inside).is_ok() && fs::remove_dir(&inside).is_ok() { inside } else { own }
+        let made = fs::create_dir(&inside).and_then(|()| fs::remove_dir(&inside));
+        let said = |error: io::Error| format!("make a group inside its own, {}, which it is not to leave: {error}", home.display());
+        made.map(|()| inside).map_err(|error| io::Error::new(error.kind(), said(error)))
     }
 
     /// A group at `path`, frozen from the start.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::group::{Group, Hierarchy};
 use super::process::{self, Process};
-use super::team;
+use super::{freezer, team};
 
 /// What one program had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,10 +73,15 @@ impl Before {
     /// What fails here fails because something has ended.
     pub fn give_back(&self, group: &Group, all: &[usize]) {
         let _ = group.thaw();
+        self.unbind(group, all);
+        let _ = group.release(|it| self.home(it));
+    }
+
+    /// Gives every thread its processors back.
+    fn unbind(&self, group: &Group, all: &[usize]) {
         for tid in group.threads().unwrap_or_default() {
             let _ = process::keep_thread(tid, self.cpus(tid, all));
         }
-        let _ = group.release(|it| self.home(it));
     }
 
     /// Writes it to `path`.
@@ -117,20 +122,35 @@ pub fn path(pages: &Path, id: u64) -> PathBuf {
 
 const ENDING: &str = ".before";
 
-/// Frees all programs of a manager that is dead: thawed, on their own processors, in their own groups. `pages` is the
-/// folder of its pages and files. True if nothing of it is left.
-pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
+/// The programs that a manager has written down, with their groups.
+fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
     let files = fs::read_dir(pages).into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
-    let programs: Vec<(Before, Group)> = files
+    files
         .filter(|it| it.to_string_lossy().ends_with(ENDING))
         .map(|it| Before::load(&it))
         .filter_map(|it| Group::open(hierarchy.freezer, it.group.clone()).ok().map(|group| (it, group)))
-        .collect();
-    // First of all they run.
+        .collect()
+}
+
+/// Lets all programs of a manager run that does not go on: thawed, on their own processors, with the threads they want. Their
+/// groups stay, as the manager may go on after all.
+pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
+    let programs = programs(hierarchy, pages);
+    // First of all they run. What fails here fails because something has ended.
     for (_, group) in &programs {
         let _ = group.thaw();
     }
     team::free(pages);
+    for (before, group) in &programs {
+        before.unbind(group, all);
+    }
+}
+
+/// Frees all programs of a manager that is dead: thawed, on their own processors, in their own groups. `pages` is the
+/// folder of its pages and files. True if nothing of it is left.
+pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
+    thaw(hierarchy, pages, all);
+    let programs = programs(hierarchy, pages);
     for (before, group) in &programs {
         before.give_back(group, all);
     }
@@ -155,18 +175,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
     let own = nix::unistd::geteuid().as_raw();
     let mut freed = Vec::new();
-    for hierarchy in Hierarchy::all(GROUPS) {
-        let name = hierarchy.path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some(pid) = name.strip_prefix(GROUPS).and_then(|it| it.parse::<i32>().ok()) else { continue };
+    for pages in fs::read_dir(runtime).into_iter().flatten().filter_map(|it| Some(it.ok()?.path())) {
+        let name = pages.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some(pid) = name.strip_prefix(PAGES).and_then(|it| it.parse::<i32>().ok()) else { continue };
         let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == own);
-        // Other folders of ours have such names in a folder for scratch files; a manager has both.
-        let pages = runtime.join(format!("{PAGES}{pid}"));
-        if !is_ours(&hierarchy.path) || !is_ours(&pages) || is_alive(pid, &pages) {
+        if !is_ours(&pages) {
+            continue;
+        }
+        // One that has not said where its groups are has none.
+        let Some(claim) = Claim::load(&pages) else { continue };
+        if claim.is_alive(pid) || !is_ours(&claim.hierarchy.path) {
             continue;
         }
         let start = Instant::now();
         // What forks while it is moved leaves a child behind.
-        while !free(&hierarchy, &pages, all) && start.elapsed() < PATIENCE {
+        while !free(&claim.hierarchy, &pages, all) && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
         freed.push(pid);
@@ -174,21 +197,40 @@ pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
     freed
 }
 
-/// Says in the folder of a manager's pages when this process, the manager, started: its number may be another's later.
+/// What a manager says of itself in the folder of its pages.
+struct Claim {
+    /// When it started: its number may be another's later.
+    started: u64,
+    hierarchy: Hierarchy,
+}
+
+const CLAIM: &str = "manager";
+
+/// Which of two supervisors starts a manager again: the one that renames this file.
+pub const RESTART: &str = "restart";
+
+/// Says in the folder of a manager's pages when this process, the manager, started, and where its groups are.
 ///
 /// # Errors
 /// There is no room, or the folder is gone.
-pub fn claim(pages: &Path) -> io::Result<()> {
+pub fn claim(pages: &Path, hierarchy: &Hierarchy) -> io::Result<()> {
     let own = Process::find(std::process::id() as i32).ok_or(io::ErrorKind::NotFound)?;
-    measure::file::write(&pages.join(STARTED), own.started.to_string().as_bytes())
+    let text = format!("{}\n{}\n{}\n", own.started, hierarchy.freezer.text(), hierarchy.path.display());
+    measure::file::write(&pages.join(RESTART), b"")?;
+    measure::file::write(&pages.join(CLAIM), text.as_bytes())
 }
 
-const STARTED: &str = "manager.started";
+impl Claim {
+    fn load(pages: &Path) -> Option<Claim> {
+        let text = fs::read_to_string(pages.join(CLAIM)).ok()?;
+        let mut lines = text.lines();
+        let (started, freezer, path) = (lines.next()?.parse().ok()?, freezer::from_text(lines.next()?)?, lines.next()?.into());
+        Some(Claim { started, hierarchy: Hierarchy { freezer, path } })
+    }
 
-/// True if the manager of these pages runs; one that has not said when it started is believed to be the one of its number.
-fn is_alive(pid: i32, pages: &Path) -> bool {
-    let started = fs::read_to_string(pages.join(STARTED)).ok().and_then(|it| it.trim().parse::<u64>().ok());
-    Process::find(pid).is_some_and(|it| it.is_there() && started.is_none_or(|started| started == it.started))
+    fn is_alive(&self, pid: i32) -> bool {
+        Process::find(pid).is_some_and(|it| it.is_there() && it.started == self.started)
+    }
 }
 
 /// Forgets what a program had that has ended, and its page, unless something of it is left in its group: that is still to
@@ -245,17 +287,16 @@ mod tests {
     fn a_manager_is_known_by_when_it_started() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let own = std::process::id() as i32;
-        assert!(is_alive(own, folder.path()), "it has not said when it started");
+        assert!(Claim::load(folder.path()).is_none(), "it has not said anything");
+        let freezer = freezer::from_text("signals").expect("it is one of them");
+        let hierarchy = Hierarchy { freezer, path: folder.path().join("our groups") };
         // Whatever its program is called.
-        claim(folder.path()).expect("written");
-        assert!(is_alive(own, folder.path()));
+        claim(folder.path(), &hierarchy).expect("written");
+        let claim = Claim::load(folder.path()).expect("it was written");
+        assert_eq!((claim.hierarchy.freezer.text(), &claim.hierarchy.path), ("signals", &hierarchy.path));
+        assert!(claim.is_alive(own));
         // The number was that of a manager that started at another time.
-        fs::write(folder.path().join(STARTED), "1").expect("written");
-        assert!(!is_alive(own, folder.path()));
-        let mut other = std::process::Command::new("true").spawn().expect("true runs");
-        other.wait().expect("it ends");
-        let gone = other.id() as i32;
-        assert!(!is_alive(gone, &folder.path().join("missing")));
+        assert!(!Claim { started: 1, ..claim }.is_alive(own));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Door: the manager's side of its supervisors: threads that start one again when it ends.
 
-use std::io::{self, PipeWriter};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,56 +13,103 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::group::Hierarchy;
+use super::heartbeat::{self, Lines};
 use super::supervisor;
+
+/// How supervisors are started.
+#[derive(Debug, Clone, Default)]
+pub struct Supervise {
+    /// The arguments of this program that call [`supervisor::watch`]; what it watches follows.
+    pub command: Vec<String>,
+    /// The arguments of this program that start the manager again if it dies; none if nobody should.
+    pub again: Vec<OsString>,
+}
 
 /// Two processes that free the programs when this one dies; one that ends before is started again. Dropped, they do so and
 /// end, also where the manager failed to start.
 pub(super) struct Keepers {
     pub(super) pids: supervisor::Pids,
+    /// Where they hear us.
+    pub(super) lines: Lines,
     is_ending: Arc<AtomicBool>,
-    /// Its end is what they wait for.
-    life: Option<PipeWriter>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Keepers {
-    /// Starts them by this program's own command `supervise`.
-    pub(super) fn start(hierarchy: &Hierarchy, pages: &Path, supervise: &[String]) -> io::Result<Keepers> {
-        let (death, life) = io::pipe()?;
-        let program = std::env::current_exe()?;
-        let is_ending = Arc::new(AtomicBool::new(false));
-        let pids = supervisor::Pids::default();
-        let mut started = Keepers { pids: Arc::clone(&pids), is_ending: Arc::clone(&is_ending), life: Some(life), threads: Vec::new() };
-        for idx in 0..supervisor::COUNT {
-            let (program, words) = (program.clone(), supervise.to_vec());
-            let (path, pages, freezer) = (hierarchy.path.clone(), pages.to_owned(), hierarchy.freezer.text());
-            let death = death.try_clone()?;
-            let spawn = move || -> io::Result<Child> {
-                // It must outlive a Ctrl-C that ends us: a process group of its own.
-                let mut command = Command::new(&program);
-                command.args(&words).arg(freezer).arg(&path).arg(&pages).process_group(0);
-                command.stdin(death.try_clone()?).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
-            };
-            let mut child = spawn()?;
-            pids.lock().expect("nobody panics with it").insert(idx, child.id() as i32);
-            let (is_ending, pids) = (Arc::clone(&is_ending), Arc::clone(&pids));
-            started.threads.push(std::thread::spawn(move || {
-                loop {
-                    let _ = child.wait();
-                    if is_ending.load(Ordering::Acquire) {
-                        return;
-                    }
-                    // Whatever keeps it from starting may pass: a full table of processes does.
-                    child = loop {
-                        match spawn() {
-                            Ok(it) => break it,
-                            Err(_) if is_ending.load(Ordering::Acquire) => return,
-                            Err(_) => std::thread::sleep(Duration::from_millis(100)),
-                        }
-                    };
-                    pids.lock().expect("nobody panics with it").insert(idx, child.id() as i32);
+/// One supervisor's place.
+struct Place {
+    idx: usize,
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    /// What it says is only of use if it becomes the manager.
+    is_heard: bool,
+    pids: supervisor::Pids,
+    lines: Lines,
+}
+
+impl Place {
+    fn spawn(&self) -> io::Result<Child> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(&self.program);
+        // It must outlive a Ctrl-C that ends us: a process group of its own.
+        command.args(&self.arguments).process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+        if !self.is_heard {
+            command.stderr(Stdio::null());
+        }
+        let child = command.spawn()?;
+        self.pids.lock().expect("nobody panics with it").insert(self.idx, child.id() as i32);
+        self.lines.lock().expect("nobody panics with it").insert(self.idx, ours);
+        Ok(child)
+    }
+
+    /// Starts it again whenever it ends.
+    fn keep(&self, mut child: Child, is_ending: &AtomicBool) {
+        loop {
+            let _ = child.wait();
+            if is_ending.load(Ordering::Acquire) {
+                return;
+            }
+            // Whatever keeps it from starting may pass: a full table of processes does.
+            child = loop {
+                match self.spawn() {
+                    Ok(it) => break it,
+                    Err(_) if is_ending.load(Ordering::Acquire) => return,
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
-            }));
+            };
+            // The end was said before this one could hear it.
+            if is_ending.load(Ordering::Acquire) {
+                heartbeat::say(&self.lines, heartbeat::ENDS);
+                self.lines.lock().expect("nobody panics with it").clear();
+            }
+        }
+    }
+}
+
+impl Keepers {
+    /// Starts them.
+    pub(super) fn start(hierarchy: &Hierarchy, pages: &Path, supervise: &Supervise) -> io::Result<Keepers> {
+        let mut started =
+            Keepers { pids: supervisor::Pids::default(), lines: Lines::default(), is_ending: Arc::default(), threads: Vec::new() };
+        let mut arguments: Vec<OsString> = supervise.command.iter().map(OsString::from).collect();
+        arguments.extend([hierarchy.freezer.text().into(), hierarchy.path.clone().into(), pages.into()]);
+        arguments.push(std::process::id().to_string().into());
+        if !supervise.again.is_empty() {
+            arguments.push("--".into());
+            arguments.extend(supervise.again.iter().cloned());
+        }
+        for idx in 0..supervisor::COUNT {
+            let place = Place {
+                idx,
+                program: std::env::current_exe()?,
+                arguments: arguments.clone(),
+                is_heard: !supervise.again.is_empty(),
+                pids: Arc::clone(&started.pids),
+                lines: Arc::clone(&started.lines),
+            };
+            let child = place.spawn()?;
+            let is_ending = Arc::clone(&started.is_ending);
+            started.threads.push(std::thread::Builder::new().name("keeper".to_owned()).spawn(move || place.keep(child, &is_ending))?);
         }
         Ok(started)
     }
@@ -68,7 +118,8 @@ impl Keepers {
 impl Drop for Keepers {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
-        drop(self.life.take());
+        heartbeat::say(&self.lines, heartbeat::ENDS);
+        self.lines.lock().expect("nobody panics with it").clear();
         for it in self.threads.drain(..) {
             // One that panicked has nothing more to keep.
             let _ = it.join();

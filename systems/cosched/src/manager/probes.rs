@@ -61,10 +61,7 @@ impl Probes {
             self.links_in = self.links_in.max(1);
             return Ok(());
         }
-        roster.running().try_for_each(|it| it.group.freeze())?;
-        let changed = ground.topology.look_again(&ground.cpus);
-        roster.running().try_for_each(|it| it.group.thaw())?;
-        let changed = changed?;
+        let changed = while_frozen(&|| Box::new(roster.running()), || ground.topology.look_again(&ground.cpus))?;
         self.n_moves += u32::from(changed);
         self.links_every = if changed { LINKS_EVERY } else { (2 * self.links_every).min(LINKS_EVERY_MAX) };
         self.links_in = self.links_every;
@@ -88,26 +85,24 @@ impl Probes {
     }
 
     /// And ends: how much faster it is while the others are frozen.
-    pub(super) fn end_comparison(&mut self, of: &Comparison, roster: &mut Roster) -> io::Result<()> {
-        let Some(idx) = roster.programs.iter().position(|it| it.id == of.id) else { return Ok(()) };
+    pub(super) fn end_comparison(&mut self, of: &Comparison, roster: &mut Roster) {
+        let Some(idx) = roster.programs.iter().position(|it| it.id == of.id) else { return };
         let rate = |before: Option<u64>, after: Option<u64>, start: Instant| {
             after.zip(before).map(|(after, before)| after.saturating_sub(before) as f64 / start.elapsed().as_secs_f64())
         };
         let beside = rate(of.before, roster.programs[idx].progress(), of.start);
-        let others = || roster.running().filter(|it| it.id != of.id);
-        others().try_for_each(|it| it.group.freeze())?;
-        let start = Instant::now();
-        let before = roster.programs[idx].progress();
-        std::thread::sleep(of.slot);
-        let alone = rate(before, roster.programs[idx].progress(), start);
-        others().try_for_each(|it| it.group.thaw())?;
+        let alone = while_frozen(&|| Box::new(roster.running().filter(|it| it.id != of.id)), || {
+            let start = Instant::now();
+            let before = roster.programs[idx].progress();
+            std::thread::sleep(of.slot);
+            rate(before, roster.programs[idx].progress(), start)
+        });
         self.freeze_in = FREEZE_EVERY;
         if let (Some(beside), Some(alone)) = (beside, alone)
             && beside * of.slot.as_secs_f64() >= COUNTS_MIN
         {
             roster.programs[idx].slowdown = Some(alone / beside);
         }
-        Ok(())
     }
 
     /// True if the canary looks in this quantum.
@@ -132,16 +127,16 @@ impl Probes {
     }
 
     /// What was counted in this quantum.
-    pub(super) fn count_traffic(roster: &mut Roster, time: Duration) -> io::Result<()> {
+    pub(super) fn count_traffic(roster: &mut Roster, time: Duration) {
         for it in roster.active_mut() {
-            let bytes = it.counter.bytes()?;
+            // A counter that fails has nothing to say this time.
+            let bytes = it.counter.bytes().unwrap_or(None);
             if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed && !it.is_resting) {
                 let n_cpus = it.keeps_to.len().max(1) as f64;
                 it.remember(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus);
             }
             it.bytes_before = bytes;
         }
-        Ok(())
     }
 
     /// At the end of a turn: programs that said no number of threads are counted with those that run. True if one has
@@ -179,4 +174,12 @@ impl Probes {
             it.is_resting = !it.usage.is_awake(&it.group);
         }
     }
+}
+
+/// Freezes programs for the time of `work`. One that cannot be frozen disturbs it; all are thawed after it.
+fn while_frozen<'a, T>(programs: &dyn Fn() -> Box<dyn Iterator<Item = &'a Program> + 'a>, work: impl FnOnce() -> T) -> T {
+    programs().for_each(|it| drop(it.group.freeze()));
+    let done = work();
+    programs().for_each(|it| drop(it.group.thaw()));
+    done
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 
 /// One process. Source: proc(5), `/proc/PID/stat`.
@@ -29,14 +30,14 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process of this number, if there is one.
+    /// The process of this number, if there is one and it can be looked at.
     pub fn find(pid: i32) -> Option<Process> {
-        parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        look(pid).ok().flatten()
     }
 
-    /// True as long as this very process has not ended.
+    /// True as long as this very process has not ended, or cannot be looked at.
     pub fn is_there(&self) -> bool {
-        Process::find(self.pid).is_some_and(|it| it.started == self.started && it.state != 'Z' && it.state != 'X')
+        look(self.pid).map_or(true, |it| it.is_some_and(|it| it.started == self.started && it.state != 'Z' && it.state != 'X'))
     }
 
     /// The user it runs as.
@@ -54,6 +55,18 @@ impl Process {
     pub fn threads(&self) -> Vec<i32> {
         let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return Vec::new() };
         entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect()
+    }
+}
+
+/// The process of this number, none if there is none.
+///
+/// # Errors
+/// It cannot be looked at, as when this process has no descriptor left.
+pub fn look(pid: i32) -> io::Result<Option<Process>> {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(line) => Ok(parse(&line)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -136,6 +149,12 @@ pub fn be_real_time() -> bool {
     let priority = libc::sched_param { sched_priority: 10 };
     // SAFETY: the structure outlives the call, which only reads it; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority) == 0 }
+}
+
+/// Raises the number of files that this process may open to the most it may ask for; how many it was before, if it was fewer.
+pub fn open_many_files() -> Option<u64> {
+    let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    (now < most && setrlimit(Resource::RLIMIT_NOFILE, most, most).is_ok()).then_some(now)
 }
 
 /// SIGTERM, SIGINT and SIGHUP do nothing to this process from now on.

@@ -199,6 +199,17 @@ impl Program {
         Ok(())
     }
 
+    /// Thawed, and if it is ours on all processors: nobody chooses. What fails is tried again.
+    pub(super) fn run_on(&mut self, cpus: &[usize]) {
+        if !self.is_attached && self.group.keep_to(cpus).is_ok() {
+            self.keeps_to = cpus.to_vec();
+        }
+        if self.group.thaw().is_ok() {
+            self.is_thawed = true;
+            self.n_turns = self.n_turns.max(1);
+        }
+    }
+
     /// Thawed, on its own processors, with as many threads as it likes, in its own control group.
     pub(super) fn let_go(&mut self, all: &[usize]) {
         if let Some(page) = &self.page {
@@ -209,9 +220,10 @@ impl Program {
     }
 }
 
-/// Starts a program in its group.
-pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>) -> io::Result<Child> {
-    let words: Vec<String> = group.prefix().into_iter().chain(task.command.iter().cloned()).collect();
+/// Starts a program in its group, where it may open so many files if we may open more.
+pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>, files: Option<u64>) -> io::Result<Child> {
+    let limit = files.map(|it| ["sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"", &it.to_string()].map(str::to_owned));
+    let words: Vec<String> = limit.into_iter().flatten().chain(group.prefix()).chain(task.command.iter().cloned()).collect();
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
     let mut before = std::env::var("LD_PRELOAD").unwrap_or_default();

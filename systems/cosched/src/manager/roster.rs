@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::mpsc::Sender;
+use std::process::Child;
+use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
@@ -23,6 +24,8 @@ use super::turns::Event;
 const DONE: usize = 256;
 /// Ended programs that a policy is told of: numbers of threads grow as long as it lives.
 const ENDED_MAX: usize = 64;
+/// Stack of a thread that only waits: a thousand of them are few megabytes.
+const WAITER_BYTES: usize = 64 << 10;
 
 /// They.
 pub(super) struct Roster {
@@ -82,13 +85,16 @@ impl Roster {
 
     /// Starts a program, frozen until its first turn; its number.
     pub(super) fn start(&mut self, ground: &mut Ground, task: &Task) -> io::Result<u64> {
+        // First of all: where no thread can be had, nothing is started.
+        let waiter = self.waiter()?;
         let id = ground.number();
         let hierarchy = &ground.hierarchy;
         let group = hierarchy.path.join(format!("program-{id}"));
         let before = Before { group, home: hierarchy.home(std::process::id() as i32), threads: Vec::new() };
         let group = new_group(ground, id, &before)?;
         let page = new_page(ground, id);
-        let spawned = page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()))?, page)));
+        let spawned =
+            page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()), ground.files_before)?, page)));
         let (mut child, page) = match spawned {
             Ok(it) => it,
             Err(error) => {
@@ -117,20 +123,31 @@ impl Roster {
             }
         };
         self.add(id, task.name.clone(), task.n_threads, group, root, before, page, counter);
-        let sender = self.sender.clone();
-        std::thread::spawn(move || {
-            let status = child.wait();
-            // Nobody listens if the manager has ended before.
-            let _ = sender.send(Event::Ended(id, status, Instant::now()));
-        });
+        // It has its child already: what has to be done is done, whatever fails from here on.
+        let _ = waiter.send((id, child));
         Ok(id)
+    }
+
+    /// A thread that waits for the child that it is given, if it is given one, and says when it has ended.
+    fn waiter(&self) -> io::Result<Sender<(u64, Child)>> {
+        let (sender, child) = mpsc::channel::<(u64, Child)>();
+        let ended = self.sender.clone();
+        let wait = move || {
+            if let Ok((id, mut child)) = child.recv() {
+                let status = child.wait();
+                // Nobody listens if the manager has ended before.
+                let _ = ended.send(Event::Ended(id, status, Instant::now()));
+            }
+        };
+        std::thread::Builder::new().stack_size(WAITER_BYTES).spawn(wait)?;
+        Ok(sender)
     }
 
     /// Takes in a process that runs already, and all below it.
     pub(super) fn attach(&mut self, ground: &mut Ground, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
         let id = ground.number();
         let hierarchy = &ground.hierarchy;
-        let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"));
+        let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
         let before = Before::of(root.pid, place, |pid| hierarchy.home(pid))?;
         let group = new_group(ground, id, &before)?;
         let taken = group.take(root.pid).and_then(|()| counter(ground, id, &group, root.pid));

@@ -11,7 +11,7 @@ use super::canary::Canary;
 use super::freezer::Kind;
 use super::ground::Ground;
 use super::group::Hierarchy;
-use super::keepers::Keepers;
+use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
 use super::{journal, private, process, source, supervisor, team, topology};
 use crate::policies::{Name, Settings};
@@ -23,8 +23,8 @@ pub struct Wanted {
     pub freezer: Option<Kind>,
     /// Where their bandwidth is known from; the first that works if none is said.
     pub source: Option<source::Kind>,
-    /// The command that calls [`supervisor::watch`]; what it watches follows.
-    pub supervise: Vec<String>,
+    /// How supervisors are started.
+    pub supervise: Supervise,
 }
 
 /// All that runs of real programs need, with the supervisors that outlive it.
@@ -57,6 +57,7 @@ impl Manager {
         let (pages, runtime) = folders(&cpus, warn)?;
         let own = format!("{}{}", journal::GROUPS, std::process::id());
         let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer).map_err(refused("make a folder for groups of programs"))?;
+        journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
         if let Some(drawback) = hierarchy.freezer.drawback() {
             let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
             warn(&format!("programs are stopped by {}{why}: {drawback}", hierarchy.freezer.name()));
@@ -75,7 +76,19 @@ impl Manager {
         let calibration = found.shared().map(|it| it.readers);
         let source = source::open(choice.kind, calibration).map_err(refused(&format!("read {}", choice.kind.text())))?;
         let settings = Settings::default();
-        let ground = Ground { hierarchy, cpus, topology: found, source, preload: library.ok(), pages, canary, n_programs: 0, settings };
+        let ground = Ground {
+            hierarchy,
+            cpus,
+            topology: found,
+            source,
+            preload: library.ok(),
+            pages,
+            canary,
+            n_programs: 0,
+            settings,
+            files_before: process::open_many_files(),
+            lines: Arc::clone(&keepers.lines),
+        };
         Ok(Manager { ground: RefCell::new(ground), keepers, choice })
     }
 
@@ -136,7 +149,6 @@ fn folders(cpus: &[usize], warn: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathB
         warn(&format!("manager {pid} had died with its supervisors: what it left is free again"));
     }
     let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
-    let failed = failed(&format!("use {}", pages.display()));
-    private::folder(&pages).and_then(|()| journal::claim(&pages)).map_err(failed)?;
+    private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
     Ok((pages, runtime))
 }

@@ -1,17 +1,32 @@
-//! Door: what frees the programs when their manager dies, however it dies.
+//! Door: what frees the programs when their manager dies or stops, however it does.
 //!
-//! A process of its own holds the reading end of a pipe whose writing end only the manager has. When the manager ends,
-//! the kernel closes that end, reading ends, and every program is thawed and gets back its processors and its control
-//! group. There are two of them, in case one is killed with the manager, and the manager starts one again that has ended.
-//! They outlive the signals by which a manager is asked to end: service managers send these to all.
+//! A process of its own has the other end of a socket on which the manager shows that it works, and a descriptor of the
+//! manager's process. When the manager ends, every program is thawed and gets back its processors and its control group; when
+//! it is silent too long, they are thawed and get back their processors, until it goes on. There are two of them, in case one
+//! is killed with the manager, and the manager starts one again that has ended. They outlive the signals by which a manager is
+//! asked to end: service managers send these to all. SIGSTOP cannot be refused, but the kernel's timers are not stopped with a
+//! process: one of them sends SIGCONT.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{SigEvent, SigevNotify, Signal};
+use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
+use nix::time::ClockId;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
+
 use super::group::Hierarchy;
+use super::heartbeat::{ENDS, FROZEN, LIMIT};
 use super::{journal, process};
 
 /// How many there are.
@@ -22,29 +37,98 @@ pub type Pids = Arc<Mutex<BTreeMap<usize, i32>>>;
 
 /// How long groups are looked after whose programs were on their way into them.
 const AFTERWARDS: Duration = Duration::from_secs(5);
+/// A supervisor that was stopped goes on after this time.
+const UP_AGAIN: Duration = Duration::from_millis(200);
 
-/// Waits for the end of `pipe`, then frees all programs; returns when their groups are gone. `pages` is the folder of the
-/// programs' pages and of what they had before; it goes as well.
+/// What a supervisor watches.
+#[derive(Debug)]
+pub struct Watched<'a> {
+    /// The groups of the manager.
+    pub hierarchy: Hierarchy,
+    /// The folder of the programs' pages and of what they had before; it goes with the groups.
+    pub pages: &'a Path,
+    /// The manager.
+    pub pid: i32,
+}
+
+/// Waits for the end of the manager at the other end of `line`, then frees all programs; returns when their groups are gone.
+/// True if this supervisor is the one to start the manager again: it was served and died, and no other one does.
 ///
 /// # Errors
 /// A signal could not be caught.
-pub fn watch(hierarchy: &Hierarchy, pages: &Path, mut pipe: impl Read) -> io::Result<()> {
+pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     let cpus = process::cpus_of(0);
     process::outlive_signals()?;
     // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
     process::be_real_time();
-    let mut nothing = [0; 64];
-    loop {
-        match pipe.read(&mut nothing) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
+    // Where the kernel has no such timer the other one is left.
+    let _up_again = up_again().ok();
+    let has_died = listen(watched, &UnixStream::from(line), &cpus);
+    // Renaming needs no room on a full disk, and only one of two finds the file.
+    let is_to_start = has_died && fs::rename(watched.pages.join(journal::RESTART), watched.pages.join("restarting")).is_ok();
     let end = Instant::now() + AFTERWARDS;
-    while !journal::free(hierarchy, pages, &cpus) && Instant::now() < end {
+    while !journal::free(&watched.hierarchy, watched.pages, &cpus) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
     }
-    Ok(())
+    Ok(is_to_start)
+}
+
+/// Listens until the manager ends; true if it did not say so before.
+fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
+    // Old kernels have no such descriptors; the socket ends with the manager as well.
+    let process = rustix::process::Pid::from_raw(watched.pid)
+        .and_then(|it| rustix::process::pidfd_open(it, rustix::process::PidfdFlags::empty()).ok());
+    let (mut is_expected, mut has_said_so, mut last) = (false, false, Instant::now());
+    loop {
+        let patience = LIMIT.saturating_sub(last.elapsed());
+        let patience = is_expected.then(|| Timespec { tv_sec: patience.as_secs() as _, tv_nsec: patience.subsec_nanos().into() });
+        let mut sources = vec![PollFd::from_borrowed_fd(line.as_fd(), PollFlags::IN)];
+        sources.extend(process.as_ref().map(|it| PollFd::from_borrowed_fd(it.as_fd(), PollFlags::IN)));
+        match poll(&mut sources, patience.as_ref()) {
+            // A signal, such as that of the timer below.
+            Err(_) => continue,
+            Ok(0) => {
+                // It is stopped, or hangs. Once for each silence: what somebody does to the programs meanwhile is his.
+                journal::thaw(&watched.hierarchy, watched.pages, cpus);
+                is_expected = false;
+                continue;
+            }
+            Ok(_) => {}
+        }
+        let has_ended = sources.get(1).is_some_and(|it| !it.revents().is_empty());
+        if !sources[0].revents().is_empty() {
+            let mut bytes = [0; 4096];
+            match (&mut &*line).read(&mut bytes) {
+                Ok(0) => return !has_said_so,
+                Ok(n) => {
+                    last = Instant::now();
+                    is_expected = bytes[n - 1] == FROZEN;
+                    has_said_so |= bytes[..n].contains(&ENDS);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return !has_said_so,
+            }
+        } else if has_ended {
+            // Nothing more comes, whoever else has a copy of its end.
+            return !has_said_so;
+        }
+    }
+}
+
+/// Dead man's timer: SIGCONT to this process, again and again, which makes one go on that was stopped.
+fn up_again() -> io::Result<Timer> {
+    // A flag that nobody reads: what is ignored is not sent a second time.
+    signal_hook::flag::register(libc::SIGCONT, Arc::default())?;
+    let event = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGCONT, si_value: 0 });
+    let mut timer = Timer::new(ClockId::CLOCK_MONOTONIC, event)?;
+    timer.set(Expiration::Interval(UP_AGAIN.into()), TimerSetTimeFlags::empty())?;
+    Ok(timer)
+}
+
+/// Becomes the program with these arguments; returns only if that fails.
+pub fn become_manager(arguments: &[OsString]) -> io::Error {
+    match std::env::current_exe() {
+        Ok(program) => Command::new(program).args(arguments).exec(),
+        Err(error) => error,
+    }
 }

@@ -1,7 +1,6 @@
 //! Door: a decision made true: who has no processor any more is frozen, then who has one is thawed.
 
 use std::collections::VecDeque;
-use std::io;
 use std::time::Instant;
 
 use super::roster::Roster;
@@ -19,12 +18,13 @@ pub(super) struct Switcher {
 impl Switcher {
     /// Gives each program the processors that were chosen for it. Only freezing and thawing is a change of programs: the
     /// newcomers are told their processors before, the others after.
-    pub(super) fn apply(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) -> io::Result<()> {
+    pub(super) fn apply(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) {
         let newcomers = roster.programs.iter_mut().zip(chosen).filter(|(it, cpus)| !it.has_ended && !it.is_thawed && !cpus.is_empty());
         for (it, cpus) in newcomers {
-            it.keep_to(cpus)?;
+            // What fails is tried again at the next turn.
+            let _ = it.keep_to(cpus);
         }
-        self.change(roster, chosen)?;
+        self.change(roster, chosen);
         for (it, cpus) in roster.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting) {
             if cpus.is_empty() {
                 it.waits += 1;
@@ -35,14 +35,13 @@ impl Switcher {
                 if let Some(page) = &it.page {
                     let _ = page.set_turns(it.n_turns);
                 }
-                it.keep_to(cpus)?;
+                let _ = it.keep_to(cpus);
                 it.usage.begin(&it.group);
             }
         }
-        Ok(())
     }
 
-    fn change(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) -> io::Result<()> {
+    fn change(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) {
         let start = Instant::now();
         let mut n_changes = 0;
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
@@ -53,8 +52,7 @@ impl Switcher {
             }
         }
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
-            if !it.is_thawed && !cpus.is_empty() && !it.has_ended {
-                it.group.thaw()?;
+            if !it.is_thawed && !cpus.is_empty() && !it.has_ended && it.group.thaw().is_ok() {
                 it.is_thawed = true;
                 n_changes += 1;
             }
@@ -65,20 +63,20 @@ impl Switcher {
             }
             self.took_us.push_back(start.elapsed().as_secs_f64() * 1e6);
         }
-        Ok(())
     }
 
     /// All programs run: nobody chooses.
-    pub(super) fn thaw_all(roster: &mut Roster, cpus: &[usize]) -> io::Result<()> {
+    pub(super) fn thaw_all(&mut self, roster: &mut Roster, cpus: &[usize]) {
         for it in roster.active_mut().filter(|it| !it.is_thawed) {
-            if !it.is_attached {
-                it.group.keep_to(cpus)?;
-                it.keeps_to = cpus.to_vec();
-            }
-            it.group.thaw()?;
-            it.is_thawed = true;
-            it.n_turns = 1;
+            it.run_on(cpus);
         }
-        Ok(())
+    }
+
+    /// All programs run, whatever we believe of them: they may have been thawed, and others may be frozen.
+    pub(super) fn let_all_run(&mut self, roster: &mut Roster, cpus: &[usize]) {
+        for it in roster.active_mut() {
+            it.keeps_to.clear();
+            it.run_on(cpus);
+        }
     }
 }

@@ -5,12 +5,14 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use measure::stats;
 
 use super::ground::Ground;
+use super::heartbeat::{self, Beat, Heartbeat};
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Status, Task};
@@ -43,6 +45,7 @@ pub struct Turns<'a> {
     roster: Roster,
     switcher: Switcher,
     probes: Probes,
+    heartbeat: Heartbeat,
     sender: Sender<Event>,
     events: Receiver<Event>,
     /// Decisions made.
@@ -57,7 +60,8 @@ impl<'a> Turns<'a> {
             it.start_again();
         }
         let (roster, switcher, probes) = (Roster::new(sender.clone()), Switcher::default(), Probes::new());
-        let mut turns = Turns { ground, policy_name, policy: None, roster, switcher, probes, sender, events, n_decisions: 0 };
+        let heartbeat = Heartbeat::new(Arc::clone(&ground.lines));
+        let mut turns = Turns { ground, policy_name, policy: None, roster, switcher, probes, heartbeat, sender, events, n_decisions: 0 };
         turns.begin_policy();
         turns
     }
@@ -72,25 +76,39 @@ impl<'a> Turns<'a> {
         self.roster.is_stale = false;
         let start = Instant::now();
         let by = |deadline: Instant| until.map_or(deadline, |it| it.min(deadline));
-        if self.roster.n_active() == 0 {
+        if self.roster.n_active() == 0 || self.policy.is_none() {
+            self.switcher.thaw_all(&mut self.roster, &self.ground.cpus);
+            self.heartbeat.free();
             return self.wait(by(start + IDLE));
         }
-        let Some(mut policy) = self.policy.take() else {
-            Switcher::thaw_all(&mut self.roster, &self.ground.cpus)?;
-            return self.wait(by(start + IDLE));
-        };
+        if !self.beat() {
+            return self.wait(by(start + heartbeat::EVERY));
+        }
+        let mut policy = self.policy.take().expect("there is one, as was just seen");
         let chosen = self.decide(policy.as_mut());
         let start = Instant::now();
         let quantum = Duration::from_micros((policy.quantum_ms() * 1000.0) as u64);
         self.policy = Some(policy);
-        self.switcher.apply(&mut self.roster, &chosen)?;
+        self.switcher.apply(&mut self.roster, &chosen);
         self.probe(&chosen, quantum)?;
         self.wait(by(start + quantum))?;
         if Probes::count_threads(&mut self.roster, self.ground.cpus.len()) {
             // Policies know threads by number, and these are others now.
             self.begin_policy();
         }
-        Probes::count_traffic(&mut self.roster, start.elapsed())
+        Probes::count_traffic(&mut self.roster, start.elapsed());
+        Ok(())
+    }
+
+    /// Shows the supervisors that this works; false if nobody sees it. Then all programs run: only who is watched may freeze.
+    fn beat(&mut self) -> bool {
+        let beat = self.heartbeat.frozen();
+        if beat != Beat::Watched {
+            // Whatever we take for frozen or kept to processors may not be so any more.
+            self.switcher.let_all_run(&mut self.roster, &self.ground.cpus);
+            self.roster.is_stale = true;
+        }
+        beat != Beat::Unwatched
     }
 
     /// Who has ended, and who rests no longer.
@@ -143,7 +161,7 @@ impl<'a> Turns<'a> {
         if let Some(comparison) = self.probes.begin_comparison(&self.roster, chosen, quantum) {
             self.wait(comparison.until())?;
             if !self.roster.is_stale {
-                self.probes.end_comparison(&comparison, &mut self.roster)?;
+                self.probes.end_comparison(&comparison, &mut self.roster);
             }
         }
         if Probes::is_look_due(self.ground) {
@@ -161,10 +179,19 @@ impl<'a> Turns<'a> {
         while !self.roster.is_stale {
             let now = Instant::now();
             // Where nobody waits for a turn, none needs to be given up.
-            let until = if self.roster.someone_waits() { deadline.min(now + look_every) } else { deadline };
+            let someone_waits = self.roster.someone_waits();
+            let mut until = if someone_waits { deadline.min(now + look_every) } else { deadline };
+            if self.heartbeat.is_expected() {
+                self.beat();
+                until = until.min(now + heartbeat::EVERY);
+            }
             match self.events.recv_timeout(until.saturating_duration_since(now)) {
                 Ok(event) => self.hear(event)?,
-                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => Probes::let_rest(&mut self.roster, &self.ground.cpus),
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {
+                    if someone_waits {
+                        Probes::let_rest(&mut self.roster, &self.ground.cpus);
+                    }
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -250,11 +277,13 @@ impl<'a> Turns<'a> {
 
     /// Starts a program, frozen until its first turn; its number.
     pub fn start(&mut self, task: &Task) -> io::Result<u64> {
+        self.heartbeat.frozen();
         self.roster.start(self.ground, task)
     }
 
     /// Takes in a process that runs already, and all below it.
     pub fn attach(&mut self, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
+        self.heartbeat.frozen();
         self.roster.attach(self.ground, root, n_threads)
     }
 
@@ -272,7 +301,7 @@ impl<'a> Turns<'a> {
     /// Ends all programs of ours: they are told to, and killed if they have not ended after a while.
     pub fn end_all(&mut self) -> io::Result<()> {
         self.policy = None;
-        Switcher::thaw_all(&mut self.roster, &self.ground.cpus)?;
+        self.switcher.thaw_all(&mut self.roster, &self.ground.cpus);
         let start = Instant::now();
         let mut is_told = false;
         loop {

@@ -69,6 +69,10 @@ pub struct How {
     /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = round_robin)]
     round_robin: f64,
+    /// PAIRING lets programs end one after another even where the links are no bottleneck: the mean ends sooner, the last to
+    /// come wait longer.
+    #[arg(long)]
+    finish_first: bool,
 }
 
 /// A share as a value of the command line.
@@ -97,7 +101,14 @@ impl How {
         machine.cache_mb = self.cache;
         let model = Model { base: self.model, burst: self.burst, is_cached: self.cache > 0.0 };
         let share = if self.conventional_share == "bandwidth" { ShareOf::Bandwidth(self.share) } else { ShareOf::Processors(self.share) };
-        Ok((machine, model, Settings { share, epoch: self.epoch as usize, window: self.window as usize, round_robin: self.round_robin }))
+        let settings = Settings {
+            share,
+            epoch: self.epoch as usize,
+            window: self.window as usize,
+            round_robin: self.round_robin,
+            finishes_first: self.finish_first,
+        };
+        Ok((machine, model, settings))
     }
 }
 

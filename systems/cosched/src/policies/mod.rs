@@ -118,11 +118,13 @@ pub struct Settings {
     pub window: usize,
     /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
     pub round_robin: f64,
+    /// PAIRING lets programs end one after another even where the links are no bottleneck.
+    pub finishes_first: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0 }
+        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0, finishes_first: false }
     }
 }
 
@@ -174,7 +176,7 @@ policies! {
     /// Bus bandwidth-aware dynamic space sharing.
     B2adss "b2adss": |it| Box::new(b2adss::B2adss::new(it.epoch));
     /// Ours.
-    Pairing "pairing": |it| Box::new(pairing::Pairing::new(it.round_robin));
+    Pairing "pairing": |it| Box::new(pairing::Pairing::new(it.round_robin, it.finishes_first));
 }
 
 impl Name {

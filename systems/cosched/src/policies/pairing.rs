@@ -12,7 +12,8 @@
 //!    bus, and nobody ends later for it.
 //! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
 //!    nobody waits longer than four times the quanta that the others need for a round.
-//! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin.
+//! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin. If asked to finish first, the crew
+//!    stays there too: on the mean programs end sooner, those that came last start slower than they would by turns.
 //! 6. A share of the quanta, none unless set, goes by round robin whatever the demand: programs that lose beside those
 //!    that ask for much lose less, and those gain less.
 //!
@@ -43,11 +44,12 @@ pub(super) struct Pairing {
     conventional: Queue,
     round_robin: f64,
     due: f64,
+    finishes_first: bool,
 }
 
 impl Pairing {
-    pub fn new(round_robin: f64) -> Pairing {
-        Pairing { round_robin, ..Pairing::default() }
+    pub fn new(round_robin: f64, finishes_first: bool) -> Pairing {
+        Pairing { round_robin, finishes_first, ..Pairing::default() }
     }
 }
 
@@ -80,7 +82,7 @@ impl Policy for Pairing {
         self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
         self.n_decisions += 1;
         let ready: Vec<usize> = self.queue.iter().collect();
-        if !can_fill_a_link(view, &moved) {
+        if !self.finishes_first && !can_fill_a_link(view, &moved) {
             self.crew.clear();
             let threads: Vec<usize> = ready.into_iter().take(n_cpus).collect();
             self.queue.send_back(&threads);

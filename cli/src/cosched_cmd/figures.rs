@@ -1,5 +1,6 @@
 //! Door: the cosched section of `meanwhile report`: Figures 4 and 5 beside the paper's.
 
+use cosched::assumptions::Assumptions;
 use cosched::contention::{Base, Model};
 use cosched::machine::Machine;
 use cosched::policies::{Name, Settings};
@@ -90,7 +91,7 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let mut all = Vec::new();
     for (name, it) in &workloads {
         bar.set_message(*name);
-        all.push(runs(name, it, Name::ALL, &made));
+        all.push(runs(name, it, Name::ALL, &made, Assumptions::default()));
         bar.inc(1);
     }
     let points = sweep::points(&|| bar.inc(1));

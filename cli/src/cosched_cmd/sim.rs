@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cosched::assumptions::{self, Assumptions, PAPER, Row, SWITCHES};
 use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine, PAPER_MBPS};
 use cosched::policies::{Name, Settings, ShareOf};
@@ -27,11 +28,23 @@ pub struct Args {
     /// Write who ran where, and how much of the links was used, of the last workload.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// What is assumed of the machine and its programs besides, with commas between: churn, cold-caches, no-affinity, spinning,
+    /// one-by-one; --like-paper says what they are.
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = assume)]
+    assume: Assumed,
+    /// Take the paper's sizes apart: what it gains over Linux beside ours, with assumptions about its machine that the simulator
+    /// leaves out, each alone, all together, and those that come nearest.
+    #[arg(long, conflicts_with_all = ["workloads", "policy", "svg", "assume"])]
+    like_paper: bool,
 }
 
 /// Policies as a value of the command line.
 #[derive(Debug, Clone)]
 struct Policies(Vec<Name>);
+
+/// Assumptions as a value of the command line.
+#[derive(Debug, Clone, Copy)]
+struct Assumed(Assumptions);
 
 /// The simulated machine and the numbers of the policies.
 #[derive(Debug, Clone, clap::Args)]
@@ -107,6 +120,7 @@ impl How {
             window: self.window as usize,
             round_robin: self.round_robin,
             finishes_first: self.finish_first,
+            no_affinity: false,
         };
         Ok((machine, model, settings))
     }
@@ -117,6 +131,15 @@ fn policies(names: &str) -> Result<Policies, String> {
         return Ok(Policies(Name::ALL.into()));
     }
     names.split(',').map(|it| policy(it.trim())).collect::<Result<_, _>>().map(Policies)
+}
+
+fn assume(names: &str) -> Result<Assumed, String> {
+    let all: Vec<&str> = names.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
+    let known = SWITCHES.map(|it| it.name);
+    match all.iter().find(|it| !known.contains(it)) {
+        Some(name) => Err(format!("there is no assumption `{name}`; there are {}", known.join(", "))),
+        None => Ok(Assumed(Assumptions::named(&all))),
+    }
 }
 
 /// A policy by name.
@@ -150,14 +173,19 @@ impl Runs {
 }
 
 /// Runs a workload under policies.
-pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Model, Settings)) -> Runs {
+pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Model, Settings), assumed: Assumptions) -> Runs {
     let (machine, model, settings) = made;
-    let one = |it: &Name| (*it, sim::run(workload, machine, *model, it.policy(*settings).as_mut()));
+    let settings = Settings { no_affinity: assumed.no_affinity, ..*settings };
+    let one = |it: &Name| (*it, sim::run_assuming(workload, machine, *model, it.policy(settings).as_mut(), assumed));
     Runs { name: name.to_owned(), outcomes: names.iter().map(one).collect() }
 }
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    if args.like_paper {
+        like_paper(out);
+        return Ok(());
+    }
     let made = args.how.made()?;
     let workloads = if args.workloads.is_empty() {
         workload::table_1().into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
@@ -169,7 +197,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut all = Vec::new();
     for (name, workload) in &workloads {
         bar.set_message(name.clone());
-        all.push(runs(name, workload, names, &made));
+        all.push(runs(name, workload, names, &made, args.assume.0));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -181,6 +209,45 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.object(&json!({"ok": true, "kind": "sim", "model": made.1.base.name(), "cpus": made.0.n_cpus(), "links": made.0.links.len(), "rows": rows}));
     Ok(())
+}
+
+/// The paper's gains over Linux beside ours under assumptions.
+fn like_paper(out: &mut Output) {
+    let bar = out.progress(assumptions::N_ROWS);
+    let (rows, nearest) = assumptions::like_paper(|| bar.inc(1));
+    bar.finish_and_clear();
+    out.text(&like_paper_table(&rows, &nearest).terminal(None));
+    for it in SWITCHES {
+        out.line(&format!("{}: {}", it.name, it.source));
+    }
+    let one = |it: &Row| {
+        let percent: serde_json::Map<String, Value> =
+            PAPER.iter().zip(it.percent).map(|((name, _), percent)| (name.text().to_owned(), json!(percent))).collect();
+        json!({"assumed": it.assumed, "over_linux_pct": percent, "distance_pct": it.distance()})
+    };
+    let paper: serde_json::Map<String, Value> = PAPER.iter().map(|(name, percent)| (name.text().to_owned(), json!(percent))).collect();
+    let sources: serde_json::Map<String, Value> = SWITCHES.iter().map(|it| (it.name.to_owned(), json!(it.source))).collect();
+    out.object(&json!({
+        "ok": true, "kind": "sim", "paper_pct": paper, "rows": rows.iter().map(one).collect::<Vec<_>>(),
+        "nearest": one(&nearest), "assumptions": sources,
+    }));
+}
+
+/// The same as a table.
+pub fn like_paper_table(rows: &[Row], nearest: &Row) -> Table {
+    let columns: Vec<&str> = ["assumed"].into_iter().chain(PAPER.iter().map(|it| it.0.text())).chain(["distance"]).collect();
+    let note = "percent of Linux's mean turnaround that is saved, over the nine workloads on four processors; distance: root of the \
+                mean square of the differences to the paper";
+    let mut table = Table::new("The paper's sizes, taken apart", &columns).kind(Kind::Sim).note(note);
+    let paper = PAPER.iter().map(|it| Cell::number(format!("{:.0}", it.1)));
+    table.push([Cell::words("the paper, measured")].into_iter().chain(paper).chain([Cell::number("")]).collect());
+    let mut push = |name: &str, row: &Row| {
+        let cells = row.percent.iter().chain([&row.distance()]).map(|it| Cell::number(format!("{it:.1}"))).collect::<Vec<_>>();
+        table.push([Cell::words(name)].into_iter().chain(cells).collect());
+    };
+    rows.iter().for_each(|it| push(&it.assumed, it));
+    push(&format!("nearest: {}", nearest.assumed), nearest);
+    table
 }
 
 /// A workload of Table 1 by its name, or one from a file.

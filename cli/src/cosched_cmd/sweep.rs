@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use cosched::assumptions::Assumptions;
 use cosched::contention::{Base, Model};
 use cosched::machine::Machine;
 use cosched::policies::{Name, ProgramView, Settings, ShareOf, ThreadView, View};
@@ -54,7 +55,7 @@ pub fn points(bar: &dyn Fn()) -> Vec<Point> {
     let workloads = workload::table_1();
     let model = Model::plain(Base::M2);
     let all = |machine: &Machine, names: &[Name], settings: Settings| -> Vec<Runs> {
-        workloads.iter().map(|(name, it)| runs(name, it, names, &(machine.clone(), model, settings))).collect()
+        workloads.iter().map(|(name, it)| runs(name, it, names, &(machine.clone(), model, settings), Assumptions::default())).collect()
     };
     let mut points = Vec::new();
     let paper = Machine::paper(4);
@@ -78,7 +79,10 @@ pub fn points(bar: &dyn Fn()) -> Vec<Point> {
         // As many more instances as processors; the bus stays as it is.
         let all: Vec<Runs> = workloads
             .iter()
-            .map(|(name, it)| runs(name, &it.times((n_cpus / 4).max(1)), &names, &(Machine::paper(n_cpus), model, Settings::default())))
+            .map(|(name, it)| {
+                let made = (Machine::paper(n_cpus), model, Settings::default());
+                runs(name, &it.times((n_cpus / 4).max(1)), &names, &made, Assumptions::default())
+            })
             .collect();
         points.extend(names.into_iter().skip(1).map(|it| point("processors on the bus", n_cpus as f64, it, &all)));
         bar();

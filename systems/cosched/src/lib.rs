@@ -5,6 +5,7 @@
 //!                   ^ contention     how fast they run beside each other
 //! ```
 
+pub mod assumptions;
 pub mod contention;
 pub mod machine;
 pub mod manager;

@@ -9,14 +9,12 @@
 //! mid-region is resumed in place of a sibling that has done its share. Without a manager all threads are in the team;
 //! who has done his share spins, then sleeps.
 
+use crate::assumptions::{Assumptions, Sleepers};
 use crate::contention::{Demand, Model};
 use crate::machine::Machine;
 use crate::policies::{Placement, Policy, ProgramView, QUANTUM_MS, ThreadView, View};
 use crate::workload::{Program, Workload};
 
-/// A thread that waits at a barrier without a manager spins so long before it sleeps.
-/// Source: `KMP_BLOCKTIME` of the Intel and LLVM OpenMP runtimes, 200 ms unless set.
-pub const SPIN_S: f64 = 0.2;
 /// Quanta that [`ThreadView::window_mbps`] holds at most.
 const WINDOW_MAX: usize = 16;
 /// Seconds of simulated time after which a run is a mistake of ours.
@@ -69,8 +67,13 @@ impl Outcome {
 
 /// A run of a workload to its end.
 pub fn run(workload: &Workload, machine: &Machine, model: Model, policy: &mut dyn Policy) -> Outcome {
-    let mut sim = Sim::new(workload, machine, model, policy.is_manager());
+    run_assuming(workload, machine, model, policy, Assumptions::default())
+}
+
+/// The same, with more assumed of the machine and its programs.
+pub fn run_assuming(workload: &Workload, machine: &Machine, model: Model, policy: &mut dyn Policy, assumed: Assumptions) -> Outcome {
     let quantum_s = policy.quantum_ms() / 1000.0;
+    let mut sim = Sim::new(workload, machine, model, policy.is_manager(), quantum_s, assumed);
     let (mut n_decisions, mut age) = (0u64, 0u64);
     loop {
         sim.admit();
@@ -108,6 +111,10 @@ struct ThreadState {
     share: Option<usize>,
     spun_s: f64,
     sleeps: bool,
+    /// Where it ran in the quantum before.
+    was_on: Option<usize>,
+    /// Work that its cold cache adds to the next share.
+    cold_s: f64,
     placed_s: f64,
     moved_mb: f64,
     written_mb: f64,
@@ -118,6 +125,9 @@ struct Sim<'a> {
     machine: &'a Machine,
     model: Model,
     is_manager: bool,
+    assumed: Assumptions,
+    sleepers: Sleepers,
+    quantum_s: f64,
     now_s: f64,
     programs: Vec<ProgramState<'a>>,
     threads: Vec<ThreadState>,
@@ -132,7 +142,7 @@ struct Sim<'a> {
 }
 
 impl<'a> Sim<'a> {
-    fn new(workload: &'a Workload, machine: &'a Machine, model: Model, is_manager: bool) -> Sim<'a> {
+    fn new(workload: &'a Workload, machine: &'a Machine, model: Model, is_manager: bool, quantum_s: f64, assumed: Assumptions) -> Sim<'a> {
         let mut programs = Vec::new();
         let (mut views, mut program_views) = (Vec::new(), Vec::new());
         for spec in &workload.programs {
@@ -158,6 +168,9 @@ impl<'a> Sim<'a> {
             machine,
             model,
             is_manager,
+            assumed,
+            sleepers: assumed.sleepers(),
+            quantum_s,
             now_s: 0.0,
             threads: vec![ThreadState::default(); views.len()],
             programs,
@@ -204,7 +217,7 @@ impl<'a> Sim<'a> {
                 view.write_share = if thread.moved_mb > 0.0 { thread.written_mb / thread.moved_mb } else { 0.0 };
                 (thread.placed_s, thread.moved_mb, thread.written_mb) = (0.0, 0.0, 0.0);
             }
-            view.is_ready = self.program_views[view.program].is_active && !thread.sleeps;
+            view.is_ready = self.program_views[view.program].is_active && !thread.sleeps && !self.sleepers.next(self.quantum_s);
         }
     }
 
@@ -220,12 +233,15 @@ impl<'a> Sim<'a> {
 
     fn place(&mut self, placement: Placement, quantum_s: f64) {
         for thread in &mut self.threads {
-            thread.cpu = None;
+            thread.was_on = thread.cpu.take();
         }
         for (cpu, thread) in placement.iter().enumerate() {
             let Some(thread) = *thread else { continue };
             let (state, program) = (&mut self.threads[thread], self.views[thread].program);
             state.cpu = Some(cpu);
+            if state.was_on != Some(cpu) {
+                state.cold_s = self.assumed.cold_s();
+            }
             let waited = if self.programs[program].spec.is_malleable { self.programs[program].waits_since_s } else { state.waits_since_s };
             self.longest_wait_s = self.longest_wait_s.max(self.now_s - waited);
             state.waits_since_s = self.now_s + quantum_s;
@@ -252,6 +268,7 @@ impl<'a> Sim<'a> {
         let own = first..first + spec.n_threads;
         let n_placed = own.clone().filter(|it| self.threads[*it].cpu.is_some()).count();
         let adapts = self.is_manager && spec.is_malleable;
+        let keeps = self.assumed.one_by_one;
         if self.programs[program].shares.is_empty() {
             if n_placed == 0 {
                 return;
@@ -272,7 +289,7 @@ impl<'a> Sim<'a> {
             let mut is_taken = vec![false; shares.len()];
             for it in own.clone() {
                 let thread = &mut self.threads[it];
-                thread.share = thread.share.filter(|&share| thread.cpu.is_some() && shares[share] > DONE_S);
+                thread.share = thread.share.filter(|&share| (keeps || thread.cpu.is_some()) && shares[share] > DONE_S);
                 if let Some(share) = thread.share {
                     is_taken[share] = true;
                 }
@@ -287,6 +304,12 @@ impl<'a> Sim<'a> {
         } else {
             for it in own.clone() {
                 self.threads[it].share = Some(it - first).filter(|&share| shares[share] > DONE_S);
+            }
+        }
+        for it in first..first + spec.n_threads {
+            let thread = &mut self.threads[it];
+            if let (Some(share), Some(_)) = (thread.share, thread.cpu) {
+                self.programs[program].shares[share] += std::mem::take(&mut thread.cold_s);
             }
         }
     }
@@ -328,7 +351,7 @@ impl<'a> Sim<'a> {
             }
             let spinning: Vec<usize> = self.placement.iter().flatten().copied().filter(|it| self.spins(*it)).collect();
             for &thread in &spinning {
-                step_s = step_s.min((SPIN_S - self.threads[thread].spun_s).max(1e-6));
+                step_s = step_s.min((self.assumed.spin_s() - self.threads[thread].spun_s).max(1e-6));
             }
             for (thread, mbps) in moves {
                 let demand = self.demand(thread);
@@ -346,7 +369,7 @@ impl<'a> Sim<'a> {
             }
             for &thread in &spinning {
                 self.threads[thread].spun_s += step_s;
-                self.threads[thread].sleeps = self.threads[thread].spun_s >= SPIN_S - DONE_S;
+                self.threads[thread].sleeps = self.threads[thread].spun_s >= self.assumed.spin_s() - DONE_S;
             }
             self.idle_s += n_idle as f64 * step_s;
             self.moved_mb += traffic_mbps * step_s;

@@ -1,5 +1,6 @@
-//! What docs/explain/cosched.md says of `pairing` beside the other policies, on each workload and number of processors.
+//! What docs/explain/cosched.md says of policies, computed again.
 
+use cosched::assumptions::{self, Assumptions, Row};
 use cosched::contention::{Base, Model};
 use cosched::machine::Machine;
 use cosched::policies::{Name, Settings};
@@ -34,4 +35,37 @@ fn the_page_says_where_pairing_is_best() {
     }
     let page = include_str!("../../../docs/explain/cosched.md");
     assert!(page.contains(&rows), "docs/explain/cosched.md should have\n{rows}");
+}
+
+fn line(it: &Row) -> String {
+    let numbers: Vec<String> = it.percent.iter().chain([&it.distance()]).map(|it| format!("{it:.1}")).collect();
+    format!("| {} | {} |\n", it.assumed, numbers.join(" | "))
+}
+
+/// The whole table under MEANWHILE_LONG; else its rows without chance, and one run with chance.
+#[test]
+fn the_page_says_what_carries_the_papers_sizes() {
+    let page = include_str!("../../../docs/explain/cosched.md");
+    let has = |line: &str| assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}");
+    let named = |name: &str| assumptions::row(name.to_owned(), Assumptions::named(&[name]));
+    ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"].iter().for_each(|it| has(&line(&named(it))));
+    if std::env::var_os("MEANWHILE_LONG").is_some() {
+        let (rows, nearest) = assumptions::like_paper(|| ());
+        has(&rows.iter().map(line).collect::<String>());
+        has(&line(&Row { assumed: format!("nearest: {}", nearest.assumed), ..nearest }));
+    }
+}
+
+#[test]
+fn a_program_out_of_step_costs_linux_and_not_a_manager() {
+    let (_, workload) = workload::table_1().into_iter().find(|it| it.0 == "a1").expect("it is there");
+    let mean = |name: Name, assumed: Assumptions| {
+        let mut policy = name.policy(Settings::default());
+        sim::run_assuming(&workload, &Machine::paper(4), Model::plain(Base::M2), policy.as_mut(), assumed).mean_s()
+    };
+    let churn = Assumptions { churn_s: 20, ..Assumptions::default() };
+    assert!(mean(Name::Linux, churn) > 1.5 * mean(Name::Linux, Assumptions::default()));
+    assert!(mean(Name::Rr, churn) < 1.05 * mean(Name::Rr, Assumptions::default()));
+    // The same chance each time.
+    assert!((mean(Name::Linux, churn) - mean(Name::Linux, churn)).abs() < 1e-12);
 }

@@ -18,6 +18,13 @@ pub(super) struct Linux {
     left: Vec<i64>,
     last_cpu: Vec<Option<usize>>,
     running: Placement,
+    no_affinity: bool,
+}
+
+impl Linux {
+    pub fn new(no_affinity: bool) -> Linux {
+        Linux { no_affinity, ..Linux::default() }
+    }
 }
 
 impl Policy for Linux {
@@ -51,7 +58,8 @@ impl Policy for Linux {
             let before = (0..view.threads.len()).find(|it| self.last_cpu[*it] == Some(cpu) && view.threads[*it].was_running);
             let goodness = |it: usize| {
                 let same_memory = before.is_some_and(|before| view.threads[before].program == view.threads[it].program);
-                let bonus = SAME_CPU * i64::from(self.last_cpu[it] == Some(cpu)) + SAME_MEMORY * i64::from(same_memory);
+                let bonus =
+                    SAME_CPU * i64::from(!self.no_affinity && self.last_cpu[it] == Some(cpu)) + SAME_MEMORY * i64::from(same_memory);
                 self.left[it] + bonus
             };
             let ready = view.ready().filter(|it| waits(it) && self.left[*it] > 0);

@@ -120,11 +120,13 @@ pub struct Settings {
     pub round_robin: f64,
     /// PAIRING lets programs end one after another even where the links are no bottleneck.
     pub finishes_first: bool,
+    /// LINUX chooses without its bonus for the same processor.
+    pub no_affinity: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0, finishes_first: false }
+        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0, finishes_first: false, no_affinity: false }
     }
 }
 
@@ -160,7 +162,7 @@ macro_rules! policies {
 
 policies! {
     /// Linux 2.4.
-    Linux "linux": |_| Box::new(linux::Linux::default());
+    Linux "linux": |it| Box::new(linux::Linux::new(it.no_affinity));
     /// A fair scheduler, as Linux has now.
     LinuxNow "linux-now": |_| Box::new(linux_now::LinuxNow::default());
     /// Round robin.

@@ -248,7 +248,7 @@ impl Program {
             match linear.decode(address, &code.bytes[at..end]) {
                 Ok(mut instruction) => {
                     at += usize::from(instruction.length).max(1);
-                    self.complete(&mut instruction.flow, address);
+                    self.complete(&mut instruction, address);
                     // What the linker writes into it is not known yet.
                     if matches!(isa, Isa::A32 | Isa::T32) && self.relocated.contains(&address) {
                         instruction.operation = None;
@@ -312,12 +312,16 @@ impl Program {
     }
 
     /// Puts the target in place that a linker would write.
-    fn complete(&self, flow: &mut Flow, address: u64) {
+    fn complete(&self, instruction: &mut Instruction, address: u64) {
         let Some(link) = self.links.get(&address) else { return };
-        match flow {
+        match &mut instruction.flow {
             Flow::Branch { target, .. } => {
                 // A jump to another file goes nowhere here.
                 *target = link.target.unwrap_or(u64::MAX);
+                let shown = instruction.text.rfind(' ').map(|at| at + 1).filter(|at| instruction.text[*at..].starts_with("0x"));
+                if let (Some(at), Some(target)) = (shown, link.target) {
+                    instruction.text.replace_range(at.., &format!("{target:#x}"));
+                }
             }
             Flow::Call { target } => *target = link.target,
             Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}

@@ -1,10 +1,12 @@
 //! Facts about machines: how many operations start in a cycle, where, and when their results are there.
 
+mod dispute;
 pub mod in_order;
 mod load;
 mod operation;
 mod parse;
 
+pub use dispute::Dispute;
 pub use operation::{Class, Kind, Operation, UnitSet};
 
 /// The bundled files: name and text.
@@ -62,6 +64,8 @@ pub struct Machine {
     pub units: Vec<String>,
     /// Registers for values.
     pub registers: RegisterCounts,
+    /// Figures that another source gives otherwise, in the order of the file.
+    pub disputes: Vec<Dispute>,
     /// By kind, then class; read with [`Machine::operation`].
     operations: [[Operation; Class::ALL.len()]; Kind::ALL.len()],
 }
@@ -104,6 +108,7 @@ impl Machine {
             window: width,
             units: (0..width).map(|i| format!("u{i}")).collect(),
             registers: RegisterCounts { general: 32, sse: Some(32), avx2: Some(32), avx512: Some(32), neon: Some(32) },
+            disputes: Vec::new(),
             operations: std::array::from_fn(|_| std::array::from_fn(|_| operation.clone())),
         }
     }

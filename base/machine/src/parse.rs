@@ -7,7 +7,8 @@ use report::{Diagnostic, SourceFile, Span, did_you_mean};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{Class, Machine, Operation, Order, RegisterCounts, UnitSet};
+use crate::dispute::{Dispute, Other};
+use crate::{Class, Kind, Machine, Operation, Order, RegisterCounts, UnitSet};
 
 /// Cycles and counts beyond this are slips of the pen.
 const NUMBER_MAX: u32 = 1000;
@@ -81,7 +82,28 @@ struct Row {
     units: Spanned<Vec<Spanned<String>>>,
     latency_cycles: Spanned<u32>,
     micro_ops: Spanned<u32>,
+    #[serde(default)]
+    other: Vec<Spanned<Other>>,
     source: Spanned<String>,
+}
+
+impl Operations {
+    /// The rows that the file has, with their names.
+    fn rows(&self) -> impl Iterator<Item = (Class, &Row)> {
+        let rows = [
+            (Class::Logic, Some(&self.logic)),
+            (Class::Add, Some(&self.add)),
+            (Class::Mul, Some(&self.mul)),
+            (Class::Shift, Some(&self.shift)),
+            (Class::Rotate, Some(&self.rotate)),
+            (Class::Shuffle, self.shuffle.as_ref()),
+            (Class::Ternary, self.ternary.as_ref()),
+            (Class::Load, Some(&self.load)),
+            (Class::Store, Some(&self.store)),
+            (Class::Move, Some(&self.r#move)),
+        ];
+        rows.into_iter().filter_map(|(class, row)| Some((class, row?.get_ref())))
+    }
 }
 
 impl Machine {
@@ -133,6 +155,14 @@ impl Reader {
         let general = self.operations(parsed.general.get_ref())?;
         let vector = self.operations(parsed.vector.get_ref())?;
         let vector512 = parsed.vector512.as_ref().map(|it| self.operations(it.get_ref())).transpose()?;
+        let kinds =
+            [(Kind::General, Some(&parsed.general)), (Kind::Vector, Some(&parsed.vector)), (Kind::Vector512, parsed.vector512.as_ref())];
+        let mut disputes = Vec::new();
+        for (kind, rows) in kinds {
+            for (class, row) in rows.into_iter().flat_map(|it| it.get_ref().rows()) {
+                disputes.extend(self.row_disputes(&format!("{}.{}", kind.name(), class.name()), row)?);
+            }
+        }
         let count = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
         Ok(Machine {
             name: parsed.name,
@@ -153,6 +183,7 @@ impl Reader {
             },
             operations: [general, vector.clone(), vector512.unwrap_or(vector)],
             units: self.units,
+            disputes,
         })
     }
 
@@ -204,6 +235,14 @@ impl Reader {
             self.row(&rows.store)?,
             self.row(&rows.r#move)?,
         ])
+    }
+
+    fn row_disputes(&self, name: &str, row: &Row) -> Result<Vec<Dispute>, Diagnostic> {
+        self.disputes(&[name.to_owned()], row.source.get_ref(), &row.other, |figure| match figure {
+            "latency_cycles" => Some(*row.latency_cycles.get_ref()),
+            "micro_ops" => Some(*row.micro_ops.get_ref()),
+            _ => None,
+        })
     }
 
     fn row(&self, row: &Spanned<Row>) -> Result<Operation, Diagnostic> {
@@ -324,8 +363,8 @@ mod tests {
         let end = at + GOOD[at..].find('\n').expect("a line ends");
         let text = format!("{}{}", &GOOD[..at], &GOOD[end + 1..]);
         let fault = Machine::parse("my.toml", &text).expect_err("a source is missing");
-        expect!["my.toml:68:1: `source` is missing"].assert_eq(&fault.to_string());
-        check("source = \"Cortex-A72", "# ", expect!["my.toml:1:1: `source` is missing"]);
+        expect!["my.toml:70:1: `source` is missing"].assert_eq(&fault.to_string());
+        check("source = \"measured chains", "# ", expect!["my.toml:1:1: `source` is missing"]);
     }
 
     #[test]
@@ -344,7 +383,7 @@ mod tests {
             "[general.rotate]",
             "[general.turn]",
             expect![
-                "my.toml:44:10: unknown field `turn`, expected one of `logic`, `add`, `mul`, `shift`, `rotate`, `shuffle`, `ternary`, `load`, `store`, `move`"
+                "my.toml:45:10: unknown field `turn`, expected one of `logic`, `add`, `mul`, `shift`, `rotate`, `shuffle`, `ternary`, `load`, `store`, `move`"
             ],
         );
     }
@@ -360,8 +399,8 @@ mod tests {
 
     #[test]
     fn refuses_units_that_are_not_there() {
-        check("units = [\"f1\"]", "units = [\"f2\"]", expect!["my.toml:87:10: there is no unit `f2`"]);
-        check("units = [\"f1\"]", "units = []", expect!["my.toml:87:9: an operation without a unit"]);
+        check("units = [\"f1\"]", "units = [\"f2\"]", expect!["my.toml:93:10: there is no unit `f2`"]);
+        check("units = [\"f1\"]", "units = []", expect!["my.toml:93:9: an operation without a unit"]);
         check("\"i0\", \"i1\", \"m\"", "\"i0\", \"i0\", \"m\"", expect!["my.toml:12:16: the unit `i0` is named twice"]);
         check(
             "names = [\"i0\", \"i1\", \"m\", \"l\", \"s\", \"f0\", \"f1\"]",

@@ -58,8 +58,9 @@ enum Command {
     Diff(Box<diff::Args>),
     /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more.
     Check(check::Args),
-    /// List the machines with the source of their numbers.
-    Cpus,
+    /// List the machines with the source of their numbers; with --compare what two sources say differently.
+    #[command(alias = "cores")]
+    Cpus(cpus::Args),
     /// Measure the audit's own time and memory.
     Bench(bench::Args),
 }
@@ -85,7 +86,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
         Some(Command::Check(args)) => return check::run(&args, out),
-        Some(Command::Cpus) => return cpus::run(out),
+        Some(Command::Cpus(args)) => return cpus::run(&args, out),
         Some(Command::Bench(args)) => return bench::run(&args, out),
         None => {}
     }

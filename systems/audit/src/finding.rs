@@ -1,5 +1,6 @@
 //! One thing that an audit has to say about one instruction.
 
+use machine::Dispute;
 use serde::Serialize;
 
 /// What kind of thing.
@@ -77,6 +78,8 @@ pub struct Finding {
     pub prevents: Option<String>,
     /// What to change in the source.
     pub edit: Option<Edit>,
+    /// Figures that these cycles rest on and that another source gives otherwise.
+    pub disputed: Vec<Dispute>,
 }
 
 /// A change of the source.

@@ -1,5 +1,5 @@
-//! Cycles of straight code against llvm-mca, where LLVM's tables are also what our models state as
-//! their source: this compares two pipelines, not the tables with the cores. `chains.rs` does that.
+//! Cycles of straight code against llvm-mca, with LLVM's figures where a machine file has others that win: this compares
+//! two pipelines, not the tables with the cores. `chains.rs` does that. And what machine files say that LLVM says, it says.
 
 #[path = "support/assembler.rs"]
 mod assembler;
@@ -15,6 +15,7 @@ use audit::timing::stalls::time;
 use expect_test::expect;
 use fastrand::Rng;
 use machine::in_order::Core;
+use toml::{Table, Value};
 
 /// What llvm-mca says of one program: when each instruction starts, from 0, and its latency.
 struct Theirs {
@@ -27,13 +28,17 @@ struct Theirs {
     retires_freely: Vec<bool>,
 }
 
-fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
+fn asked(isa: Isa, cpu: &str, text: &str) -> serde_json::Value {
     let cpu_option = format!("--mcpu={cpu}");
     let options = ["--iterations=1", "--timeline", "--timeline-max-iterations=1", "--timeline-max-cycles=0", "--json", &cpu_option];
     let [triple, features] = triple(isa);
     let triple = triple.replace("--triple", "--mtriple");
     let said = run("llvm-mca-19", &[&[triple.as_str(), features][..], &options].concat(), text);
-    let answer: serde_json::Value = serde_json::from_str(&said).expect("llvm-mca answers in JSON");
+    serde_json::from_str(&said).expect("llvm-mca answers in JSON")
+}
+
+fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
+    let answer = asked(isa, cpu, text);
     let region = &answer["CodeRegions"][0];
     let numbers = |list: &serde_json::Value, key: &str| -> Vec<u32> {
         let list = list.as_array().expect("the view was asked for");
@@ -69,6 +74,101 @@ fn ours(function: &Function, core: &Core, theirs: Option<&Theirs>) -> Vec<u32> {
     let needs = Need::of_trace(function, &trace, core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     time(&needs, &edges, &order, core).starts
+}
+
+fn machine_file(name: &str) -> Table {
+    let path = format!("{}/../../machines/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("it is there").parse().expect("it is TOML")
+}
+
+fn is_llvms(other: &&Value) -> bool {
+    other["source"].as_str().is_some_and(|it| it.starts_with("LLVM"))
+}
+
+/// The core with LLVM's figures where the sources of its file differ.
+fn by_llvm(name: &str) -> Core {
+    let mut file = machine_file(name);
+    for row in file["work"].as_array_mut().expect("rows") {
+        let row = row.as_table_mut().expect("a row");
+        let others = row.remove("other").unwrap_or(Value::Array(Vec::new()));
+        for other in others.as_array().expect("a list").iter().filter(is_llvms) {
+            for (key, value) in other.as_table().expect("a table").iter().filter(|(key, _)| *key != "of" && *key != "source") {
+                match (row.get_mut(key), value) {
+                    (Some(Value::Table(own)), Value::Table(more)) => own.extend(more.clone()),
+                    _ => drop(row.insert(key.clone(), value.clone())),
+                }
+            }
+        }
+    }
+    Core::parse(name, &file.to_string()).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// Figures that no table of llvm-mca has, and that two in a row show.
+const IN_CHAINS: [&str; 3] = ["address_cycles", "bytes_a_cycle", "late"];
+
+/// What a machine file says that LLVM says of an instruction.
+struct Claim {
+    of: String,
+    figures: Table,
+}
+
+/// All of them, wherever in the file.
+fn claims(value: &Value, found: &mut Vec<Claim>) {
+    let Some(table) = value.as_table() else {
+        value.as_array().into_iter().flatten().for_each(|it| claims(it, found));
+        return;
+    };
+    let others = table.get("other").and_then(Value::as_array).into_iter().flatten();
+    for other in others.filter(is_llvms) {
+        let mut figures = other.as_table().expect("a table").clone();
+        let of = figures.remove("of").expect("LLVM is asked for an instruction").as_str().expect("a text").to_owned();
+        figures.remove("source");
+        found.push(Claim { of, figures });
+    }
+    table.iter().filter(|(key, _)| *key != "other").for_each(|(_, it)| claims(it, found));
+}
+
+/// Each instruction of a machine file of which LLVM is said to know another figure is given to llvm-mca, twice in a row.
+#[test]
+fn what_a_machine_file_says_of_llvm_llvm_says() {
+    let cases = [
+        ("cortex-a53", "cortex-a53", Isa::A64),
+        ("cortex-a55", "cortex-a55", Isa::A64),
+        ("cortex-a72", "cortex-a72", Isa::A64),
+        ("rocket", "rocket-rv64", Isa::Riscv64),
+    ];
+    let mut n_checked = 0;
+    for (name, cpu, isa) in cases {
+        let mut found = Vec::new();
+        claims(&Value::Table(machine_file(name)), &mut found);
+        let region = |(nth, it): (usize, &Claim)| format!("# LLVM-MCA-BEGIN {nth}\n{0}\n{0}\n# LLVM-MCA-END {nth}\n", it.of);
+        let text: String = found.iter().enumerate().map(region).collect();
+        let answer = asked(isa, cpu, &text);
+        let regions = answer["CodeRegions"].as_array().expect("one for each");
+        assert_eq!(regions.len(), found.len());
+        for (claim, region) in found.iter().zip(regions) {
+            let first = &region["InstructionInfoView"]["InstructionList"][0];
+            for (figure, value) in &claim.figures {
+                let said = match figure.as_str() {
+                    "latency_cycles" => first["Latency"].as_i64(),
+                    "quad" => first["Latency"].as_i64().filter(|it| value["latency_cycles"].as_integer() == Some(*it)).map(|_| 0),
+                    "unit_cycles" | "micro_ops" => first["RThroughput"].as_f64().map(|it| it as i64),
+                    // The chain below has them.
+                    chained if IN_CHAINS.contains(&chained) => Some(value.as_integer().unwrap_or(0)),
+                    other => panic!("nobody knows how to ask for `{other}`"),
+                };
+                assert_eq!(said, Some(value.as_integer().unwrap_or(0)), "{name}: {figure} of {}", claim.of);
+                n_checked += 1;
+            }
+            if IN_CHAINS.iter().any(|it| claim.figures.contains_key(*it)) {
+                let info = &region["TimelineView"]["TimelineInfo"];
+                let start = |nth: usize| info[nth]["CycleIssued"].as_i64().expect("it starts");
+                let ours = ours(&assembled(isa, &format!("{0}\n{0}\n", claim.of)), &by_llvm(name), None);
+                assert_eq!(i64::from(ours[1]), start(1) - start(0), "{name}: two `{}` with LLVM's figures", claim.of);
+            }
+        }
+    }
+    assert!(n_checked > 20, "{n_checked} figures");
 }
 
 fn a64(rng: &mut Rng) -> String {
@@ -165,7 +265,7 @@ fn totals_agree_with_llvm_mca_but_for_results_in_order() {
     ];
     let (mut faults, mut said) = (Vec::new(), String::new());
     for (name, cpu, isa, make) in cases {
-        let core = Core::bundled(name).expect("it is bundled");
+        let core = by_llvm(name);
         let (mut plain_sum, mut held_sum, mut their_sum) = (0, 0, 0);
         for seed in 0..10 {
             let mut rng = Rng::with_seed(seed);

@@ -5,7 +5,7 @@ mod vocabulary;
 
 pub use vocabulary::{Class, Out, Role};
 
-use crate::UnitSet;
+use crate::{Dispute, UnitSet};
 
 /// The bundled files: name and text.
 const BUNDLED: [(&str, &str); 15] = [
@@ -45,6 +45,8 @@ pub struct Core {
     pub units: Vec<String>,
     /// What compilers believe of this core that its manual says otherwise.
     pub beliefs: Vec<Belief>,
+    /// Figures that another source gives otherwise, in the order of the file.
+    pub disputes: Vec<Dispute>,
     /// By class; read with [`Core::work`].
     rows: Vec<Work>,
     /// The same of whole vector registers of 128 bits.
@@ -153,6 +155,12 @@ impl Core {
         self
     }
 
+    /// Figures of this kind of work that another source gives otherwise.
+    pub fn disputed(&self, class: Class) -> impl Iterator<Item = &Dispute> {
+        let stands = if class.is_part_of_float() && self.work(class) == self.work(Class::Float) { Class::Float } else { class };
+        self.disputes.iter().filter(move |it| it.work.iter().any(|name| name == stands.name()))
+    }
+
     /// How many cycles before the usual moment a `reader` needs an operand in this role from a
     /// `writer`; negative if after.
     pub fn early_cycles(&self, reader: Class, role: Role, writer: Class) -> i32 {
@@ -192,6 +200,11 @@ impl Work {
             (Out::Result, Role::Base | Role::Index) if is_whole => self.address_cycles.unwrap_or(self.latency_cycles),
             _ => self.latency(out),
         }
+    }
+
+    /// A loaded register comes at another time as an address than as another operand.
+    pub fn has_address_cycles(&self) -> bool {
+        self.address_cycles.is_some()
     }
 
     /// Cycles that pass before what a taken branch leads to may start, and nothing starts in the last of them; none if a

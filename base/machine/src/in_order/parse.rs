@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::{Belief, Class, Core, Role, Work};
 use crate::UnitSet;
+use crate::dispute::{Dispute, Other};
 use crate::parse::{Reader, Units};
 
 #[derive(Deserialize)]
@@ -93,6 +94,8 @@ struct Row {
     forwarded: BTreeMap<Spanned<String>, Spanned<u32>>,
     slots: Option<Spanned<u32>>,
     base_slots: Option<Spanned<u32>>,
+    #[serde(default)]
+    other: Vec<Spanned<Other>>,
     source: Spanned<String>,
 }
 
@@ -116,10 +119,12 @@ impl Core {
         reader.units(parsed.units.get_ref(), parsed.units.span())?;
         reader.source(&parsed.units.get_ref().source)?;
         reader.source(&parsed.issue.get_ref().source)?;
+        let mut disputes = Vec::new();
         let mut rows: Vec<Option<(Work, Work)>> = vec![None; Class::ALL.len()];
         for row in &parsed.work {
             let work = reader.work(row.get_ref())?;
             let quad = reader.quad(row.get_ref(), &work)?;
+            disputes.extend(reader.work_disputes(row.get_ref(), &work, &quad)?);
             for name in &row.get_ref().classes {
                 let slot = &mut rows[reader.class(name)? as usize];
                 if slot.is_some() {
@@ -164,6 +169,7 @@ impl Core {
             issue_width: reader.number(&parsed.issue.get_ref().width, 1)?,
             units: reader.units.clone(),
             beliefs,
+            disputes,
             rows,
             quad_rows,
             forwarding,
@@ -234,6 +240,25 @@ impl Reader {
             quad.latency_cycles = self.number(cycles, 0)?;
         }
         Ok(quad)
+    }
+
+    fn work_disputes(&self, row: &Row, work: &Work, quad: &Work) -> Result<Vec<Dispute>, Diagnostic> {
+        let names: Vec<String> = row.classes.iter().map(|it| it.get_ref().clone()).collect();
+        self.disputes(&names, &work.source, &row.other, |figure| match figure.split_once('.') {
+            Some(("late", role)) => {
+                let role = Role::named(role)?;
+                let late = work.early.iter().find(|(it, cycles)| *it == role && *cycles <= 0);
+                Some(late.map_or(0, |(_, cycles)| cycles.unsigned_abs()))
+            }
+            Some(("quad", _)) => Some(quad.latency_cycles),
+            _ => match figure {
+                "latency_cycles" => Some(work.latency_cycles),
+                "address_cycles" => work.address_cycles,
+                "unit_cycles" => Some(work.unit_cycles),
+                "bytes_a_cycle" => work.bytes_a_cycle,
+                _ => None,
+            },
+        })
     }
 
     fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
@@ -364,6 +389,25 @@ mod tests {
     fn what_a_trap_costs_is_said_where_it_matters() {
         let cost = |name| Core::bundled(name).expect("it is bundled").trap_cycles;
         assert_eq!((cost("erc32"), cost("leon3"), cost("rocket")), (Some(4), Some(5), None));
+    }
+
+    #[test]
+    fn a_second_source_is_a_second_figure() {
+        let load = "classes = [\"load\"]\n";
+        let with = |other: &str| Core::parse("my.toml", &GOOD.replacen(load, &format!("{load}other = [{other}]\n"), 1));
+        let core = with("{ latency_cycles = 2, late = { base = 1 }, source = \"gcc\", of = \"ldr r0, [r0]\" }").expect("two figures");
+        let said: Vec<_> = core.disputed(Class::Load).map(|it| (it.figure.as_str(), it.here, it.other, it.source.as_str())).collect();
+        assert_eq!(said, [("latency_cycles", 3, 2, "gcc"), ("late.base", 0, 1, "gcc")]);
+        assert_eq!(core.disputed(Class::Store).count(), 0);
+        let fault = |other: &str| with(other).expect_err("the file is wrong").to_string();
+        expect!["my.toml:105:29: `latency_cycles` is 3 by both sources"].assert_eq(&fault("{ latency_cycles = 3, source = \"gcc\" }"));
+        expect!["my.toml:105:10: another source without a figure"].assert_eq(&fault("{ source = \"gcc\" }"));
+        expect!["my.toml:105:28: `bytes_a_cycle` is disputed, and the row does not say it"]
+            .assert_eq(&fault("{ bytes_a_cycle = 3, source = \"gcc\" }"));
+        expect!["my.toml:105:10: `source` is missing"].assert_eq(&fault("{ latency_cycles = 2 }"));
+        expect!["my.toml:105:41: `source` is empty"].assert_eq(&fault("{ latency_cycles = 2, source = \"\" }"));
+        expect!["my.toml:105:28: `late.bass` is disputed, and the row does not say it"]
+            .assert_eq(&fault("{ late = { bass = 1 }, source = \"gcc\" }"));
     }
 
     #[test]

@@ -74,6 +74,7 @@ fn finding(instructions: &[Instruction], idx: usize, write: usize, missing: usiz
         fill: Some(format!("{missing} more instruction{} between them, such as `nop`", if missing == 1 { "" } else { "s" })),
         prevents: None,
         edit: None,
+        disputed: Vec::new(),
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Subject<'a> {
     /// A finding about instruction `idx` that costs one issue slot.
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
         let who = format!("`{}`", self.at(idx).text);
-        Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None }
+        Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
     }
 
     /// The instruction that wrote `reg` last before `idx`, if it is one on all ways.

@@ -49,6 +49,7 @@ impl Stalls<'_> {
             fill,
             prevents,
             edit,
+            disputed: self.path.disputed(at, causes),
         }
     }
 

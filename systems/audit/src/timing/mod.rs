@@ -11,7 +11,7 @@ pub mod pressure;
 pub mod search;
 pub mod stalls;
 pub mod steady;
-mod words;
+pub mod words;
 
 use std::collections::BTreeSet;
 

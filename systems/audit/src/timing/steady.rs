@@ -11,6 +11,7 @@
 //! itself. The bound is the largest of three: the issue slots of a round, the work of each set of units, and the
 //! recurrence: the longest chain from a value to the same value a round later.
 
+use machine::Dispute;
 use machine::in_order::Core;
 use serde::Serialize;
 
@@ -21,7 +22,7 @@ use crate::program::function::Function;
 use crate::timing::bound::slots;
 use crate::timing::depend::{Edge, Why, latencies};
 use crate::timing::pipe::Need;
-use crate::timing::stalls::{Cause, Timing, causes, time};
+use crate::timing::stalls::{Cause, CauseKind, Timing, causes, time};
 use crate::timing::words::Path;
 
 /// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to 6 rounds is exact.
@@ -47,6 +48,8 @@ pub struct Steady {
     pub bound: LoopBound,
     /// The instructions that wait in the last round that was timed.
     pub waits: Vec<Wait>,
+    /// Figures that these waits or the longest chain rest on and that another source gives otherwise.
+    pub disputed: Vec<Dispute>,
 }
 
 /// An instruction that waits in each round.
@@ -100,22 +103,39 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
         total_cycles: timing.total_cycles - base,
     };
     let (two_needs, two_edges) = (&all[from..], self::unrolled(&edges, n, 2));
-    let mut waits = Vec::new();
+    let (mut waits, mut disputed) = (Vec::new(), Vec::new());
     for at in (n..2 * n).filter(|it| two.stall_cycles[*it] > 0) {
         // Producers as places in the round, whichever round they are of.
         let causes = causes(two_needs, &two_edges, &two, core, at).into_iter().map(|it| Cause { producer: it.producer % n as u32, ..it });
-        let why: Vec<String> = causes.map(|it| path.cause(at % n, &it)).collect();
+        let causes: Vec<Cause> = causes.collect();
+        let why: Vec<String> = causes.iter().map(|it| path.cause(at % n, it)).collect();
+        disputed.extend(path.disputed(at % n, &causes));
         waits.push(Wait { at: at % n, cycles: two.stall_cycles[at], why: why.join("; ") });
     }
-    Steady {
-        waits,
-        cycles,
-        bound: bound(&needs, &edges, core),
-        round: it.round.clone(),
-        depth: it.depth,
-        has_inner: it.has_inner,
-        rounds: it.rounds,
+    let bound = bound(&needs, &edges, core);
+    if bound.recurrence == bound.total {
+        disputed.extend(chain_disputes(&path, &edges, &bound.chain));
     }
+    let mut all: Vec<Dispute> = Vec::new();
+    for it in disputed {
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    }
+    Steady { waits, disputed: all, cycles, bound, round: it.round.clone(), depth: it.depth, has_inner: it.has_inner, rounds: it.rounds }
+}
+
+/// What is disputed of the latencies along a chain that leads to itself.
+fn chain_disputes(path: &Path<'_>, edges: &[Carried], chain: &[usize]) -> Vec<Dispute> {
+    let next = chain.iter().cycle().skip(1);
+    let steps = chain.iter().zip(next);
+    let of_step = |(from, to): (&usize, &usize)| {
+        let is_step = |it: &&Carried| it.edge.from as usize == *from && it.edge.to as usize == *to && matches!(it.edge.why, Why::Value(..));
+        let edge = edges.iter().filter(is_step).max_by_key(|it| it.edge.cycles)?;
+        let cause = Cause { producer: edge.edge.from, kind: CauseKind::Order(edge.edge.why), cycles: edge.edge.cycles };
+        Some(path.disputed(*to, &[cause]))
+    };
+    steps.filter_map(of_step).flatten().collect()
 }
 
 /// How many rounds of so many instructions are timed.

@@ -1,8 +1,9 @@
 //! The instructions of a path in words, and what they wait for.
 
+use machine::Dispute;
 use machine::in_order::Core;
 
-use crate::decode::code::{Class, Instruction, Role};
+use crate::decode::code::{Class, Instruction, Out, Role};
 use crate::program::function::Function;
 use crate::timing::depend::Why;
 use crate::timing::stalls::{Cause, CauseKind};
@@ -64,6 +65,83 @@ impl<'a> Path<'a> {
             CauseKind::Order(Why::Control) => format!("the decision of {from}: {cycles}"),
             CauseKind::Unit => format!("the unit that {from} takes: {cycles}"),
         }
+    }
+
+    /// The figures that the causes of a stall rest on and that another source gives otherwise.
+    pub fn disputed(&self, at: usize, causes: &[Cause]) -> Vec<Dispute> {
+        let mut disputes: Vec<Dispute> = Vec::new();
+        for cause in causes {
+            let of_producer = self.core.disputed(self.class(cause.producer)).filter(|it| self.rests_on(cause, it));
+            let read = |it: &&Dispute| match cause.kind {
+                CauseKind::Order(Why::Value(_, role)) => it.figure.strip_prefix("late.") == Some(role.name()),
+                _ => false,
+            };
+            let of_producer = of_producer.map(|it| (cause.producer, it));
+            let of_reader = self.core.disputed(self.class(at as u32)).filter(read).map(|it| (at as u32, it));
+            for (place, it) in of_producer.chain(of_reader) {
+                // Of the kinds of work that share the row only that of the instruction.
+                let own = |name: &String| name == self.class(place).name();
+                let work = if it.work.iter().any(own) { vec![self.class(place).name().to_owned()] } else { it.work.clone() };
+                let dispute = Dispute { work, ..it.clone() };
+                if !disputes.contains(&dispute) {
+                    disputes.push(dispute);
+                }
+            }
+        }
+        disputes
+    }
+
+    /// Whether one cause of a stall rests on this figure of its producer.
+    fn rests_on(&self, cause: &Cause, dispute: &Dispute) -> bool {
+        let producer = self.instruction(cause.producer);
+        let n_bytes: u32 = producer.accesses.iter().map(|it| u32::from(it.width)).sum();
+        let has_bytes = n_bytes > dispute.here.min(dispute.other);
+        match cause.kind {
+            CauseKind::Unit => dispute.figure == "unit_cycles" || dispute.figure == "bytes_a_cycle" && has_bytes,
+            CauseKind::Order(Why::Value(reg, role)) => {
+                let out = producer.writes.iter().find(|it| it.reg == reg).map(|it| it.out);
+                let work = self.core.work_of(producer.class, producer.is_quad);
+                let bits = u32::from(self.function.isa.conventions().bits);
+                let is_whole = producer.accesses.iter().all(|it| u32::from(it.width) * 8 == bits);
+                let is_address = is_whole && matches!(role, Role::Base | Role::Index) && work.has_address_cycles();
+                let is_meant = match dispute.figure.as_str() {
+                    "latency_cycles" => !producer.is_quad && !is_address,
+                    "quad.latency_cycles" => producer.is_quad,
+                    "address_cycles" => is_address,
+                    "bytes_a_cycle" => has_bytes,
+                    _ => false,
+                };
+                is_meant && !matches!(out, None | Some(Out::BaseUpdate | Out::Carried))
+            }
+            CauseKind::Order(Why::Rewrite(_) | Why::Lock(_) | Why::Memory | Why::Control) => false,
+        }
+    }
+}
+
+/// Disputed figures in words, each once, with all that others say.
+pub fn disputed(disputes: &[Dispute]) -> Option<String> {
+    let mut said: Vec<String> = Vec::new();
+    for of_one in disputes.chunk_by(|a, b| a.work == b.work && a.figure == b.figure) {
+        let first = &of_one[0];
+        let others: Vec<String> = of_one
+            .chunk_by(|a, b| a.other == b.other)
+            .map(|alike| {
+                let sources: Vec<&str> = alike.iter().map(|it| it.source.as_str()).collect();
+                format!("{} by {}", alike[0].other, sources.join(" and "))
+            })
+            .collect();
+        said.push(format!("{} of {} is {} here, {}", figure_words(&first.figure), first.work.join(", "), first.here, others.join(", ")));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+fn figure_words(figure: &str) -> String {
+    match figure {
+        "latency_cycles" => "the latency".to_owned(),
+        "quad.latency_cycles" => "the latency of whole registers".to_owned(),
+        "address_cycles" => "the latency to an address".to_owned(),
+        "unit_cycles" => "the time in the unit".to_owned(),
+        other => format!("`{other}`"),
     }
 }
 

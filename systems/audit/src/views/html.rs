@@ -9,6 +9,7 @@ use crate::finding::{Finding, Kind};
 use crate::program::names::shown;
 use crate::timing::depend::Why;
 use crate::timing::stalls;
+use crate::timing::words::disputed;
 use crate::views::loops;
 use crate::views::text::{self, Sources, View};
 
@@ -210,7 +211,8 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
         escape(&place),
         coded(&finding.why)
     );
-    let rows = [("could fill it", &finding.fill), ("prevents the compiler", &finding.prevents)];
+    let disputed = disputed(&finding.disputed);
+    let rows = [("disputed", &disputed), ("could fill it", &finding.fill), ("prevents the compiler", &finding.prevents)];
     for (name, text) in rows {
         if let Some(text) = text {
             html += &format!("<p><b>{name}:</b> {}</p>\n", coded(text));

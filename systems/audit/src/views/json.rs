@@ -48,6 +48,7 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
         "file": frame.map(|it| &it.file),
         "line": frame.map(|it| it.line),
         "inline_stack": audit.function.frames[finding.idx],
+        "disputed": finding.disputed,
         "prevents": finding.prevents,
         "edit": finding.edit.as_ref().map(|it| json!({"text": it.text, "verified": it.patch.is_some(), "tried": it.tried, "patch": it.patch})),
     })

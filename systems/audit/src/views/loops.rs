@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::audit::Audit;
 use crate::timing::steady::Steady;
+use crate::timing::words::disputed;
 
 /// Cycles with at most two decimals.
 fn cycles(it: f64) -> String {
@@ -71,6 +72,7 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
         let cycles: u32 = more.iter().map(|it| it.cycles).sum();
         lines.push(format!("{} more wait {} in all", more.len(), count(cycles as usize, "cycle")));
     }
+    lines.extend(disputed(&it.disputed).map(|it| format!("disputed: {it}")));
     lines
 }
 
@@ -120,6 +122,7 @@ pub fn json(audit: &Audit) -> Value {
                 "chain": it.bound.chain.iter().map(|at| address(*at)).collect::<Vec<u64>>(),
             },
             "waits": waits.collect::<Vec<Value>>(),
+            "disputed": it.disputed,
         })
     };
     timed.loops.iter().map(one).collect()

@@ -13,6 +13,7 @@ use report::number::count;
 use crate::audit::Audit;
 use crate::finding::Finding;
 use crate::program::names::shown;
+use crate::timing::words::disputed;
 use crate::views::loops;
 
 /// Columns of source and address together, of 100.
@@ -166,7 +167,8 @@ fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
 fn source(audit: &Audit, frame: &crate::program::function::SourceFrame, sources: &Sources) -> String {
     let line = sources.get(&frame.file).and_then(|it| it.get(frame.line as usize - 1)).map_or("", |it| it.trim());
     let line = if line.is_empty() { frame.file.rsplit('/').next().unwrap_or_default() } else { line };
-    if frame.function == audit.function.name || frame.function == shown(&audit.function.name) {
+    // Assembly has lines without functions.
+    if frame.function.is_empty() || frame.function == audit.function.name || frame.function == shown(&audit.function.name) {
         line.to_owned()
     } else {
         format!("{}: {line}", frame.function)
@@ -227,6 +229,9 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
     let mut lines = vec![format!("{place}: {} {}: {} {unit}", finding.kind.name(), finding.who, finding.cycles)];
     let link = if finding.kind == crate::finding::Kind::Stall { "waits for " } else { "" };
     lines.extend(wrapped(&format!("{link}{}", finding.why)));
+    if let Some(disputed) = disputed(&finding.disputed) {
+        lines.extend(wrapped(&format!("disputed: {disputed}")));
+    }
     if let Some(fill) = &finding.fill {
         lines.extend(wrapped(&format!("fill: {fill}")));
     }

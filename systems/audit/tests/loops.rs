@@ -48,6 +48,25 @@ fn a_chain_through_several_instructions_is_named() {
 }
 
 #[test]
+fn a_written_back_base_is_no_chain_through_what_is_loaded() {
+    for name in ["cortex-m3", "cortex-m4", "cortex-m7", "cortex-a7", "cortex-a8", "cortex-r5"] {
+        let core = Core::bundled(name).expect("it is bundled");
+        let recurrence = |access: &str| {
+            let function = assembler::assembled(Isa::T32, &format!("{access}\nsubs r1, r1, #1\nbne #-10\nbx lr\n"));
+            let found = loops(&function, &Guide::of(&function));
+            steady(&function, &StackFrame::of(&function), &core, &found[0]).bound.recurrence
+        };
+        let usual = recurrence("ldr r2, [r0], #4");
+        for access in
+            ["ldm.w r0!, {r2, r3, r4}", "stm.w r0!, {r2, r3, r4}", "str r2, [r0], #4", "vldmia r0!, {s0, s1}", "vstmia r0!, {s0, s1}"]
+        {
+            // Tables that have loads as addresses sooner than sums count a store's base as a sum.
+            assert!(recurrence(access) <= usual + 1.0, "{name}: {access} {} a round, a load of a word {usual}", recurrence(access));
+        }
+    }
+}
+
+#[test]
 fn the_busiest_unit_is_a_bound() {
     let loads = "ldr x2, [x0]\nldr x3, [x0, #8]\nldr x4, [x0, #16]\nldr x5, [x0, #24]\nldr x6, [x0, #32]\n";
     let round = one(&format!("{loads}subs x1, x1, #1\nb.ne #-24\nret\n"));

@@ -391,6 +391,25 @@ mod tests {
         assert_eq!((cost("erc32"), cost("leon3"), cost("rocket")), (Some(4), Some(5), None));
     }
 
+    /// An access that takes long, of a list or of floating point, has its base as early as any other.
+    #[test]
+    fn a_written_back_base_waits_for_no_data() {
+        let loads = [Class::LoadDouble, Class::LoadMultiple, Class::FloatLoad];
+        let stores = [Class::Store, Class::StoreSlow, Class::StoreDouble, Class::StoreMultiple, Class::FloatStore];
+        let accesses = [&loads[..], &stores[..]].concat();
+        for name in Core::names() {
+            let core = Core::bundled(name).expect("it is listed");
+            // The others write no base back.
+            if !core.sets.iter().any(|it| ["a32", "t32", "a64"].contains(&it.as_str())) {
+                continue;
+            }
+            let base = |class: Class| core.work(class).latency(Out::BaseUpdate);
+            for class in &accesses {
+                assert!(base(*class) <= base(Class::Load).max(base(Class::LoadSlow)), "{name}: {} {}", class.name(), base(*class));
+            }
+        }
+    }
+
     #[test]
     fn a_second_source_is_a_second_figure() {
         let load = "classes = [\"load\"]\n";

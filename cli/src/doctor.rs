@@ -139,6 +139,20 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "audit",
+        name: "riscv64-unknown-elf-gcc",
+        used_for: "is asked what it believes of RISC-V's cores",
+        asks: ("riscv64-unknown-elf-gcc", VERSION),
+        from: From::Debian("gcc-riscv64-unknown-elf"),
+    },
+    Tool {
+        system: "audit",
+        name: "llvm-mca-19",
+        used_for: "the same of LLVM, and the pipeline beside ours in tests",
+        asks: ("llvm-mca-19", VERSION),
+        from: From::Debian("llvm-19"),
+    },
+    Tool {
+        system: "audit",
         name: "qemu-arm",
         used_for: "runs the case study",
         asks: ("qemu-arm", VERSION),

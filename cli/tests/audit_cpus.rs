@@ -77,3 +77,18 @@ fn every_dispute_of_every_machine_file_is_printed_with_both_figures() {
         assert!(said.iter().any(|it| it["cpu"] == name), "{name} has two sources");
     }
 }
+
+#[test]
+fn what_compilers_believe_stands_beside_what_counts() {
+    let object: Value = serde_json::from_str(&ran(&["cpus", "--beliefs", "--json"])).expect("one object");
+    let of = |cpu: &str| object["beliefs"].as_array().expect("a list").iter().find(|it| it["cpu"] == cpu).expect("every core").clone();
+    let row =
+        |cpu: &str, work: &str| of(cpu)["rows"].as_array().expect("rows").iter().find(|it| it["work"] == work).expect("a row").clone();
+    // gcc's table of the ARM1136 is one short where the manual has 3; LLVM's is none that llvm-mca reads.
+    assert_eq!(row("arm1136jf-s", "load"), serde_json::json!({"work": "load", "here": 3, "gcc": 2, "llvm": null}));
+    assert_eq!(row("rocket", "mul"), serde_json::json!({"work": "mul", "here": 5, "gcc": 10, "llvm": 4}));
+    assert!(of("cortex-m33")["gcc"].as_str().expect("words").contains("for want of its own"), "gcc has no table of the M33");
+    assert!(of("cortex-m33")["llvm"].as_str().expect("words").contains("Cortex-M4"));
+    let table = ran(&["cpus", "--beliefs"]);
+    assert!(table.contains("cortex-m0plus: gcc schedules by arm-generic.md, for want of its own; LLVM by ARMV6Itineraries"), "{table}");
+}

@@ -1,5 +1,6 @@
 //! `meanwhile audit cpus`: the machines, with the source of their numbers, and where two sources say different ones.
 
+use audit::beliefs::{Beliefs, ask};
 use machine::in_order::Core;
 use machine::{Dispute, Machine};
 use report::{Cell, Table};
@@ -14,6 +15,9 @@ pub struct Args {
     /// Print every figure on which two sources differ, with both.
     #[arg(long)]
     compare: bool,
+    /// Ask gcc and LLVM how many cycles they take an addition to wait for a sum, a product, a load and a quotient on each machine.
+    #[arg(long, conflicts_with = "compare")]
+    beliefs: bool,
 }
 
 /// Runs the command.
@@ -23,6 +27,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         return Ok(());
     }
     let cores: Vec<Core> = Core::names().filter_map(Core::bundled).collect();
+    if args.beliefs {
+        beliefs(&cores, out);
+        return Ok(());
+    }
     let mut table = Table::new("Machines", &["name", "machine", "instruction sets", "a cycle"]);
     for core in &cores {
         let sets = core.sets.join(" ");
@@ -76,4 +84,41 @@ fn compare(out: &mut Output) {
         })
         .collect();
     out.object(&json!({"ok": true, "disputes": rows}));
+}
+
+/// What compilers say themselves, beside what the machine files have.
+fn beliefs(cores: &[Core], out: &mut Output) {
+    let bar = out.progress(cores.len() as u64);
+    let mut asked: Vec<(&Core, Beliefs)> = Vec::new();
+    for core in cores {
+        bar.set_message(core.name.clone());
+        asked.push((core, ask(core)));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let note = "cycles from the start of an instruction to that of an addition that needs its result; - where the compiler has no answer";
+    let mut table = Table::new("What compilers believe", &["machine", "work", "here", "gcc", "LLVM 19"]).note(note);
+    let shown = |cycles: Option<u32>| cycles.map_or("-".to_owned(), |it| it.to_string());
+    for (core, it) in &asked {
+        for row in &it.rows {
+            let words = vec![Cell::words(&core.name), Cell::words(row.class.name()), Cell::number(row.here)];
+            table.push([words, vec![Cell::number(shown(row.gcc)), Cell::number(shown(row.llvm))]].concat());
+        }
+    }
+    out.text(&table.terminal(None));
+    for (core, it) in &asked {
+        out.line(&format!("{}: gcc schedules by {}; LLVM by {}", core.name, core.compilers.gcc, core.compilers.llvm));
+        if let Some(error) = &it.gcc_failed {
+            out.warning(&format!("`{}` failed: {}", error.ran, error.said.trim()));
+        }
+        // Where the file says that it has no answer, its refusal is no news.
+        if let Some(error) = it.llvm_failed.as_ref().filter(|_| !core.compilers.llvm.contains("does not")) {
+            out.warning(&format!("`{}` failed: {}", error.ran, error.said.trim()));
+        }
+    }
+    let one = |(core, it): &(&Core, Beliefs)| {
+        let rows = it.rows.iter().map(|row| json!({"work": row.class.name(), "here": row.here, "gcc": row.gcc, "llvm": row.llvm}));
+        json!({"cpu": core.name, "rows": rows.collect::<Vec<Value>>(), "gcc": core.compilers.gcc, "llvm": core.compilers.llvm})
+    };
+    out.object(&json!({"ok": true, "beliefs": asked.iter().map(one).collect::<Vec<Value>>()}));
 }

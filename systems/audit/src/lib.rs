@@ -2,6 +2,7 @@
 //! stalls, whether it could be faster, and what prevents the compiler from making it so.
 
 pub mod audit;
+pub mod beliefs;
 pub mod budget;
 pub mod decode;
 pub mod edit;

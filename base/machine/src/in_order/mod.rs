@@ -43,8 +43,10 @@ pub struct Core {
     pub issue_width: u32,
     /// The names of the execution units; sets refer to them by position.
     pub units: Vec<String>,
-    /// What compilers believe of this core that its manual says otherwise.
+    /// Latencies in compilers' tables that are not this file's.
     pub beliefs: Vec<Belief>,
+    /// The tables that compilers have of this core, or take instead.
+    pub compilers: Compilers,
     /// Figures that another source gives otherwise, in the order of the file.
     pub disputes: Vec<Dispute>,
     /// By class; read with [`Core::work`].
@@ -86,7 +88,18 @@ pub struct Work {
     forwarded: Vec<(Role, i32)>,
 }
 
-/// A latency in a compiler's table that is not the manual's.
+/// By which tables compilers schedule for a core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compilers {
+    /// gcc's, in words: its own, or whose.
+    pub gcc: String,
+    /// LLVM's.
+    pub llvm: String,
+    /// Where this stands.
+    pub source: String,
+}
+
+/// A latency in a compiler's table that is not this file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belief {
     /// The compiler, with its version.
@@ -153,6 +166,14 @@ impl Core {
             row.jump_cycles = row.jump_cycles.map(|it| it + cycles);
         }
         self
+    }
+
+    /// Cycles from the start of this kind of work to that of an addition that needs its first result.
+    pub fn to_addition(&self, class: Class) -> u32 {
+        let work = self.work(class);
+        let ready = work.latency(Out::Nth(0)).saturating_add_signed(self.early_cycles(Class::Alu, Role::Source, class));
+        let issue = if work.issue_cycles(1) > 1 { work.issue_cycles(1) } else { 0 };
+        ready.max(issue)
     }
 
     /// Figures of this kind of work that another source gives otherwise.

@@ -6,7 +6,7 @@ use report::{Diagnostic, did_you_mean};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Belief, Class, Core, Role, Work};
+use super::{Belief, Class, Compilers, Core, Role, Work};
 use crate::UnitSet;
 use crate::dispute::{Dispute, Other};
 use crate::parse::{Reader, Units};
@@ -25,6 +25,7 @@ struct File {
     trap: Option<Trap>,
     #[serde(default)]
     belief: Vec<BeliefRow>,
+    compilers: CompilersRow,
     work: Vec<Spanned<Row>>,
 }
 
@@ -48,6 +49,14 @@ struct Trap {
 #[serde(deny_unknown_fields)]
 struct Forwarding {
     from: Vec<Spanned<String>>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CompilersRow {
+    gcc: String,
+    llvm: String,
     source: Spanned<String>,
 }
 
@@ -169,6 +178,11 @@ impl Core {
             issue_width: reader.number(&parsed.issue.get_ref().width, 1)?,
             units: reader.units.clone(),
             beliefs,
+            compilers: Compilers {
+                gcc: parsed.compilers.gcc.clone(),
+                llvm: parsed.compilers.llvm.clone(),
+                source: reader.source(&parsed.compilers.source)?,
+            },
             disputes,
             rows,
             quad_rows,
@@ -359,7 +373,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_left_out_or_said_twice() {
-        check("\"load-slow\"", "\"load\"", expect!["my.toml:113:12: `load` has two rows"]);
+        check("\"load-slow\"", "\"load\"", expect!["my.toml:124:12: `load` has two rows"]);
         check(", \"nop\"", "", expect!["my.toml:1:1: no row says what these cost: nop"]);
     }
 
@@ -380,9 +394,9 @@ mod tests {
 
     #[test]
     fn refuses_names_that_are_not_there() {
-        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:113:12: there is no kind of work `load-slwo`"]);
-        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:109:11: there is no role `bass`"]);
-        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:105:10: there is no unit `mem`"]);
+        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:124:12: there is no kind of work `load-slwo`"]);
+        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:120:11: there is no role `bass`"]);
+        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:116:10: there is no unit `mem`"]);
     }
 
     #[test]
@@ -419,13 +433,13 @@ mod tests {
         assert_eq!(said, [("latency_cycles", 3, 2, "gcc"), ("late.base", 0, 1, "gcc")]);
         assert_eq!(core.disputed(Class::Store).count(), 0);
         let fault = |other: &str| with(other).expect_err("the file is wrong").to_string();
-        expect!["my.toml:105:29: `latency_cycles` is 3 by both sources"].assert_eq(&fault("{ latency_cycles = 3, source = \"gcc\" }"));
-        expect!["my.toml:105:10: another source without a figure"].assert_eq(&fault("{ source = \"gcc\" }"));
-        expect!["my.toml:105:28: `bytes_a_cycle` is disputed, and the row does not say it"]
+        expect!["my.toml:116:29: `latency_cycles` is 3 by both sources"].assert_eq(&fault("{ latency_cycles = 3, source = \"gcc\" }"));
+        expect!["my.toml:116:10: another source without a figure"].assert_eq(&fault("{ source = \"gcc\" }"));
+        expect!["my.toml:116:28: `bytes_a_cycle` is disputed, and the row does not say it"]
             .assert_eq(&fault("{ bytes_a_cycle = 3, source = \"gcc\" }"));
-        expect!["my.toml:105:10: `source` is missing"].assert_eq(&fault("{ latency_cycles = 2 }"));
-        expect!["my.toml:105:41: `source` is empty"].assert_eq(&fault("{ latency_cycles = 2, source = \"\" }"));
-        expect!["my.toml:105:28: `late.bass` is disputed, and the row does not say it"]
+        expect!["my.toml:116:10: `source` is missing"].assert_eq(&fault("{ latency_cycles = 2 }"));
+        expect!["my.toml:116:41: `source` is empty"].assert_eq(&fault("{ latency_cycles = 2, source = \"\" }"));
+        expect!["my.toml:116:28: `late.bass` is disputed, and the row does not say it"]
             .assert_eq(&fault("{ late = { bass = 1 }, source = \"gcc\" }"));
     }
 

@@ -256,6 +256,24 @@ pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &B
     read(&made)
 }
 
+/// How gcc orders the functions of a C text, and when each instruction starts.
+pub fn schedule(program: &str, flags: &[&str], text: &str) -> Result<String, ToolError> {
+    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let (made, dump) = (scratch.path().join("made.s"), scratch.path().join("schedule"));
+    let mut command = Command::new(program);
+    command.args(flags).args(["-O2", "-fno-schedule-insns", "-fsched-verbose=2", "-S", "-x", "c", "-"]);
+    command.arg(format!("-fdump-rtl-sched2={}", dump.display())).arg("-o").arg(made);
+    tool::run(&mut command, text.as_bytes(), LIMIT)?.ok()?;
+    Ok(String::from_utf8_lossy(&read(&dump)?).into_owned())
+}
+
+/// llvm-mca's answer about one pass through each region of an assembly text, as JSON.
+pub fn timeline(flags: &[&str], text: &str) -> Result<String, ToolError> {
+    let mut command = Command::new("llvm-mca-19");
+    command.args(flags).args(["--iterations=1", "--timeline", "--timeline-max-cycles=0", "--json"]);
+    Ok(tool::run(&mut command, text.as_bytes(), LIMIT)?.ok()?.text())
+}
+
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
     std::fs::read(path).map_err(|error| io_error("read", path, &error))

@@ -109,12 +109,14 @@ impl Stalls<'_> {
     /// Nothing but the order: does a compiler have this core's table wrong?
     fn table(&self, producer: u32, goes: &str) -> String {
         let class = self.path.class(producer);
-        let own = self.path.core.work(class).latency(machine::in_order::Out::Nth(0));
-        let belief = self.path.core.beliefs.iter().find(|it| it.class == class && it.latency_cycles != own);
-        let belief = belief.map_or(String::new(), |it| {
-            format!("; {} believes that the result takes {} where it takes {}", it.compiler, counted(it.latency_cycles), counted(own))
-        });
-        format!("nothing: {goes} with another order inside the block{belief}")
+        let own = self.path.core.to_addition(class);
+        let beliefs = self.path.core.beliefs.iter().filter(|it| it.class == class && it.latency_cycles != own);
+        let beliefs: String = beliefs
+            .map(|it| {
+                format!("; {} believes that the result takes {} where it takes {}", it.compiler, counted(it.latency_cycles), counted(own))
+            })
+            .collect();
+        format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
     fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, String) {

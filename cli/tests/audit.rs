@@ -642,6 +642,16 @@ fn a_function_of_a_member_is_chosen_by_it_and_a_thin_archive_holds_none() {
     assert!(text.contains("#9") && !text.contains("#7"), "{text}");
     let said = refused(folder, &["thin.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
     assert!(said.contains("is a thin archive"), "{said}");
+    // An archive in an archive is named, alone or beside an object file.
+    for (name, members) in [("nested.a", &["both.a"][..]), ("mixed.a", &["both.a", "one.o"])] {
+        assert!(Command::new("ar").args([&["rc", name], members].concat()).current_dir(folder).status().expect("ar runs").success());
+    }
+    let said = refused(folder, &["nested.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
+    assert!(said.contains("`nested.a(both.a)` is an archive in an archive") && said.contains("`ar x nested.a both.a`"), "{said}");
+    let ran = audit(folder, &["mixed.a", "--function", "helper", "--cpu", "cortex-a53"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).contains("#7"), "{said}");
+    assert!(said.contains("`mixed.a(both.a)` is an archive in an archive"), "{said}");
 }
 
 #[test]

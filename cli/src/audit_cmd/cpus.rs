@@ -60,7 +60,7 @@ fn compare(out: &mut Output) {
     let all: Vec<(String, Dispute)> =
         cores.chain(machines).flat_map(|(name, disputes)| disputes.into_iter().map(move |it| (name.clone(), it))).collect();
     let columns = ["machine", "work", "figure", "here", "other", "source of the other", "of"];
-    let note = "here: what counts; a chain measured on a board, over the vendor's table or gcc's, over LLVM's";
+    let note = "here: what counts; a chain measured on a board, over the vendor's latest table, over gcc's, over LLVM's";
     let mut table = Table::new("Figures on which two sources differ", &columns).note(note);
     for (name, it) in &all {
         table.push(vec![

@@ -161,6 +161,12 @@ impl Program {
             let shown = format!("{name}({})", String::from_utf8_lossy(member.name()));
             // A member begins at any even place; ELF wants its own alignment.
             let data = member.data(bytes).map_err(damaged)?.to_vec();
+            if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
+                let inner = String::from_utf8_lossy(member.name());
+                let said = Diagnostic::new(format!("`{shown}` is an archive in an archive, which no linker looks into"));
+                left_out.push(said.with_help(format!("`ar x {name} {inner}` takes it out; audit that")));
+                continue;
+            }
             match Program::parse(&shown, &data) {
                 Ok(program) => programs.push(program),
                 Err(error) => left_out.push(error),

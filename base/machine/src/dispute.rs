@@ -27,7 +27,8 @@ pub struct Dispute {
     pub other: u32,
     /// Which source that is.
     pub source: String,
-    /// An instruction of this kind, of which the other source says so. It needs its own result, so that two in a row are a chain.
+    /// An instruction of this kind, of which the other source says so. It needs its own result, so that two in a row are a chain;
+    /// of `addition_cycles` an addition follows that needs it.
     pub of: Option<String>,
     /// Where the figure that counts comes from.
     pub here_source: String,
@@ -42,6 +43,7 @@ pub(crate) struct Other {
     unit_cycles: Option<Spanned<u32>>,
     bytes_a_cycle: Option<Spanned<u32>>,
     micro_ops: Option<Spanned<u32>>,
+    addition_cycles: Option<Spanned<u32>>,
     #[serde(default)]
     late: BTreeMap<Spanned<String>, Spanned<u32>>,
     quad: Option<OtherQuad>,
@@ -64,6 +66,7 @@ impl Other {
             ("unit_cycles", &self.unit_cycles),
             ("bytes_a_cycle", &self.bytes_a_cycle),
             ("micro_ops", &self.micro_ops),
+            ("addition_cycles", &self.addition_cycles),
         ];
         let mut figures: Vec<(String, &Spanned<u32>)> = Vec::new();
         figures.extend(plain.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it.as_ref()?))));

@@ -128,12 +128,10 @@ impl Core {
         reader.units(parsed.units.get_ref(), parsed.units.span())?;
         reader.source(&parsed.units.get_ref().source)?;
         reader.source(&parsed.issue.get_ref().source)?;
-        let mut disputes = Vec::new();
         let mut rows: Vec<Option<(Work, Work)>> = vec![None; Class::ALL.len()];
         for row in &parsed.work {
             let work = reader.work(row.get_ref())?;
             let quad = reader.quad(row.get_ref(), &work)?;
-            disputes.extend(reader.work_disputes(row.get_ref(), &work, &quad)?);
             for name in &row.get_ref().classes {
                 let slot = &mut rows[reader.class(name)? as usize];
                 if slot.is_some() {
@@ -169,7 +167,7 @@ impl Core {
             }
         };
         let (rows, quad_rows) = rows.into_iter().flatten().unzip();
-        Ok(Core {
+        let mut core = Core {
             trap_cycles,
             name: parsed.name,
             title: parsed.title,
@@ -183,11 +181,15 @@ impl Core {
                 llvm: parsed.compilers.llvm.clone(),
                 source: reader.source(&parsed.compilers.source)?,
             },
-            disputes,
+            disputes: Vec::new(),
             rows,
             quad_rows,
             forwarding,
-        })
+        };
+        for row in &parsed.work {
+            core.disputes.extend(reader.work_disputes(row.get_ref(), &core)?);
+        }
+        Ok(core)
     }
 }
 
@@ -256,8 +258,10 @@ impl Reader {
         Ok(quad)
     }
 
-    fn work_disputes(&self, row: &Row, work: &Work, quad: &Work) -> Result<Vec<Dispute>, Diagnostic> {
+    fn work_disputes(&self, row: &Row, core: &Core) -> Result<Vec<Dispute>, Diagnostic> {
         let names: Vec<String> = row.classes.iter().map(|it| it.get_ref().clone()).collect();
+        let Some(class) = names.first().and_then(|it| Class::named(it)) else { return Ok(Vec::new()) };
+        let (work, quad) = (core.work(class), core.work_of(class, true));
         self.disputes(&names, &work.source, &row.other, |figure| match figure.split_once('.') {
             Some(("late", role)) => {
                 let role = Role::named(role)?;
@@ -270,6 +274,7 @@ impl Reader {
                 "address_cycles" => work.address_cycles,
                 "unit_cycles" => Some(work.unit_cycles),
                 "bytes_a_cycle" => work.bytes_a_cycle,
+                "addition_cycles" => Some(core.to_addition(class)),
                 _ => None,
             },
         })

@@ -71,7 +71,7 @@ impl<'a> Path<'a> {
     pub fn disputed(&self, at: usize, causes: &[Cause]) -> Vec<Dispute> {
         let mut disputes: Vec<Dispute> = Vec::new();
         for cause in causes {
-            let of_producer = self.core.disputed(self.class(cause.producer)).filter(|it| self.rests_on(cause, it));
+            let of_producer = self.core.disputed(self.class(cause.producer)).filter(|it| self.rests_on(at, cause, it));
             let read = |it: &&Dispute| match cause.kind {
                 CauseKind::Order(Why::Value(_, role)) => it.figure.strip_prefix("late.") == Some(role.name()),
                 _ => false,
@@ -92,7 +92,7 @@ impl<'a> Path<'a> {
     }
 
     /// Whether one cause of a stall rests on this figure of its producer.
-    fn rests_on(&self, cause: &Cause, dispute: &Dispute) -> bool {
+    fn rests_on(&self, at: usize, cause: &Cause, dispute: &Dispute) -> bool {
         let producer = self.instruction(cause.producer);
         let n_bytes: u32 = producer.accesses.iter().map(|it| u32::from(it.width)).sum();
         let has_bytes = n_bytes > dispute.here.min(dispute.other);
@@ -109,6 +109,7 @@ impl<'a> Path<'a> {
                     "quad.latency_cycles" => producer.is_quad,
                     "address_cycles" => is_address,
                     "bytes_a_cycle" => has_bytes,
+                    "addition_cycles" => role == Role::Source && self.class(at as u32) == Class::Alu,
                     _ => false,
                 };
                 is_meant && !matches!(out, None | Some(Out::BaseUpdate | Out::Carried))
@@ -141,6 +142,7 @@ fn figure_words(figure: &str) -> String {
         "quad.latency_cycles" => "the latency of whole registers".to_owned(),
         "address_cycles" => "the latency to an address".to_owned(),
         "unit_cycles" => "the time in the unit".to_owned(),
+        "addition_cycles" => "the time to an addition".to_owned(),
         other => format!("`{other}`"),
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 mod loops;
 mod support;
 use loops::end_loops;
-use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, skipped, wait_for};
+use support::{LIMIT, THAWED, cpus_of, frozen, groups, length, may_freeze, parent, signal, skipped, wait_for, works};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
 
@@ -129,34 +129,18 @@ fn said(folder: &Path) -> String {
     fs::read_to_string(folder.join("said")).unwrap_or_default()
 }
 
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
-}
-
-/// Sends a signal to processes that are there, all at once.
-fn signal(name: &str, pids: &[i32]) {
-    let words: Vec<String> = pids.iter().map(i32::to_string).collect();
-    let ran = Command::new("sh").args(["-c", &format!("kill -{name} {}", words.join(" "))]).status().expect("sh runs");
-    assert!(ran.success(), "kill -{name} {words:?}");
-}
-
 /// The freezers that work here; the others are named as skipped.
 fn freezers() -> Vec<&'static str> {
-    let works = |freezer: &&str| {
-        let mut probe = Command::new(BINARY);
-        let ran = probe.args(["cosched", "run", "--freezer", freezer, "--", "true"]).output().expect("the binary runs");
-        if !ran.status.success() {
-            skipped(&format!("faults: no {freezer} freezer"));
-        }
-        ran.status.success()
-    };
-    ["v2", "v1", "signals"].into_iter().filter(works).collect()
-}
-
-fn cpus(tid: i32) -> String {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).expect("it runs");
-    status.lines().find(|it| it.starts_with("Cpus_allowed_list")).expect("a line").to_owned()
+    let it = ["v2", "v1", "signals"];
+    it.into_iter()
+        .filter(|it| {
+            let works = works(it);
+            if !works {
+                skipped(&format!("faults: no {it} freezer"));
+            }
+            works
+        })
+        .collect()
 }
 
 fn control_groups(pid: i32) -> String {
@@ -196,7 +180,7 @@ fn nothing_stays_frozen_whoever_is_killed() {
             daemon.run_on(&["a", "b", "c"]);
             wait_for("the groups go", LIMIT, || groups(own as u32).is_empty());
             for pid in pids {
-                assert_eq!(cpus(pid), cpus(std::process::id() as i32), "{freezer}, {fault}");
+                assert_eq!(cpus_of(pid), cpus_of(std::process::id() as i32), "{freezer}, {fault}");
                 assert!(!control_groups(pid).contains("meanwhile-"), "{freezer}, {fault}: {}", control_groups(pid));
             }
         }
@@ -283,7 +267,7 @@ fn every_thread_gets_its_own_processors_and_every_process_its_own_group_back() {
                 .expect("it runs")
                 .filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok())
                 .collect();
-            let before: Vec<String> = tids.iter().map(|it| cpus(*it)).collect();
+            let before: Vec<String> = tids.iter().map(|it| cpus_of(*it)).collect();
             let home = control_groups(pid);
             assert_eq!(before.iter().filter(|it| it.ends_with("\t0")).count(), 1, "{before:?}");
             let (value, code) = daemon.ask(&["submit", "--pid", &pid.to_string(), "--threads", "2"]);
@@ -295,7 +279,7 @@ fn every_thread_gets_its_own_processors_and_every_process_its_own_group_back() {
                 name => signal(name, &[daemon.child.id() as i32]),
             }
             wait_for("the groups go", LIMIT, || groups(daemon.child.id()).is_empty());
-            let after: Vec<String> = tids.iter().map(|it| cpus(*it)).collect();
+            let after: Vec<String> = tids.iter().map(|it| cpus_of(*it)).collect();
             assert_eq!(after, before, "{freezer}, {end}");
             assert_eq!(control_groups(pid), home, "{freezer}, {end}");
             daemon.run_on(&["p"]);
@@ -346,6 +330,121 @@ fn a_full_folder_refuses_a_program_and_hurts_nobody() {
     drop(fill);
     fs::remove_file(&inside).expect("it is ours");
     assert_eq!(daemon.ask(&["submit", "--wait", "sh", "-c", "exit 0"]).1, 0);
+}
+
+/// A run-time folder that cannot be written any more refuses a program, and those that run are attached ones, as pages of
+/// others are open for writing.
+#[test]
+fn a_read_only_folder_refuses_a_program_and_hurts_nobody() {
+    if !may_freeze() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let small = folder.path().join("small");
+    fs::create_dir(&small).expect("made");
+    let script = "mount -t tmpfs -o size=1m,mode=700 none \"$1\" && export XDG_RUNTIME_DIR=\"$1\" && shift && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&small).arg(BINARY);
+    command.args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--socket"]).arg(folder.path().join("own/sock"));
+    let log = fs::File::create(folder.path().join("said")).expect("a scratch file");
+    let mut child = command.stdout(Stdio::null()).stderr(log).spawn().expect("unshare runs");
+    let mut is_refused = false;
+    wait_for("the daemon listens", LIMIT, || {
+        is_refused = child.try_wait().expect("it is ours").is_some();
+        is_refused || ask(folder.path(), &["status"]).status.success()
+    });
+    if is_refused {
+        return skipped("faults: no right to mount a small folder");
+    }
+    let daemon = Daemon { child, folder, before: Vec::new() };
+    let mut attached: Vec<Child> = Vec::new();
+    for name in ["a", "b", "c"] {
+        attached.push(Command::new("sh").args(&daemon.looping(name)[1..]).spawn().expect("sh runs"));
+        let pid = attached.last().expect("it was just started").id().to_string();
+        wait_for("it runs", LIMIT, || length(&daemon.at(&format!("out-{name}"))) > 0);
+        assert_eq!(daemon.ask(&["submit", "--pid", &pid]).1, 0);
+    }
+    let remount = |how: &str| {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--mount=/proc/{}/ns/mnt", daemon.child.id())).args(["mount", "-o", &format!("remount,{how}")]).arg(&small);
+        assert!(command.status().expect("nsenter runs").success(), "{how}");
+    };
+    remount("ro");
+    let (value, code) = daemon.ask(&["submit", "true"]);
+    let message = value["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(code == 1 && message.contains("read-only"), "{code}: {value}");
+    daemon.run_on(&["a", "b", "c"]);
+    remount("rw");
+    assert_eq!(daemon.ask(&["submit", "--wait", "true"]).1, 0);
+    drop(daemon);
+    attached.iter_mut().for_each(|it| drop(it.wait()));
+}
+
+/// As where memory or numbers of processes are short: no thread and no process can be had any more.
+#[test]
+fn a_daemon_that_can_start_nothing_more_refuses_and_hurts_nobody() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "rr"]);
+    daemon.submit_loops(&["a", "b", "c"]);
+    let name = format!("few-{}", std::process::id());
+    let made = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].map(|it| Path::new(it).join(&name)).into_iter().find(|it| {
+        let is_made = fs::create_dir(it).is_ok();
+        let counts = it.join("pids.max").exists();
+        if is_made && !counts {
+            let _ = fs::remove_dir(it);
+        }
+        is_made && counts
+    });
+    let Some(few) = made else { return skipped("faults: no right to limit numbers of processes") };
+    fs::write(few.join("cgroup.procs"), daemon.child.id().to_string()).expect("it moves");
+    fs::write(few.join("pids.max"), "1").expect("it is ours");
+    let mut answer = (Value::Null, 0);
+    wait_for("a thread is refused", LIMIT, || {
+        answer = daemon.ask(&["submit", "true"]);
+        answer.1 == 1
+    });
+    let message = answer.0["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("start a thread for this connection"), "{}", answer.0);
+    daemon.run_on(&["a", "b", "c"]);
+    fs::write(few.join("pids.max"), "max").expect("it is ours");
+    assert_eq!(daemon.ask(&["submit", "--wait", "true"]).1, 0);
+    drop(daemon);
+    wait_for("it is empty", LIMIT, || fs::remove_dir(&few).is_ok());
+}
+
+#[test]
+fn a_daemon_that_is_killed_is_started_again_once() {
+    if !may_freeze() {
+        return;
+    }
+    let mut daemon = Daemon::start(&[]);
+    assert_eq!(daemon.ask(&["stop"]).1, 0);
+    daemon.child.wait().expect("it is ours");
+    // The same without its option.
+    let said = fs::OpenOptions::new().create(true).append(true).open(daemon.at("said")).expect("a scratch file");
+    let mut command = Command::new(BINARY);
+    command.args(["cosched", "daemon", "--policy", "rr", "--socket", "own/sock"]).current_dir(daemon.folder.path());
+    daemon.before.push(daemon.child.id());
+    daemon.child = command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs");
+    daemon.listens();
+    daemon.submit_loops(&["a", "b", "c"]);
+    daemon.child.kill().and_then(|()| daemon.child.wait()).expect("it is ours");
+    wait_for("another one answers", LIMIT, || daemon.ask(&["status"]).1 == 0);
+    let next = daemon.ask(&["status"]).0["pid"].as_u64().expect("a number") as u32;
+    assert_ne!(next, daemon.child.id());
+    daemon.before.push(next);
+    daemon.run_on(&["a", "b", "c"]);
+    let (value, code) = daemon.ask(&["submit", "--pid", &daemon.pid("a").to_string()]);
+    assert_eq!(code, 0, "{value}");
+    let text = fs::read_to_string(daemon.at("said")).expect("it was written");
+    assert_eq!(text.matches(&format!("manager {} died", daemon.child.id())).count(), 1, "{text}");
+    // An end that was asked for is one.
+    assert_eq!(daemon.ask(&["stop"]).1, 0);
+    wait_for("it ends", LIMIT, || !Path::new(&format!("/proc/{next}")).exists());
+    wait_for("its groups go", LIMIT, || groups(next).is_empty());
+    assert_eq!(daemon.ask(&["status"]).1, 1, "nobody listens any more");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What tests of programs under a manager share: may they run, waiting, and whether anything is frozen.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,4 +84,28 @@ pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
         }
     }
     found
+}
+
+/// True if programs can be stopped in this way here.
+pub fn works(freezer: &str) -> bool {
+    let mut probe = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    probe.args(["cosched", "run", "--freezer", freezer, "--", "true"]).output().expect("the binary runs").status.success()
+}
+
+/// The processors that a thread may use.
+pub fn cpus_of(tid: i32) -> String {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).expect("it runs");
+    status.lines().find(|it| it.starts_with("Cpus_allowed_list")).expect("a line").to_owned()
+}
+
+pub fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Sends a signal to processes that are there, all at once.
+pub fn signal(name: &str, pids: &[i32]) {
+    let words: Vec<String> = pids.iter().map(i32::to_string).collect();
+    let ran = Command::new("sh").args(["-c", &format!("kill -{name} {}", words.join(" "))]).status().expect("sh runs");
+    assert!(ran.success(), "kill -{name} {words:?}");
 }

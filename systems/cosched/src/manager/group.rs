@@ -112,6 +112,11 @@ impl Group {
         self.freezer.thaw(self)
     }
 
+    /// The same by somebody else than the manager, who may freeze and thaw it at the same time.
+    pub fn let_run(&self) -> io::Result<()> {
+        self.freezer.let_run(self)
+    }
+
     /// All its processes.
     pub fn members(&self) -> io::Result<Vec<Process>> {
         self.freezer.members(self)

@@ -138,7 +138,7 @@ pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
     let programs = programs(hierarchy, pages);
     // First of all they run. What fails here fails because something has ended.
     for (_, group) in &programs {
-        let _ = group.thaw();
+        let _ = group.let_run();
     }
     team::free(pages);
     for (before, group) in &programs {

@@ -56,6 +56,11 @@ pub trait Freezer: Debug + Sync {
     /// Lets them go on.
     fn thaw(&self, group: &Group) -> io::Result<()>;
 
+    /// The same by somebody else than the manager, who may freeze and thaw it at the same time.
+    fn let_run(&self, group: &Group) -> io::Result<()> {
+        self.thaw(group)
+    }
+
     /// All processes of a group.
     fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
         let text = fs::read_to_string(group.path().join("cgroup.procs"))?;

@@ -54,26 +54,32 @@ impl Freezer for Signals {
         for _ in 0..ROUNDS {
             let stopped = stopped(group)?;
             // One that somebody else has stopped is his to let go on.
-            let is_new = |it: &Process| it.state != 'T' && !stopped.contains(&(it.pid, it.started));
-            let new: Vec<Process> = self.members(group)?.into_iter().filter(is_new).collect();
-            if new.is_empty() {
+            let running: Vec<Process> = self.members(group)?.into_iter().filter(|it| it.state != 'T').collect();
+            if running.is_empty() {
                 break;
             }
-            let lines: String = new.iter().map(|it| format!("{} {}\n", it.pid, it.started)).collect();
+            let new = running.iter().filter(|it| !stopped.contains(&(it.pid, it.started)));
+            let lines: String = new.map(|it| format!("{} {}\n", it.pid, it.started)).collect();
             group.state().write_all(lines.as_bytes())?;
-            new.iter().for_each(|it| send(it.pid, Signal::SIGSTOP));
+            running.iter().for_each(|it| send(it.pid, Signal::SIGSTOP));
         }
         Ok(())
     }
 
     fn thaw(&self, group: &Group) -> io::Result<()> {
+        self.let_run(group)?;
+        group.state().set_len(0)
+    }
+
+    /// The list stays: the manager may be stopping them right now.
+    fn let_run(&self, group: &Group) -> io::Result<()> {
         for (pid, started) in stopped(group)? {
             // What cannot be looked at is let go on: that hurts nobody, whoever has the number now.
             if process::look(pid).map_or(true, |it| it.is_some_and(|it| it.started == started)) {
                 send(pid, Signal::SIGCONT);
             }
         }
-        group.state().set_len(0)
+        Ok(())
     }
 
     fn members(&self, group: &Group) -> io::Result<Vec<Process>> {

@@ -1,0 +1,464 @@
+//! A daemon with programs, faults to them, and what is so afterwards.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::loops::end_loops;
+use crate::support::{LIMIT, THAWED, cpus_of, frozen, groups, length, parent, signal, wait_for};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Term,
+    Kill,
+    Stop,
+    /// The run-time folder is full.
+    NoSpace,
+    /// No file can be opened any more.
+    NoFiles,
+    /// Somebody removes the socket.
+    NoSocket,
+}
+
+/// Whom it happens to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Victim {
+    Daemon,
+    Supervisor,
+    /// The daemon and its supervisors, at one moment.
+    Both,
+    Program,
+}
+
+/// What is so within a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Everything runs, on its own processors, in its own group, and is not managed any more.
+    Free,
+    /// Everything runs, on its own processors; the daemon, when it goes on, manages it again.
+    Paused,
+    /// Everything takes its turns as before, and is free after `stop`.
+    Managed,
+    /// The same, and a new program is refused while it lasts.
+    Refused,
+    /// The same for the others; this program has ended, or is stopped until its owner lets it go on.
+    Others,
+    /// Frozen, until the next daemon or `run` of this user frees it, at its start.
+    Next,
+}
+
+use After::{Free, Managed, Next, Others, Paused, Refused};
+use Fault::{Kill, NoFiles, NoSocket, NoSpace, Stop, Term};
+use Victim::{Both, Daemon, Program, Supervisor};
+
+/// The whole matrix, for programs that were started and for attached ones, with each freezer.
+pub const MATRIX: &[(Fault, [(Victim, After); 4])] = &[
+    (Term, [(Daemon, Free), (Supervisor, Managed), (Both, Free), (Program, Others)]),
+    (Kill, [(Daemon, Free), (Supervisor, Managed), (Both, Next), (Program, Others)]),
+    (Stop, [(Daemon, Paused), (Supervisor, Managed), (Both, Paused), (Program, Others)]),
+    (NoSpace, [(Daemon, Refused), (Supervisor, Free), (Both, Free), (Program, Managed)]),
+    (NoFiles, [(Daemon, Refused), (Supervisor, Free), (Both, Free), (Program, Managed)]),
+    (NoSocket, [(Daemon, Managed), (Supervisor, Free), (Both, Free), (Program, Managed)]),
+];
+
+pub const FREEZERS: [&str; 3] = ["v2", "v1", "signals"];
+
+impl Fault {
+    pub fn text(self) -> &'static str {
+        match self {
+            Term => "SIGTERM",
+            Kill => "SIGKILL",
+            Stop => "SIGSTOP",
+            NoSpace => "ENOSPC",
+            NoFiles => "EMFILE",
+            NoSocket => "lost socket",
+        }
+    }
+}
+
+impl After {
+    pub fn text(self) -> &'static str {
+        match self {
+            Free => "free",
+            Paused => "runs",
+            Managed => "managed",
+            Refused => "managed, a new one refused",
+            Others => "the others managed",
+            Next => "free at the next start",
+        }
+    }
+}
+
+/// A daemon with programs that it started and one that was attached.
+pub struct Scene {
+    child: Child,
+    /// Keeps the small folder mounted, where no other process sees it.
+    holder: Child,
+    pub folder: tempfile::TempDir,
+    attached: Vec<Child>,
+    /// Its programs.
+    pub names: Vec<String>,
+    /// Daemons before this one.
+    before: Vec<u32>,
+    freezer: &'static str,
+    home: String,
+}
+
+impl Scene {
+    /// With a run-time folder of its own, which is small where it has to be filled. None if there is no right to mount it.
+    pub fn start(freezer: &'static str) -> Option<Scene> {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        fs::create_dir(folder.path().join("small")).expect("made");
+        let script = "mount -t tmpfs -o size=256k,mode=700 none \"$1/small\" && echo > \"$1/mounted\" && exec sleep 100000 2> /dev/null";
+        let mut holder = Command::new("unshare");
+        let mut holder =
+            holder.args(["-m", "sh", "-c", script, "sh"]).arg(folder.path()).stderr(Stdio::null()).spawn().expect("unshare runs");
+        wait_for("it is mounted or refused", LIMIT, || {
+            folder.path().join("mounted").exists() || holder.try_wait().expect("it is ours").is_some()
+        });
+        if !folder.path().join("mounted").exists() {
+            return None;
+        }
+        let child = Scene::spawn(folder.path(), &holder, freezer);
+        let home = groups_of(std::process::id() as i32);
+        let mut scene = Scene { child, holder, folder, attached: Vec::new(), names: Vec::new(), before: Vec::new(), freezer, home };
+        scene.listens();
+        scene.submit("a");
+        scene.submit("b");
+        scene.attach("p");
+        scene.take_turns();
+        Some(scene)
+    }
+
+    /// Another daemon, after the end of this one, takes the programs in.
+    pub fn again(&mut self) {
+        self.before.push(self.child.id());
+        // It may have been stopped when its end was asked for.
+        let _ = self.child.kill();
+        self.child.wait().expect("it is ours");
+        if self.filling().exists() {
+            self.fill(false);
+        }
+        self.child = Scene::spawn(self.folder.path(), &self.holder, self.freezer);
+        self.listens();
+        for pid in self.pids() {
+            let (value, code) = self.ask(&["submit", "--pid", &pid.to_string()]);
+            assert_eq!(code, 0, "{value}");
+        }
+        self.take_turns();
+    }
+
+    fn take_turns(&self) {
+        wait_for("all have had turns", LIMIT, || self.names.iter().all(|it| length(&self.at(&format!("out-{it}"))) > 2));
+        if self.names.len() > 2 {
+            wait_for("somebody waits", LIMIT, || !self.frozen().is_empty());
+        }
+    }
+
+    fn spawn(folder: &Path, holder: &Child, freezer: &str) -> Child {
+        let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said")).expect("a scratch file");
+        let mut command = inside(holder, folder);
+        command.args(["daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--freezer", freezer, "--socket"]);
+        command.arg(folder.join("own/sock")).current_dir(folder).stdout(Stdio::null()).stderr(said).spawn().expect("nsenter runs")
+    }
+
+    fn listens(&mut self) {
+        wait_for("the daemon listens", LIMIT, || {
+            let said = fs::read_to_string(self.at("said")).unwrap_or_default();
+            assert!(self.child.try_wait().expect("it is ours").is_none(), "{said}");
+            self.ask(&["status"]).1 == 0
+        });
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn ask(&self, arguments: &[&str]) -> (Value, i32) {
+        let mut command = Command::new(BINARY);
+        command.args(["cosched", arguments[0], "--json", "--socket"]).arg(self.at("own/sock")).args(&arguments[1..]);
+        let ran = command.output().expect("the binary runs");
+        (serde_json::from_slice(&ran.stdout).unwrap_or_default(), ran.status.code().expect("it was not killed"))
+    }
+
+    /// A loop that writes its number, then a line every few milliseconds until the test ends.
+    pub fn script(&self, name: &str) -> Vec<String> {
+        let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
+        ["sh", "-c", script, "sh", &self.folder.path().display().to_string(), name].map(str::to_owned).into()
+    }
+
+    /// The daemon starts a program of this name.
+    pub fn submit(&mut self, name: &str) {
+        let words = self.script(name);
+        let all: Vec<&str> = std::iter::once("submit").chain(words.iter().map(String::as_str)).collect();
+        let (value, code) = self.ask(&all);
+        assert_eq!(code, 0, "{value}");
+        wait_for("it starts", LIMIT, || self.pid(name).is_some());
+        self.names.push(name.to_owned());
+    }
+
+    /// A program of this name starts by itself, and is given to the daemon.
+    pub fn attach(&mut self, name: &str) {
+        let attached = Command::new("sh").args(&self.script(name)[1..]).spawn().expect("sh runs");
+        let pid = attached.id();
+        self.attached.push(attached);
+        wait_for("it runs", LIMIT, || length(&self.at(&format!("out-{name}"))) > 0 && self.pid(name).is_some());
+        let (value, code) = self.ask(&["submit", "--pid", &pid.to_string()]);
+        assert_eq!(code, 0, "{value}");
+        self.names.push(name.to_owned());
+    }
+
+    /// A program ends, and is heard to have ended.
+    pub fn end(&mut self, name: &str) {
+        let pid = self.pid(name).expect("it was written");
+        signal("TERM", &[pid]);
+        self.has_ended(name, pid);
+    }
+
+    fn has_ended(&mut self, name: &str, pid: i32) {
+        self.names.retain(|it| it != name);
+        wait_for("its end is heard", LIMIT, || !self.managed().contains(&pid));
+        fs::remove_file(self.at(&format!("pid-{name}"))).expect("it was written");
+    }
+
+    /// The first processes of the programs that the daemon has.
+    pub fn managed(&self) -> Vec<i32> {
+        let programs = self.ask(&["status"]).0["programs"].as_array().cloned().unwrap_or_default();
+        programs.iter().filter_map(|it| it["pid"].as_i64()).map(|it| it as i32).collect()
+    }
+
+    /// The daemon has all of them and nothing else.
+    pub fn nothing_is_lost(&self, what: &str) {
+        let mut expected = self.pids();
+        expected.sort_unstable();
+        wait_for(&format!("{what}: {expected:?} are managed"), LIMIT, || {
+            let mut managed = self.managed();
+            managed.sort_unstable();
+            managed == expected
+        });
+    }
+
+    pub fn pid(&self, name: &str) -> Option<i32> {
+        fs::read_to_string(self.at(&format!("pid-{name}"))).ok()?.trim().parse().ok()
+    }
+
+    pub fn pids(&self) -> Vec<i32> {
+        self.names.iter().map(|it| self.pid(it).expect("it was written")).collect()
+    }
+
+    pub fn own(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub fn frozen(&self) -> Vec<String> {
+        frozen(self.child.id(), &self.pids())
+    }
+
+    pub fn supervisors(&self) -> Vec<i32> {
+        let all = fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        all.filter(|pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|it| *it == 0).any(|it| it == b"supervise") && parent(*pid) == Some(self.own())
+        })
+        .collect()
+    }
+
+    pub fn victims(&self, victim: Victim) -> Vec<i32> {
+        match victim {
+            Daemon => vec![self.own()],
+            Supervisor => self.supervisors(),
+            Both => [self.supervisors(), vec![self.own()]].concat(),
+            Program => vec![self.pid("a").expect("it was written")],
+        }
+    }
+
+    /// All write on.
+    pub fn run_on(&self, what: &str) {
+        let before: Vec<u64> = self.names.iter().map(|it| length(&self.at(&format!("out-{it}")))).collect();
+        let goes = |(it, before): (&String, &u64)| length(&self.at(&format!("out-{it}"))) > before + 3;
+        wait_for(&format!("{what}: all run on"), LIMIT, || self.names.iter().zip(&before).all(goes));
+    }
+
+    pub fn are_on_their_own(&self, what: &str) {
+        for pid in self.pids() {
+            assert_eq!(cpus_of(pid), cpus_of(std::process::id() as i32), "{what}: processors of {pid}");
+        }
+    }
+
+    pub fn are_free(&self, what: &str) {
+        wait_for(&format!("{what}: all are thawed"), THAWED, || self.frozen().is_empty());
+        wait_for(&format!("{what}: our groups go"), LIMIT, || groups(self.child.id()).is_empty());
+        self.are_on_their_own(what);
+        for pid in self.pids() {
+            assert_eq!(groups_of(pid), self.home, "{what}: the group of {pid}");
+        }
+        self.run_on(what);
+    }
+
+    /// What fills the small folder.
+    fn filling(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root{}/fill", self.holder.id(), self.at("small").display()))
+    }
+
+    /// Fills the small folder, or makes room again.
+    fn fill(&self, is_full: bool) {
+        if is_full {
+            let mut fill = fs::File::create(self.filling()).expect("root sees into the namespace");
+            while fill.write_all(&[0; 256]).is_ok() {}
+        } else {
+            fs::remove_file(self.filling()).expect("it is ours");
+        }
+    }
+
+    /// What no process can refuse, and how it ends.
+    pub fn strike(&self, fault: Fault, victim: Victim) -> Box<dyn Fn(&Scene)> {
+        let them = self.victims(victim);
+        match fault {
+            Term => signal("TERM", &them),
+            Kill if victim == Both => {
+                // Stopped first, the daemon starts no others. Those would do.
+                signal("STOP", &[self.own()]);
+                signal("KILL", &them);
+            }
+            Kill => signal("KILL", &them),
+            Stop => {
+                signal("STOP", &them);
+                // Supervisors go on by themselves: that is what is tested.
+                return Box::new(move |it| signal("CONT", &[if victim == Program { them[0] } else { it.own() }]));
+            }
+            NoSpace if victim != Program => {
+                self.fill(true);
+                return Box::new(|it| it.fill(false));
+            }
+            NoFiles if victim != Program => {
+                let limit = |it: &i32, n: usize| {
+                    let ran = Command::new("prlimit").args(["--pid", &it.to_string(), &format!("--nofile={n}:4096")]).status();
+                    assert!(ran.expect("prlimit of util-linux runs").success());
+                };
+                // As many as are open, and a few for who asks and for who thaws.
+                them.iter().for_each(|it| limit(it, fs::read_dir(format!("/proc/{it}/fd")).map_or(8, Iterator::count) + 12));
+                return Box::new(move |_| them.iter().for_each(|it| limit(it, 1024)));
+            }
+            NoSocket if victim != Program => fs::remove_file(self.at("own/sock")).expect("it is there"),
+            // What a program has not is its own affair.
+            NoSpace | NoFiles | NoSocket => {}
+        }
+        Box::new(|_| {})
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        // One that is stopped is killed as well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // A test that fails may have left some that are stopped.
+        for pid in self.names.iter().filter_map(|it| self.pid(it)) {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGCONT);
+        }
+        end_loops(self.folder.path());
+        for it in &mut self.attached {
+            let _ = it.kill();
+            let _ = it.wait();
+        }
+        let all: Vec<u32> = self.before.iter().copied().chain([self.child.id()]).collect();
+        let start = Instant::now();
+        while all.iter().any(|it| !groups(*it).is_empty()) && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
+/// `meanwhile cosched` where the small folder is the run-time folder.
+fn inside(holder: &Child, folder: &Path) -> Command {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--mount=/proc/{}/ns/mnt", holder.id())).args([BINARY, "cosched"]);
+    command.env("XDG_RUNTIME_DIR", folder.join("small"));
+    command
+}
+
+/// The control groups of a process.
+fn groups_of(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs")
+}
+
+/// One case: strikes, and looks at what came of it. False if this scene is of no more use.
+pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Victim, After)) -> bool {
+    let freezer = scene.freezer;
+    let what = format!("{case}{freezer}, {} to {victim:?}", fault.text());
+    let supervisors = scene.supervisors();
+    assert_eq!(supervisors.len(), 2, "{what}");
+    let undo = scene.strike(fault, victim);
+    match after {
+        Free => {
+            // What a supervisor lacks shows when it has to act, and a socket it has none.
+            if matches!(fault, NoSpace | NoFiles | NoSocket) {
+                signal("KILL", &[scene.own()]);
+            }
+            scene.are_free(&what);
+            return false;
+        }
+        Paused => {
+            wait_for(&format!("{what}: all are thawed"), THAWED, || scene.frozen().is_empty());
+            wait_for(&format!("{what}: on their own processors"), THAWED, || {
+                scene.pids().into_iter().all(|it| cpus_of(it) == cpus_of(std::process::id() as i32))
+            });
+            scene.run_on(&what);
+            undo(scene);
+            assert_eq!(scene.ask(&["status"]).1, 0, "{what}: it goes on");
+            wait_for(&format!("{what}: and manages"), LIMIT, || !scene.frozen().is_empty());
+        }
+        Refused => {
+            let (value, code) = scene.ask(&["submit", "true"]);
+            let said = value["errors"][0]["message"].as_str().unwrap_or_default().to_owned();
+            assert!(code == 1 && (said.contains("No space left") || said.contains("Too many open files")), "{what}: {code} {value}");
+            scene.run_on(&what);
+            undo(scene);
+            assert_eq!(scene.ask(&["submit", "true"]).1, 0, "{what}: there is room again");
+        }
+        Managed => {
+            if fault == Kill {
+                wait_for(&format!("{what}: others are there"), LIMIT, || {
+                    let new = scene.supervisors();
+                    new.len() == 2 && !new.iter().any(|it| supervisors.contains(it))
+                });
+            }
+            wait_for(&format!("{what}: it answers"), LIMIT, || scene.ask(&["status"]).1 == 0);
+        }
+        Others => {
+            let pid = scene.pid("a").expect("it was written");
+            if fault == Stop {
+                scene.names.retain(|it| it != "a");
+                scene.run_on(&what);
+                undo(scene);
+                scene.names.push("a".to_owned());
+            } else {
+                scene.has_ended("a", pid);
+                scene.run_on(&what);
+                scene.submit("a");
+            }
+        }
+        Next => {
+            scene.child.wait().expect("it is ours");
+            assert!(scene.names.len() < 3 || !scene.frozen().is_empty(), "{what}: this shows nothing if none is frozen");
+            let mut next = inside(&scene.holder, scene.folder.path());
+            next.args(["run", "--freezer", freezer, "--", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+            assert!(next.status().expect("nsenter of util-linux runs").success(), "{what}");
+            scene.are_free(&what);
+            return false;
+        }
+    }
+    scene.run_on(&what);
+    true
+}

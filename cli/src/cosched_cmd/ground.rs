@@ -46,7 +46,7 @@ pub struct SuperviseArgs {
 /// Waits for the manager's death, and becomes the next one if it should be started again.
 pub fn supervise(args: &SuperviseArgs, out: &mut Output) -> Result<(), Failure> {
     let freezer = freezer::from_text(&args.freezer).ok_or_else(|| Failure::user("the manager starts this by itself", None))?;
-    let hierarchy = Hierarchy { freezer, path: args.path.clone() };
+    let hierarchy = Hierarchy::at(freezer, args.path.clone());
     let failed = failed("watch the manager");
     let line = std::io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?;
     let watched = supervisor::Watched { hierarchy, pages: &args.pages, pid: args.manager };

@@ -13,11 +13,20 @@ use super::process::{self, Process};
 pub struct Hierarchy {
     /// How its groups are frozen.
     pub freezer: Kind,
+    /// Where the hierarchy is mounted.
+    root: PathBuf,
     /// The folder of all groups of this manager.
     pub path: PathBuf,
 }
 
 impl Hierarchy {
+    /// The one with this folder.
+    pub fn at(freezer: Kind, path: PathBuf) -> Hierarchy {
+        let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let root = freezer.places(&mounts).into_iter().find(|it| path.starts_with(it)).unwrap_or_default();
+        Hierarchy { freezer, root, path }
+    }
+
     /// Makes the folder `name` in the first hierarchy that lets us, `wanted` if one is, and says what the better ones
     /// said; an error if the wanted one does not let us.
     pub fn create(name: &str, wanted: Option<Kind>) -> Result<(Hierarchy, String), String> {
@@ -35,7 +44,7 @@ impl Hierarchy {
             for place in places {
                 let path = place.join(name);
                 match fs::DirBuilder::new().mode(0o700).create(&path) {
-                    Ok(()) => return Ok((Hierarchy { freezer, path }, said.join("; "))),
+                    Ok(()) => return Ok((Hierarchy::at(freezer, path), said.join("; "))),
                     Err(error) => said.push(format!("{}: {error}", path.display())),
                 }
             }
@@ -68,7 +77,7 @@ impl Hierarchy {
 
     /// The control group of a process here; none with signals.
     pub fn home(&self, pid: i32) -> Option<PathBuf> {
-        self.freezer.home(pid, self.path.parent()?)
+        self.freezer.home(pid, &self.root)
     }
 
     /// Takes the folder away, if its groups are gone.

@@ -224,8 +224,8 @@ impl Claim {
     fn load(pages: &Path) -> Option<Claim> {
         let text = fs::read_to_string(pages.join(CLAIM)).ok()?;
         let mut lines = text.lines();
-        let (started, freezer, path) = (lines.next()?.parse().ok()?, freezer::from_text(lines.next()?)?, lines.next()?.into());
-        Some(Claim { started, hierarchy: Hierarchy { freezer, path } })
+        let (started, freezer, path) = (lines.next()?.parse().ok()?, freezer::from_text(lines.next()?)?, lines.next()?);
+        Some(Claim { started, hierarchy: Hierarchy::at(freezer, path.into()) })
     }
 
     fn is_alive(&self, pid: i32) -> bool {
@@ -289,7 +289,7 @@ mod tests {
         let own = std::process::id() as i32;
         assert!(Claim::load(folder.path()).is_none(), "it has not said anything");
         let freezer = freezer::from_text("signals").expect("it is one of them");
-        let hierarchy = Hierarchy { freezer, path: folder.path().join("our groups") };
+        let hierarchy = Hierarchy::at(freezer, folder.path().join("our groups"));
         // Whatever its program is called.
         claim(folder.path(), &hierarchy).expect("written");
         let claim = Claim::load(folder.path()).expect("it was written");

@@ -168,9 +168,12 @@ impl Probes {
         roster.is_stale |= has_changed;
     }
 
-    /// Programs that rested and compute much take turns again.
+    /// Programs that rested and compute much take turns again: some of them are looked at, in turn.
     pub(super) fn wake(roster: &mut Roster) {
-        for it in roster.active_mut().filter(|it| it.is_resting) {
+        let resting: Vec<usize> =
+            (0..roster.programs.len()).filter(|it| roster.programs[*it].is_resting && !roster.programs[*it].has_ended).collect();
+        for at in roster.resting.next(resting.len()) {
+            let it = &mut roster.programs[resting[at]];
             it.is_resting = !it.usage.is_awake(&it.group);
         }
     }

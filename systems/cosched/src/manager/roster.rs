@@ -34,13 +34,37 @@ pub(super) struct Roster {
     pub(super) is_stale: bool,
     /// The last [`DONE`] programs that ended.
     pub(super) done: VecDeque<Ended>,
+    /// Attached programs that are looked at next, and those that rest.
+    dead: Round,
+    pub(super) resting: Round,
     sender: Sender<Event>,
+}
+
+/// Some of many, in turn: a quantum looks at no more of them, however many there are.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    next: usize,
+}
+
+/// So many.
+const LOOKS: usize = 128;
+
+impl Round {
+    /// The next of `n`.
+    pub(super) fn next(&mut self, n: usize) -> impl Iterator<Item = usize> + use<> {
+        let from = if self.next < n { self.next } else { 0 };
+        self.next = from + LOOKS.min(n);
+        if n > 0 {
+            self.next %= n;
+        }
+        (from..from + LOOKS.min(n)).map(move |it| it % n)
+    }
 }
 
 impl Roster {
     /// No programs yet; their ends are sent to `sender`.
     pub(super) fn new(sender: Sender<Event>) -> Roster {
-        Roster { programs: Vec::new(), is_stale: false, done: VecDeque::new(), sender }
+        Roster { programs: Vec::new(), is_stale: false, done: VecDeque::new(), dead: Round::default(), resting: Round::default(), sender }
     }
 
     /// Programs that have not ended.
@@ -74,8 +98,14 @@ impl Roster {
     }
 
     /// True if this process belongs to one of the programs.
-    pub(super) fn has(&self, pid: i32) -> bool {
-        self.active().any(|it| it.group.members().is_ok_and(|them| them.iter().any(|it| it.pid == pid)))
+    pub(super) fn has(&self, ground: &Ground, pid: i32) -> bool {
+        // What the kernel says of the one process, not what each program says of all of its.
+        if let Some(home) = ground.hierarchy.home(pid) {
+            return self.active().any(|it| it.group.path() == home);
+        }
+        let above = process::ancestors(pid);
+        let session = Process::find(pid).map(|it| it.session);
+        self.active().any(|it| above.contains(&it.root.pid) || (!it.is_attached && session == Some(it.root.pid)))
     }
 
     /// The programs as they are.
@@ -234,11 +264,13 @@ impl Roster {
         }
     }
 
-    /// Attached programs are nobody's children here.
+    /// Attached programs are nobody's children here: some of them are looked at, in turn.
     pub(super) fn notice_the_dead(&mut self, ground: &mut Ground) {
-        for idx in 0..self.programs.len() {
-            let it = &self.programs[idx];
-            if it.is_attached && !it.has_ended && !it.root.is_there() {
+        let attached: Vec<usize> =
+            (0..self.programs.len()).filter(|it| self.programs[*it].is_attached && !self.programs[*it].has_ended).collect();
+        for at in self.dead.next(attached.len()) {
+            let idx = attached[at];
+            if !self.programs[idx].root.is_there() {
                 self.end(ground, idx, (None, None), Instant::now());
             }
         }
@@ -320,4 +352,27 @@ fn counter(ground: &mut Ground, id: u64, group: &Group, pid: i32) -> io::Result<
             Counter::Nothing
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantum_looks_at_some_and_a_round_at_all() {
+        for n in [0, 1, 5, LOOKS, LOOKS + 1, 1000] {
+            let mut round = Round::default();
+            let mut seen = vec![0; n];
+            for _ in 0..n.div_ceil(LOOKS) {
+                let looks: Vec<usize> = round.next(n).collect();
+                assert_eq!(looks.len(), n.min(LOOKS));
+                looks.into_iter().for_each(|it| seen[it] += 1);
+            }
+            assert!(seen.iter().all(|it| *it > 0), "{n}: nobody is left out");
+        }
+        // Programs that go meanwhile leave nothing behind that is looked at.
+        let mut round = Round::default();
+        round.next(1000).for_each(drop);
+        assert_eq!(round.next(3).collect::<Vec<_>>(), [0, 1, 2]);
+    }
 }

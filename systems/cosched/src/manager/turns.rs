@@ -267,7 +267,7 @@ impl<'a> Turns<'a> {
 
     /// True if this process belongs to one of the programs.
     pub fn has(&self, pid: i32) -> bool {
-        self.roster.has(pid)
+        self.roster.has(self.ground, pid)
     }
 
     /// The programs as they are.

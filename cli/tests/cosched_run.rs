@@ -362,3 +362,20 @@ fn managers_beside_each_other_do_not_wait_for_each_other_without_end() {
         }
     }
 }
+
+#[test]
+fn many_programs_are_measured_and_ended() {
+    if !may_freeze() {
+        return;
+    }
+    let mut scale = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    let ran = scale.args(["cosched", "scale", "--programs", "40", "--quanta", "1000", "--json"]).output().expect("the binary runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+    assert_eq!((value["kind"].as_str(), value["programs"].as_u64(), value["quanta"].as_u64()), (Some("measured"), Some(40), Some(1000)));
+    let rows = value["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 5, "{value}");
+    for it in rows {
+        assert!(it["measure"].is_string() && it["value"].is_f64() && it["limit"].is_f64() && it["is_met"].is_boolean(), "{it}");
+    }
+}

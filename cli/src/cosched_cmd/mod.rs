@@ -6,6 +6,7 @@ mod figures;
 mod ground;
 mod probe;
 mod run;
+mod scale;
 mod sensitivity;
 mod sim;
 mod sweep;
@@ -26,7 +27,12 @@ impl Args {
     /// True for commands whose programs outlive an interrupt, or are ended by the command itself in its own way.
     pub fn manages(&self) -> bool {
         match self.command {
-            Command::Run(_) | Command::Bench(_) | Command::Supervise(_) | Command::Daemon(_) | Command::Sensitivity(_) => true,
+            Command::Run(_)
+            | Command::Bench(_)
+            | Command::Scale(_)
+            | Command::Supervise(_)
+            | Command::Daemon(_)
+            | Command::Sensitivity(_) => true,
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
             Command::Sim(_) | Command::Sweep(_) => false,
         }
@@ -41,6 +47,8 @@ enum Command {
     Run(run::Args),
     /// Measure what choosing is worth here: two memory and two compute programs.
     Bench(bench::Args),
+    /// Measure what a manager of a thousand programs takes: a status, a decision, memory.
+    Scale(scale::Args),
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
     Supervise(ground::SuperviseArgs),
@@ -82,6 +90,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
+        Command::Scale(args) => scale::run(&args, out),
         Command::Supervise(args) => ground::supervise(&args, out),
         Command::Daemon(args) => daemon::run(&args, out),
         Command::Submit(args) => daemon::submit(&args, out),

@@ -444,7 +444,7 @@ fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
 }
 
 /// All that there is to know, with the keys of `about` before it.
-fn status(turns: &Turns<'_>, about: &Value) -> Value {
+pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
     let own = json!({
         "policy": turns.policy().text(),

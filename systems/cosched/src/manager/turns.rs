@@ -50,6 +50,8 @@ pub struct Turns<'a> {
     events: Receiver<Event>,
     /// Decisions made.
     pub n_decisions: u64,
+    /// What the last one took, with all that the policy is told.
+    pub decision: Duration,
 }
 
 impl<'a> Turns<'a> {
@@ -61,7 +63,19 @@ impl<'a> Turns<'a> {
         }
         let (roster, switcher, probes) = (Roster::new(sender.clone()), Switcher::default(), Probes::new());
         let heartbeat = Heartbeat::new(Arc::clone(&ground.lines));
-        let mut turns = Turns { ground, policy_name, policy: None, roster, switcher, probes, heartbeat, sender, events, n_decisions: 0 };
+        let mut turns = Turns {
+            ground,
+            policy_name,
+            policy: None,
+            roster,
+            switcher,
+            probes,
+            heartbeat,
+            sender,
+            events,
+            n_decisions: 0,
+            decision: Duration::ZERO,
+        };
         turns.begin_policy();
         turns
     }
@@ -86,6 +100,7 @@ impl<'a> Turns<'a> {
         }
         let mut policy = self.policy.take().expect("there is one, as was just seen");
         let chosen = self.decide(policy.as_mut());
+        self.decision = start.elapsed();
         let start = Instant::now();
         let quantum = Duration::from_micros((policy.quantum_ms() * 1000.0) as u64);
         self.policy = Some(policy);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cosched::manager::daemon::{self, Request, Spared};
+use cosched::manager::signals;
 use cosched::manager::turns::Turns;
 use cosched::policies::Name;
 use measure::tool;
@@ -74,6 +75,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.policy == Name::LinuxNow {
         return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
     }
+    // From here on they end it as `stop` does.
+    signals::note().map_err(failed("catch signals"))?;
     let path = args.ask.path();
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };

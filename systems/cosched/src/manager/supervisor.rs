@@ -52,7 +52,7 @@ pub struct Watched<'a> {
 }
 
 /// Waits for the end of the manager at the other end of `line`, then frees all programs; returns when their groups are gone.
-/// True if this supervisor is the one to start the manager again: it was served and died, and no other one does.
+/// True if this supervisor is the one to start the manager again: it has managed and died, and no other supervisor does.
 ///
 /// # Errors
 /// A signal could not be caught.
@@ -73,12 +73,12 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     Ok(is_to_start)
 }
 
-/// Listens until the manager ends; true if it did not say so before.
+/// Listens until the manager ends; true if it has managed, and did not say that it would end.
 fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
     // Old kernels have no such descriptors; the socket ends with the manager as well.
     let process = rustix::process::Pid::from_raw(watched.pid)
         .and_then(|it| rustix::process::pidfd_open(it, rustix::process::PidfdFlags::empty()).ok());
-    let (mut is_expected, mut has_said_so, mut last) = (false, false, Instant::now());
+    let (mut is_expected, mut has_managed, mut has_said_so, mut last) = (false, false, false, Instant::now());
     loop {
         let patience = LIMIT.saturating_sub(last.elapsed());
         let patience = is_expected.then(|| Timespec { tv_sec: patience.as_secs() as _, tv_nsec: patience.subsec_nanos().into() });
@@ -99,18 +99,19 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
         if !sources[0].revents().is_empty() {
             let mut bytes = [0; 4096];
             match (&mut &*line).read(&mut bytes) {
-                Ok(0) => return !has_said_so,
+                Ok(0) => return has_managed && !has_said_so,
                 Ok(n) => {
                     last = Instant::now();
                     is_expected = bytes[n - 1] == FROZEN;
                     has_said_so |= bytes[..n].contains(&ENDS);
+                    has_managed |= bytes[..n].iter().any(|it| *it != ENDS);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return !has_said_so,
+                Err(_) => return has_managed && !has_said_so,
             }
         } else if has_ended {
             // Nothing more comes, whoever else has a copy of its end.
-            return !has_said_so;
+            return has_managed && !has_said_so;
         }
     }
 }

@@ -96,6 +96,8 @@ impl<'a> Turns<'a> {
             return self.wait(by(start + IDLE));
         }
         if !self.beat() {
+            // Until a supervisor is there again.
+            self.roster.is_stale = false;
             return self.wait(by(start + heartbeat::EVERY));
         }
         let mut policy = self.policy.take().expect("there is one, as was just seen");
@@ -117,11 +119,14 @@ impl<'a> Turns<'a> {
 
     /// Shows the supervisors that this works; false if nobody sees it. Then all programs run: only who is watched may freeze.
     fn beat(&mut self) -> bool {
-        let beat = self.heartbeat.frozen();
+        let mut beat = self.heartbeat.frozen();
         if beat != Beat::Watched {
             // Whatever we take for frozen or kept to processors may not be so any more.
             self.switcher.let_all_run(&mut self.roster, &self.ground.cpus);
             self.roster.is_stale = true;
+            // That may take its time where programs are many, and nothing is frozen meanwhile.
+            self.heartbeat.free();
+            beat = self.heartbeat.frozen();
         }
         beat != Beat::Unwatched
     }

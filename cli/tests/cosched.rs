@@ -181,3 +181,42 @@ fn the_page_says_of_the_policies_what_the_simulator_says() {
     let (eight, _) = gains("8");
     assert!(eight.values().all(|it| (-0.5..4.0).contains(it)) && order(&eight, &["pairing", "b2arr", "linux"]), "{eight:?}");
 }
+
+/// A cluster on paper: who is odd is counted, who is wrong is named, and every scheme has its row.
+#[test]
+fn a_trace_on_a_cluster() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let job = |id: usize, submit: usize, procs: usize| format!("{id} {submit} -1 600 {procs} -1 -1 -1 900 -1 1 {id} 1 1 1 -1 -1 -1\n");
+    let mut text = "; MaxNodes: 8\n; MaxProcs: 32\n".to_owned();
+    (0..40).for_each(|it| text += &job(it, 30 * it, 1 << (it % 5)));
+    text += "41 5 -1 -1 4 -1 -1 -1 -1 -1 5 1 1 1 1 -1 -1 -1\n42 6 -1 60 64 -1 -1 -1 -1 -1 1 1 1 1 1 -1 -1 -1\n";
+    std::fs::write(folder.path().join("t.swf"), &text).expect("a scratch file");
+    let run = |args: &[&str]| {
+        let all = [&["cosched", "sim", "--trace", "t.swf"], args].concat();
+        Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder.path()).args(all).output().expect("the binary runs")
+    };
+    let ran = run(&["--cluster", "nodes=8", "--draws", "3", "--json"]);
+    let value: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    assert_eq!((value["nodes"].as_u64(), value["cores"].as_u64()), (Some(8), Some(4)), "the header says how large it is");
+    assert_eq!((value["jobs"].as_u64(), value["too_large"].as_u64()), (Some(40), Some(1)));
+    assert_eq!(value["odd"]["jobs left out: they did not run, or nobody knows how long"], 1);
+    let rows = value["rows"].as_array().expect("rows");
+    let names: Vec<&str> = rows.iter().filter_map(|it| it["scheme"].as_str()).collect();
+    assert_eq!(names, ["in-order", "first-fit", "easy", "shared-blind", "paired"]);
+    let of = |at: usize, key: &str| rows[at][key].as_f64().unwrap_or_else(|| panic!("{key} of {}", rows[at]));
+    assert!(of(2, "over_easy_pct").abs() < 1e-9 && of(2, "jobs_slower").abs() < 1e-9);
+    assert!(of(4, "turnaround_s_mean") < of(2, "turnaround_s_mean") && of(4, "worst_slowdown") < 1.15, "{value}");
+    for (args, said) in [
+        (["--cluster", "nodes=8", "--mix", "much"], "how common it is"),
+        (["--cluster", "nodes=0", "--draws", "1"], "`0` is no number of nodes"),
+        (["--cluster", "racks=2", "--draws", "1"], "a cluster has no `racks`"),
+        (["--cluster", "nodes=8,cores=1", "--draws", "1"], "cannot be shared"),
+    ] {
+        let ran = run(&args);
+        assert!(!ran.status.success() && String::from_utf8_lossy(&ran.stderr).contains(said), "{args:?}: {ran:?}");
+    }
+    std::fs::write(folder.path().join("t.swf"), "1 2 three\n").expect("a scratch file");
+    let ran = run(&["--cluster", "nodes=8"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("t.swf:1: this is no job"), "{ran:?}");
+}

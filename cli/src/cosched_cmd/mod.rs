@@ -1,6 +1,7 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
 mod bench;
+mod cluster;
 mod daemon;
 mod figures;
 mod ground;

@@ -12,6 +12,7 @@ use cosched::workload::{self, Purpose, Workload};
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
+use super::cluster::{self, ClusterArgs};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cosched sim`.
@@ -36,6 +37,8 @@ pub struct Args {
     /// leaves out, each alone, all together, and those that come nearest.
     #[arg(long, conflicts_with_all = ["workloads", "policy", "svg", "assume"])]
     like_paper: bool,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 /// Policies as a value of the command line.
@@ -182,6 +185,9 @@ pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Mo
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    if args.cluster.is_given() {
+        return cluster::run(&args.cluster, out);
+    }
     if args.like_paper {
         like_paper(out);
         return Ok(());

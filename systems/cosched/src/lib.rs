@@ -6,6 +6,7 @@
 //! ```
 
 pub mod assumptions;
+pub mod cluster;
 pub mod contention;
 pub mod machine;
 pub mod manager;

@@ -26,6 +26,9 @@ pub struct Args {
     /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
     round_robin: f64,
+    /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node, in a folder of all.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     /// Do not start the daemon again if it is killed; its programs run on in either case.
     #[arg(long)]
     no_restart: bool,
@@ -82,6 +85,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let manager = args.ground.start(again, out)?;
     manager.ground().settings.round_robin = args.round_robin;
+    manager.ground().history.clone_from(&args.history);
     let spared = Spared::new(manager.supervisors());
     let about = json!({
         "pid": std::process::id(),

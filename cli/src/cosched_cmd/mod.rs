@@ -10,6 +10,7 @@ mod run;
 mod scale;
 mod sensitivity;
 mod sim;
+mod slurm;
 mod sweep;
 mod top;
 
@@ -35,7 +36,7 @@ impl Args {
             | Command::Daemon(_)
             | Command::Sensitivity(_) => true,
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
-            Command::Sim(_) | Command::Sweep(_) => false,
+            Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) => false,
         }
     }
 }
@@ -63,6 +64,8 @@ enum Command {
     Stop(daemon::AskArgs),
     /// Watch the daemon's programs.
     Top(top::Args),
+    /// Write what a Slurm needs so that its steps are managed: a plugin, job_submit.lua, lines of its configuration.
+    Slurm(slurm::Args),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
     /// Show how programs slow down beside microbenchmarks that use cache and bus, in the simulator.
@@ -98,6 +101,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Status(args) => daemon::status(&args, out),
         Command::Stop(args) => daemon::stop(&args, out),
         Command::Top(args) => top::run(&args, out),
+        Command::Slurm(args) => slurm::run(&args, out),
         Command::Sim(args) => sim::run(*args, out),
         Command::Sensitivity(args) => sensitivity::run(&args, out),
         Command::Sweep(args) => sweep::run(args, out),

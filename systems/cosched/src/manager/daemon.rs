@@ -21,6 +21,7 @@ use super::private;
 use super::process::{self, Process};
 use super::program::{Place, Task};
 use super::signals;
+use super::slurm::Step;
 use super::supervisor;
 use super::turns::{Event, GRACE, Turns};
 
@@ -72,6 +73,15 @@ pub enum Request {
         #[serde(default)]
         threads: Option<usize>,
     },
+    /// Take in all tasks of a step of Slurm, as one program.
+    Step(Step),
+    /// A step of Slurm has ended.
+    StepEnd {
+        /// The job.
+        job: u32,
+        /// Its step.
+        step: u32,
+    },
     /// Say what runs.
     Status {},
     /// Thaw all, let all run on, and end.
@@ -93,6 +103,10 @@ pub enum Refusal {
     Above(i32, String),
     /// A process of another user.
     Owner(i32, u32),
+    /// Another user than root tells of a step of Slurm.
+    NoSlurm(u32),
+    /// A process that who tells of a step has not started.
+    NoTask(i32),
     /// A thread of the kernel.
     Kernel(i32),
     /// It is in a program that is managed already.
@@ -120,6 +134,8 @@ impl std::fmt::Display for Refusal {
             Refusal::Itself(pid) => write!(f, "process {pid} is part of the manager, or asks: it is never frozen"),
             Refusal::Above(pid, name) => write!(f, "process {pid} (`{name}`) runs the manager, or what asks: frozen, nobody could thaw it"),
             Refusal::Owner(pid, uid) => write!(f, "process {pid} belongs to user {uid}"),
+            Refusal::NoSlurm(uid) => write!(f, "user {uid} tells of a step: only root does, as Slurm runs"),
+            Refusal::NoTask(pid) => write!(f, "process {pid} is no task of who tells of the step"),
             Refusal::Kernel(pid) => write!(f, "process {pid} is a thread of the kernel"),
             Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
             Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
@@ -397,6 +413,22 @@ impl Door {
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
                 })
             }
+            Request::Step(step) => {
+                check_threads(step.threads)?;
+                let spared = self.spared.clone();
+                self.inside(move |turns| {
+                    check_room(turns)?;
+                    let tasks = step.check(&spared, asker.pid, asker.uid)?;
+                    if let Some(pid) = step.pids.iter().find(|it| turns.has(**it)) {
+                        return Err(Refusal::Managed(*pid));
+                    }
+                    let name = step.text();
+                    let id = turns.attach_step(tasks, step).map_err(|error| Refusal::Failed(format!("take step {name}: {error}")))?;
+                    Ok(json!({"ok": true, "id": id}))
+                })
+            }
+            Request::StepEnd { .. } if asker.uid != 0 => Err(Refusal::NoSlurm(asker.uid)),
+            Request::StepEnd { job, step } => self.inside(move |turns| Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))),
             Request::Attach { pid, threads } => {
                 check_threads(threads)?;
                 let spared = self.spared.clone();

@@ -33,6 +33,8 @@ pub struct Ground {
     pub settings: Settings,
     /// How many files a program may open, if this process may open more.
     pub files_before: Option<u64>,
+    /// Where it is noted what steps of Slurm moved, for those who place the next ones.
+    pub history: Option<PathBuf>,
     /// Where the supervisors hear that the manager works.
     pub lines: Lines,
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::freezer::{self, Kind};
 use super::process::{self, Process};
+use super::slurm;
 
 /// A folder in which this process may make groups.
 #[derive(Debug, Clone)]
@@ -80,6 +81,13 @@ impl Hierarchy {
         self.freezer.home(pid, &self.root)
     }
 
+    /// The group of Slurm's at `path` and those of the other tasks, frozen from now on.
+    pub fn group_in_place(&self, path: PathBuf) -> io::Result<Group> {
+        let group = Group::open(self.freezer, path)?;
+        group.freeze()?;
+        Ok(group)
+    }
+
     /// Takes the folder away, if its groups are gone.
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_dir(&self.path)
@@ -92,18 +100,50 @@ pub struct Group {
     freezer: Kind,
     path: PathBuf,
     state: File,
+    /// Those of the other tasks, where tasks of Slurm are frozen in its own groups.
+    others: Vec<Group>,
 }
 
 impl Group {
     /// One that is there.
     pub fn open(freezer: Kind, path: PathBuf) -> io::Result<Group> {
         let state = freezer.open(&path)?;
-        Ok(Group { freezer, path, state })
+        let others = if slurm::is_task(&path) { slurm::tasks(&path) } else { Vec::new() };
+        let other = |it: PathBuf| freezer.open(&it).map(|state| Group { freezer, path: it, state, others: Vec::new() });
+        // One that is gone has ended.
+        let others = others.into_iter().filter(|it| *it != path).filter_map(|it| other(it).ok()).collect();
+        Ok(Group { freezer, path, state, others })
     }
 
     /// Its folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// It is Slurm's: nothing is moved into it or out of it, and it stays.
+    fn is_in_place(&self) -> bool {
+        slurm::is_task(&self.path)
+    }
+
+    /// True if processes of this group are in the folder `home`.
+    pub fn is_at(&self, home: &Path) -> bool {
+        self.path == home || self.others.iter().any(|it| it.path == home)
+    }
+
+    /// The folder that counts what all its processes use.
+    pub fn counts(&self) -> &Path {
+        if self.is_in_place() { self.path.parent().unwrap_or(&self.path) } else { &self.path }
+    }
+
+    /// Does it with all its folders; the first error.
+    fn each<T>(&self, does: impl Fn(&Group) -> io::Result<T>) -> io::Result<Vec<T>> {
+        let first = does(self);
+        // A task that has ended is no reason to leave the others as they are.
+        let others = self.others.iter().filter_map(|it| does(it).ok()).collect::<Vec<_>>();
+        match first {
+            Err(error) if others.is_empty() => Err(error),
+            first => Ok(first.into_iter().chain(others).collect()),
+        }
     }
 
     /// What its freezer writes to.
@@ -113,27 +153,27 @@ impl Group {
 
     /// Stops all its threads.
     pub fn freeze(&self) -> io::Result<()> {
-        self.freezer.freeze(self)
+        self.each(|it| self.freezer.freeze(it)).map(drop)
     }
 
     /// Lets them go on.
     pub fn thaw(&self) -> io::Result<()> {
-        self.freezer.thaw(self)
+        self.each(|it| self.freezer.thaw(it)).map(drop)
     }
 
     /// The same by somebody else than the manager, who may freeze and thaw it at the same time.
     pub fn let_run(&self) -> io::Result<()> {
-        self.freezer.let_run(self)
+        self.each(|it| self.freezer.let_run(it)).map(drop)
     }
 
     /// All its processes.
     pub fn members(&self) -> io::Result<Vec<Process>> {
-        self.freezer.members(self)
+        self.each(|it| self.freezer.members(it)).map(|it| it.concat())
     }
 
     /// All its threads.
     pub fn threads(&self) -> io::Result<Vec<i32>> {
-        self.freezer.threads(self)
+        self.each(|it| self.freezer.threads(it)).map(|it| it.concat())
     }
 
     /// The arguments before a program's own that start it in this group.
@@ -148,7 +188,7 @@ impl Group {
 
     /// Takes in a process that runs already, and all below it.
     pub fn take(&self, pid: i32) -> io::Result<()> {
-        self.freezer.take(self, pid)
+        if self.is_in_place() { Ok(()) } else { self.freezer.take(self, pid) }
     }
 
     /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many may not be kept.
@@ -159,12 +199,15 @@ impl Group {
     /// Thaws it, moves each process in it to the control group that `home` names, and takes it away.
     pub fn release(&self, home: impl Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
         self.thaw()?;
+        if self.is_in_place() {
+            return Ok(());
+        }
         self.freezer.send_home(self, &home)?;
         self.remove()
     }
 
     /// Takes it away; its last process must have ended.
     pub fn remove(&self) -> io::Result<()> {
-        self.freezer.remove(&self.path)
+        if self.is_in_place() { Ok(()) } else { self.freezer.remove(&self.path) }
     }
 }

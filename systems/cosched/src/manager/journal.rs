@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::group::{Group, Hierarchy};
 use super::process::{self, Process};
-use super::{freezer, team};
+use super::{freezer, slurm, team};
 
 /// What one program had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,11 +39,12 @@ pub struct Thread {
 }
 
 impl Before {
-    /// What the process and all below it have now; `home_of` says in which control group each is.
-    pub fn of(root: i32, group: PathBuf, home_of: impl Fn(i32) -> Option<PathBuf>) -> io::Result<Before> {
-        let home = home_of(root);
+    /// What the processes and all below them have now; `home_of` says in which control group each is.
+    pub fn of(roots: &[i32], group: PathBuf, home_of: impl Fn(i32) -> Option<PathBuf>) -> io::Result<Before> {
+        let home = roots.first().and_then(|it| home_of(*it));
         let mut threads = Vec::new();
-        for process in process::tree(&process::all()?, root) {
+        let all = process::all()?;
+        for process in roots.iter().flat_map(|it| process::tree(&all, *it)) {
             let other = home_of(process.pid).filter(|it| Some(it) != home.as_ref());
             for it in process.threads().into_iter().filter_map(Process::find) {
                 threads.push(Thread { tid: it.pid, started: it.started, cpus: process::cpus_of(it.pid), home: other.clone() });
@@ -154,7 +155,7 @@ pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     for (before, group) in &programs {
         before.give_back(group, all);
     }
-    let is_left = programs.iter().any(|(before, _)| before.group.exists());
+    let is_left = programs.iter().any(|(before, _)| before.group.exists() && !slurm::is_task(&before.group));
     let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {
         let _ = fs::remove_dir_all(pages);
@@ -236,7 +237,8 @@ impl Claim {
 /// Forgets what a program had that has ended, and its page, unless something of it is left in its group: that is still to
 /// be given back.
 pub fn forget(pages: &Path, id: u64, group: &Path) {
-    if group.exists() {
+    // A group of Slurm's is not ours to take away.
+    if group.exists() && !slurm::is_task(group) {
         return;
     }
     for path in [path(pages, id), team::page_path(pages, id)] {

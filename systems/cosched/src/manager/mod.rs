@@ -22,6 +22,7 @@ pub mod rest;
 mod roster;
 pub mod run;
 pub mod signals;
+pub mod slurm;
 pub mod source;
 pub mod startup;
 pub mod supervisor;

@@ -170,8 +170,7 @@ impl Probes {
 
     /// Programs that rested and compute much take turns again: some of them are looked at, in turn.
     pub(super) fn wake(roster: &mut Roster) {
-        let resting: Vec<usize> =
-            (0..roster.programs.len()).filter(|it| roster.programs[*it].is_resting && !roster.programs[*it].has_ended).collect();
+        let resting: Vec<usize> = (0..roster.programs.len()).filter(|it| roster.programs[*it].rests_by_itself()).collect();
         for at in roster.resting.next(resting.len()) {
             let it = &mut roster.programs[resting[at]];
             it.is_resting = !it.usage.is_awake(&it.group);

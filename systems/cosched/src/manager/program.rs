@@ -13,6 +13,7 @@ use super::perf;
 use super::process::{self, Process};
 use super::resctrl;
 use super::rest::Usage;
+use super::slurm;
 use super::team::Page;
 
 /// Estimates that are remembered.
@@ -82,6 +83,8 @@ pub struct Status {
     pub is_running: bool,
     /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
     pub is_resting: bool,
+    /// Its job is suspended by Slurm.
+    pub is_suspended: bool,
     /// Its processors in this quantum; none while it rests or is frozen.
     pub cpus: Vec<usize>,
     /// Its traffic on each processor in MB/s, if it was seen.
@@ -113,6 +116,8 @@ pub(super) struct Program {
     pub(super) group: Group,
     pub(super) root: Process,
     pub(super) is_attached: bool,
+    /// It is a step of Slurm.
+    pub(super) step: Option<slurm::Managed>,
     /// Where it goes when it leaves us, and the processors that its threads then may use.
     pub(super) before: Before,
     pub(super) page: Option<Page>,
@@ -124,6 +129,8 @@ pub(super) struct Program {
     pub(super) keeps_to: Vec<usize>,
     pub(super) n_refusing: usize,
     pub(super) window_mbps: Vec<f64>,
+    /// Sum of all that was seen on its processors together, and how often.
+    pub(super) seen_mbps: (f64, u32),
     pub(super) slowdown: Option<f64>,
     pub(super) n_turns: u64,
     pub(super) waits: u64,
@@ -158,6 +165,7 @@ impl Program {
             n_threads: self.n_threads,
             is_running: self.is_thawed,
             is_resting: self.is_resting,
+            is_suspended: self.step.as_ref().is_some_and(|it| it.is_suspended),
             cpus: if self.is_thawed && !self.is_resting { self.keeps_to.clone() } else { Vec::new() },
             mbps: self.window_mbps.last().copied().filter(|_| !self.is_resting),
             slowdown: self.slowdown,
@@ -174,7 +182,18 @@ impl Program {
         self.page.as_ref().and_then(|it| it.progress().ok())
     }
 
+    /// True if it rests, and nobody else makes it.
+    pub(super) fn rests_by_itself(&self) -> bool {
+        self.is_resting && !self.has_ended && self.step.as_ref().is_none_or(|it| !it.is_suspended)
+    }
+
+    /// True if none of its first processes is there any more.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.root.is_there() && self.step.iter().flat_map(|it| &it.others).all(|it| !it.is_there())
+    }
+
     pub(super) fn remember(&mut self, mbps: f64) {
+        self.seen_mbps = (self.seen_mbps.0 + mbps * self.keeps_to.len().max(1) as f64, self.seen_mbps.1 + 1);
         self.window_mbps.push(mbps);
         if self.window_mbps.len() > WINDOW {
             self.window_mbps.remove(0);

@@ -45,7 +45,7 @@ pub struct Usage {
 impl Usage {
     /// Nothing yet.
     pub fn of(group: &Group) -> Usage {
-        let stat = File::open(group.path().join("cpu.stat")).ok();
+        let stat = File::open(group.counts().join("cpu.stat")).ok();
         let now = (Instant::now(), 0);
         Usage { stat, ticks_before: 0, total_us: 0, looked: now, began: now, quiet: Duration::ZERO, n_more: 0, n_fewer: 0 }
     }

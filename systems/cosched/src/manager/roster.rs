@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
@@ -16,6 +17,7 @@ use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Ended, Program, Status, Task, spawn};
 use super::rest::Usage;
+use super::slurm::{self, Step};
 use super::source::Source;
 use super::team::{self, Page};
 use super::turns::Event;
@@ -101,7 +103,7 @@ impl Roster {
     pub(super) fn has(&self, ground: &Ground, pid: i32) -> bool {
         // What the kernel says of the one process, not what each program says of all of its.
         if let Some(home) = ground.hierarchy.home(pid) {
-            return self.active().any(|it| it.group.path() == home);
+            return self.active().any(|it| it.group.is_at(&home));
         }
         let above = process::ancestors(pid);
         let session = Process::find(pid).map(|it| it.session);
@@ -178,9 +180,46 @@ impl Roster {
         let id = ground.number();
         let hierarchy = &ground.hierarchy;
         let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
-        let before = Before::of(root.pid, place, |pid| hierarchy.home(pid))?;
+        let name = root.name.clone();
+        self.take_in(ground, id, place, vec![root], (name, n_threads))
+    }
+
+    /// Takes in all tasks of a step of Slurm.
+    pub(super) fn attach_step(&mut self, ground: &mut Ground, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
+        // Whose end was not heard has ended.
+        self.end_step(ground, step.job, step.step);
+        let id = ground.number();
+        let place = slurm::place(&ground.hierarchy, &tasks, &format!("program-{id}"))?;
+        let managed = slurm::Managed::new(step.clone(), &tasks, &place);
+        self.take_in(ground, id, place, tasks, (step.text(), step.threads))?;
+        let it = self.programs.last_mut().expect("it was just added");
+        it.step = Some(managed);
+        if let Some(mbps) = step.membw {
+            it.window_mbps.push(f64::from(mbps) / it.n_threads.max(1) as f64);
+        }
+        Ok(id)
+    }
+
+    /// A step has ended; false if it was not known.
+    pub(super) fn end_step(&mut self, ground: &mut Ground, job: u32, step: u32) -> bool {
+        let is_it = |it: &Program| !it.has_ended && it.step.as_ref().is_some_and(|it| (it.step.job, it.step.step) == (job, step));
+        let Some(idx) = self.programs.iter().position(is_it) else { return false };
+        self.end(ground, idx, (None, None), Instant::now());
+        true
+    }
+
+    fn take_in(
+        &mut self,
+        ground: &mut Ground,
+        id: u64,
+        place: PathBuf,
+        roots: Vec<Process>,
+        (name, n_threads): (String, Option<usize>),
+    ) -> io::Result<u64> {
+        let pids: Vec<i32> = roots.iter().map(|it| it.pid).collect();
+        let before = Before::of(&pids, place, |pid| ground.hierarchy.home(pid))?;
         let group = new_group(ground, id, &before)?;
-        let taken = group.take(root.pid).and_then(|()| counter(ground, id, &group, root.pid));
+        let taken = pids.iter().try_for_each(|it| group.take(*it)).and_then(|()| counter(ground, id, &group, pids[0]));
         let counter = match taken {
             Ok(it) => it,
             Err(error) => {
@@ -189,7 +228,7 @@ impl Roster {
                 return Err(error);
             }
         };
-        let name = root.name.clone();
+        let root = roots.into_iter().next().expect("a program has a process");
         self.add(id, name, n_threads, group, root, before, None, counter);
         self.programs.last_mut().expect("it was just added").is_attached = true;
         Ok(id)
@@ -217,6 +256,7 @@ impl Roster {
             group,
             root,
             is_attached: false,
+            step: None,
             before,
             page,
             counter,
@@ -227,6 +267,7 @@ impl Roster {
             keeps_to: Vec::new(),
             n_refusing: 0,
             window_mbps: Vec::new(),
+            seen_mbps: (0.0, 0),
             slowdown: None,
             n_turns: 0,
             waits: 0,
@@ -245,6 +286,10 @@ impl Roster {
         let it = &self.programs[idx];
         forget(ground, it.id, &it.before);
         let it = &mut self.programs[idx];
+        if let (Some(managed), Some(history), (sum, n @ 1..)) = (&it.step, &ground.history, it.seen_mbps) {
+            // Without room, what is known of it stays as it is.
+            let _ = slurm::note(history, managed.step.user, &managed.step.name, sum / f64::from(n));
+        }
         if self.done.len() == DONE {
             self.done.pop_front();
         }
@@ -270,7 +315,7 @@ impl Roster {
             (0..self.programs.len()).filter(|it| self.programs[*it].is_attached && !self.programs[*it].has_ended).collect();
         for at in self.dead.next(attached.len()) {
             let idx = attached[at];
-            if !self.programs[idx].root.is_there() {
+            if self.programs[idx].is_gone() {
                 self.end(ground, idx, (None, None), Instant::now());
             }
         }
@@ -330,7 +375,10 @@ impl Roster {
 /// A group for a program, and on disk what the program had: before anything of it is frozen.
 fn new_group(ground: &Ground, id: u64, before: &Before) -> io::Result<Group> {
     before.store(&journal::path(&ground.pages, id))?;
-    ground.hierarchy.group(before.group.clone()).inspect_err(|_| forget(ground, id, before))
+    let hierarchy = &ground.hierarchy;
+    let made =
+        if slurm::is_task(&before.group) { hierarchy.group_in_place(before.group.clone()) } else { hierarchy.group(before.group.clone()) };
+    made.inspect_err(|_| forget(ground, id, before))
 }
 
 fn new_page(ground: &Ground, id: u64) -> io::Result<Option<Page>> {

@@ -86,6 +86,7 @@ impl Manager {
             canary,
             n_programs: 0,
             settings,
+            history: None,
             files_before: process::open_many_files(),
             lines: Arc::clone(&keepers.lines),
         };

@@ -17,6 +17,7 @@ use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Status, Task};
 use super::roster::Roster;
+use super::slurm::{self, Step};
 use super::source::Source;
 use super::switcher::Switcher;
 use super::team::Page;
@@ -137,6 +138,7 @@ impl<'a> Turns<'a> {
         if self.roster.strike_off_the_ended() {
             self.begin_policy();
         }
+        slurm::note_suspended(&mut self.roster, &self.ground.cpus);
         Probes::wake(&mut self.roster);
     }
 
@@ -305,6 +307,17 @@ impl<'a> Turns<'a> {
     pub fn attach(&mut self, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
         self.heartbeat.frozen();
         self.roster.attach(self.ground, root, n_threads)
+    }
+
+    /// Takes in all tasks of a step of Slurm, as one program.
+    pub fn attach_step(&mut self, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
+        self.heartbeat.frozen();
+        self.roster.attach_step(self.ground, tasks, step)
+    }
+
+    /// A step has ended; false if it was not known, or its end was seen before.
+    pub fn end_step(&mut self, job: u32, step: u32) -> bool {
+        self.roster.end_step(self.ground, job, step)
     }
 
     /// Ends a program of ours that only ran beside the others; to be asked again until it has ended, as it may not have

@@ -1,0 +1,241 @@
+//! Door: steps of Slurm: who may tell of them, where they are frozen, whether Slurm has suspended them, what they moved.
+//!
+//! Where Slurm's own control groups are of version 2, tasks are frozen in them, in place: Slurm signals what is in its groups,
+//! and a process that left them would outlive its job. Elsewhere (version 1, hybrid machines, no groups) a step gets a group of
+//! ours in the hierarchy of version 2, of which Slurm knows nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::daemon::{Refusal, Spared};
+use super::freezer;
+use super::group::Hierarchy;
+use super::process::{self, Process};
+use super::program::Program;
+use super::roster::Roster;
+
+/// The plugin that tells of steps.
+pub const PLUGIN: &str = include_str!("../../slurm/cosched.c");
+/// What asks for bandwidth when a job is submitted.
+pub const JOB_SUBMIT: &str = include_str!("../../slurm/job_submit.lua");
+/// In each file of ours.
+pub const MARK: &str = "Written by `meanwhile cosched slurm`.";
+/// MB/s of one `membw`.
+pub const UNIT_MBPS: u64 = 100;
+/// The number of a batch script's step. Source: `slurm/slurm.h`, as its `SLURM_BATCH_SCRIPT`.
+const BATCH: u32 = 0xffff_fffb;
+/// Lines of a history.
+const HISTORY: usize = 10_000;
+
+/// All tasks of a step on this node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The job.
+    pub job: u32,
+    /// Its step.
+    pub step: u32,
+    /// Whose tasks they are.
+    pub user: u32,
+    /// The job's name, one word.
+    pub name: String,
+    /// Processors of the step here.
+    #[serde(default)]
+    pub threads: Option<usize>,
+    /// MB/s that its owner expects.
+    #[serde(default)]
+    pub membw: Option<u32>,
+    /// The tasks.
+    pub pids: Vec<i32>,
+}
+
+impl Step {
+    /// `JOB.STEP name`, as Slurm's own tools call it.
+    pub fn text(&self) -> String {
+        let step = if self.step == BATCH { "batch".to_owned() } else { self.step.to_string() };
+        format!("{}.{step} {}", self.job, self.name)
+    }
+
+    /// The tasks that `asker`, a process of `uid`, may give to us.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, spared: &Spared, asker: i32, uid: u32) -> Result<Vec<Process>, Refusal> {
+        if uid != 0 {
+            return Err(Refusal::NoSlurm(uid));
+        }
+        if self.pids.is_empty() || self.name.contains(|it: char| it.is_whitespace() || it.is_control()) {
+            return Err(Refusal::NoRequest("a step has tasks, and a name of one word".to_owned()));
+        }
+        let mut found = Vec::new();
+        for &pid in &self.pids {
+            if !process::ancestors(pid).contains(&asker) {
+                return Err(if Process::find(pid).is_some() { Refusal::NoTask(pid) } else { Refusal::NotThere(pid) });
+            }
+            found.push(spared.check(pid, asker, self.user)?);
+        }
+        Ok(found)
+    }
+}
+
+/// A step that is managed.
+#[derive(Debug)]
+pub(super) struct Managed {
+    pub(super) step: Step,
+    /// Its tasks but the first.
+    pub(super) others: Vec<Process>,
+    /// Slurm has suspended its job.
+    pub(super) is_suspended: bool,
+    /// What says so.
+    says: Option<PathBuf>,
+}
+
+impl Managed {
+    /// Its tasks are in `group`.
+    pub(super) fn new(step: Step, tasks: &[Process], group: &Path) -> Managed {
+        let says = if is_task(group) {
+            group.parent().map(|it| it.join("cgroup.freeze"))
+        } else {
+            let v1 = freezer::from_text("v1").expect("it is one of them");
+            let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+            let home = v1.places(&mounts).first().and_then(|root| v1.home(tasks[0].pid, root));
+            home.filter(|it| it.to_string_lossy().contains("/job_")).map(|it| it.join("freezer.state"))
+        };
+        Managed { step, others: tasks[1..].to_vec(), is_suspended: false, says }
+    }
+
+    fn looks_suspended(&self, program: &Program) -> bool {
+        let said = self.says.as_ref().and_then(|it| fs::read_to_string(it).ok());
+        if let Some(said) = said {
+            return said.starts_with("FR") || said.trim() == "1";
+        }
+        // Without groups Slurm stops every process.
+        let members = program.group.members().unwrap_or_default();
+        !members.is_empty() && members.iter().all(|it| it.state == 'T')
+    }
+}
+
+/// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they go on when Slurm says so.
+pub(super) fn note_suspended(roster: &mut Roster, cpus: &[usize]) {
+    for it in roster.active_mut() {
+        let Some(managed) = &it.step else { continue };
+        let (was, is) = (managed.is_suspended, managed.looks_suspended(it));
+        if is && !was {
+            it.run_on(cpus);
+        }
+        it.is_resting = if is != was { is } else { it.is_resting };
+        if let Some(managed) = &mut it.step {
+            managed.is_suspended = is;
+        }
+    }
+}
+
+/// True for the folder of a task in Slurm's groups of version 2: `step_S/user/task_N`.
+pub fn is_task(path: &Path) -> bool {
+    let names: Vec<&str> = path.iter().rev().take(3).filter_map(|it| it.to_str()).collect();
+    names.len() == 3 && names[0].starts_with("task_") && names[1] == "user" && names[2].starts_with("step_")
+}
+
+/// The folders of all tasks of the step of this one.
+pub(super) fn tasks(path: &Path) -> Vec<PathBuf> {
+    let entries = path.parent().and_then(|it| fs::read_dir(it).ok()).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries.filter_map(|it| Some(it.ok()?.path())).filter(|it| is_task(it) && it.is_dir()).collect();
+    found.sort();
+    found
+}
+
+/// Where the group of these tasks is.
+///
+/// # Errors
+/// There is none that Slurm would not miss them in.
+pub(super) fn place(hierarchy: &Hierarchy, tasks: &[Process], name: &str) -> io::Result<PathBuf> {
+    let refused = |said: String| Err(io::Error::new(io::ErrorKind::Unsupported, said));
+    if hierarchy.freezer.text() != "v2" {
+        return refused(format!("steps are frozen by control groups of version 2, not by {}", hierarchy.freezer.name()));
+    }
+    let homes: Vec<Option<PathBuf>> = tasks.iter().map(|it| hierarchy.home(it.pid)).collect();
+    let home = homes[0].clone();
+    match &home {
+        Some(it) if is_task(it) => {
+            if homes.iter().all(|other| other.as_ref().is_some_and(|other| is_task(other) && other.parent() == it.parent())) {
+                return Ok(it.clone());
+            }
+            refused(format!("not all tasks are in {}", it.display()))
+        }
+        Some(it) if it.iter().any(|it| it.to_string_lossy().starts_with("job_")) => {
+            refused(format!("{} is a group of Slurm's, which a task is not to leave", it.display()))
+        }
+        _ => hierarchy.place_beside(home.as_deref(), name),
+    }
+}
+
+/// Notes in a history what a step moved, MB/s on all its processors together: half of what counts is the latest.
+///
+/// # Errors
+/// There is no room, or the folder is missing.
+pub fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> {
+    let before = match fs::read_to_string(history) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        it => it.unwrap_or_default(),
+    };
+    let key = format!("{user} {name} ");
+    let old = before.lines().find_map(|it| it.strip_prefix(&key)?.parse::<f64>().ok());
+    let new = old.map_or(mbps, |old| (old + mbps) / 2.0).max(0.0);
+    let mut lines: Vec<String> = before.lines().filter(|it| !it.starts_with(&key)).map(str::to_owned).collect();
+    lines.push(format!("{key}{new:.0}"));
+    let first = lines.len().saturating_sub(HISTORY);
+    measure::file::write(history, (lines[first..].join("\n") + "\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_known_by_their_folders() {
+        assert!(is_task(Path::new("/sys/fs/cgroup/n1_slurmstepd.scope/job_7/step_0/user/task_special")));
+        for path in ["/job_7/step_0/user", "/job_7/step_0/slurm/task_0", "/job_7/user/task_0", "/", "/sys/fs/cgroup/meanwhile-1"] {
+            assert!(!is_task(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_history_has_a_line_for_each_name_of_a_user() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("n1");
+        for (user, name, mbps) in [(1, "stream", 9000.0), (2, "stream", 100.0), (1, "stream", 5000.0), (1, "str", -3.0)] {
+            note(&path, user, name, mbps).expect("written");
+        }
+        assert_eq!(fs::read_to_string(&path).expect("it was written"), "2 stream 100\n1 stream 7000\n1 str 0\n");
+    }
+
+    #[test]
+    fn only_root_tells_of_steps_and_only_of_its_own_tasks() {
+        let own = std::process::id() as i32;
+        let spared = Spared::new(super::super::supervisor::Pids::default());
+        let step = |pids: Vec<i32>| Step {
+            job: 7,
+            step: BATCH,
+            user: nix::unistd::geteuid().as_raw(),
+            name: "a".into(),
+            threads: None,
+            membw: None,
+            pids,
+        };
+        assert_eq!(step(vec![own]).text(), "7.batch a");
+        assert_eq!(step(vec![own]).check(&spared, own, 1000), Err(Refusal::NoSlurm(1000)));
+        assert!(matches!(step(vec![]).check(&spared, own, 0), Err(Refusal::NoRequest(_))));
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
+        let pid = child.id() as i32;
+        let found = step(vec![pid]).check(&spared, own, 0);
+        let others = step(vec![pid]).check(&spared, pid + 1, 0);
+        let strangers = Step { user: 4711, ..step(vec![pid]) }.check(&spared, own, 0);
+        child.kill().and_then(|()| child.wait()).expect("it is ours");
+        assert_eq!(found.map(|it| it[0].pid), Ok(pid));
+        assert_eq!(others, Err(Refusal::NoTask(pid)));
+        assert_eq!(strangers, Err(Refusal::Owner(pid, nix::unistd::geteuid().as_raw())));
+    }
+}

@@ -4,10 +4,10 @@
 set -eu
 
 # build-essential comes first: without it nothing is built at all.
-packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind openssl libgcrypt20-dev gcc-arm-linux-gnueabi libc6-dev-armel-cross gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf chromium chromium-driver gcc-sparc64-linux-gnu llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev util-linux pkg-config python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
+packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind openssl libgcrypt20-dev gcc-arm-linux-gnueabi libc6-dev-armel-cross gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf chromium chromium-driver gcc-sparc64-linux-gnu llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev pkg-config python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
 # Taken where the system's release has them.
 optional="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22"
-programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 llvm-mca-19 qemu-system-sparc qemu-aarch64 valgrind openssl libgcrypt-config arm-linux-gnueabi-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc qemu-arm chromium chromedriver sparc64-linux-gnu-gcc flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip pkg-config python3"
+programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 llvm-mca-19 qemu-system-sparc qemu-aarch64 valgrind openssl libgcrypt-config arm-linux-gnueabi-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc qemu-arm chromium chromedriver sparc64-linux-gnu-gcc flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip slurmd slurmctld srun pkg-config python3"
 rust_minor=95
 
 refuse() {

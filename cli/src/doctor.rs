@@ -187,6 +187,21 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("build-essential"),
     },
     Tool {
+        system: "cosched",
+        name: "slurmd",
+        used_for: "runs a Slurm of its own in tests",
+        asks: ("slurmd", &["-V"]),
+        from: From::Debian("slurmd"),
+    },
+    Tool { system: "cosched", name: "slurmctld", used_for: "the same", asks: ("slurmctld", &["-V"]), from: From::Debian("slurmctld") },
+    Tool {
+        system: "cosched",
+        name: "srun",
+        used_for: "submits jobs in tests",
+        asks: ("srun", VERSION),
+        from: From::Debian("slurm-client"),
+    },
+    Tool {
         system: "regwin",
         name: "sparc64-linux-gnu-gcc",
         used_for: "compiles the threads runtime",

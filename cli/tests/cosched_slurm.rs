@@ -1,0 +1,512 @@
+//! cosched under a real Slurm: a controller and nodes of this test's own on this machine, each with a daemon, without munge.
+//!
+//! Needs root, as `slurmd` does. Under MEANWHILE_LONG also what takes Slurm minutes.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+mod support;
+use support::{length, may_freeze, skipped, wait_for};
+
+const LIMIT: Duration = Duration::from_secs(120);
+const NODES: [&str; 3] = ["n1", "n2", "n3"];
+/// A folder of control groups of version 2, on machines that have a bare one beside version 1, and on others.
+const V2: [&str; 2] = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+
+/// Whether Slurm, and the right to run one, is here.
+fn has_slurm() -> bool {
+    if !nix::unistd::geteuid().is_root() || !may_freeze() {
+        skipped("only root runs a Slurm");
+        return false;
+    }
+    let is_there = Command::new("slurmd").arg("-V").output().is_ok() && Path::new("/sys/fs/cgroup/freezer").is_dir();
+    if !is_there {
+        skipped("no slurmd, or no control groups of version 1 for it");
+    }
+    is_there
+}
+
+/// A cluster, ended with the test.
+struct Cluster {
+    folder: tempfile::TempDir,
+    children: Vec<Child>,
+    daemons: Vec<Child>,
+}
+
+impl Cluster {
+    fn start() -> Cluster {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let mut it = Cluster { folder, children: Vec::new(), daemons: Vec::new() };
+        for name in ["etc", "state", "spool", "run", "log", "history"] {
+            fs::create_dir(it.at(name)).expect("a scratch folder");
+        }
+        let top = it.folder.path().display().to_string();
+        let made = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(["cosched", "slurm", "--json", "--membw", "10000", "-o", &format!("{top}/etc")])
+            .args(["--socket", &format!("{top}/run/%n/sock"), "--history", &format!("{top}/history")])
+            .output()
+            .expect("the binary runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let host =
+            fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim().split('.').next().unwrap_or("localhost").to_owned();
+        fs::write(it.at("etc/slurm.conf"), configuration(&host, &top)).expect("a scratch file");
+        fs::write(it.at("etc/cgroup.conf"), "CgroupPlugin=cgroup/v1\nConstrainCores=no\n").expect("a scratch file");
+        fs::remove_file(it.at("etc/gres.conf")).expect("it was written");
+        for node in NODES {
+            it.daemon(node);
+        }
+        it.slurm("slurmctld", &["-D", "-c"]);
+        for node in NODES {
+            it.slurm("slurmd", &["-D", "-N", node]);
+        }
+        wait_for("all nodes are idle", LIMIT, || it.words("sinfo", &["-h", "-N", "-t", "idle"]).lines().count() == NODES.len());
+        it
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn slurm(&mut self, program: &str, words: &[&str]) {
+        let log = fs::File::create(self.at(&format!("log/{program}{}.said", words.join("")))).expect("a scratch file");
+        let mut command = Command::new(program);
+        command.args(words).env("SLURM_CONF", self.at("etc/slurm.conf")).current_dir(self.folder.path());
+        let copy = log.try_clone().expect("a file");
+        self.children.push(command.stdin(Stdio::null()).stdout(log).stderr(copy).spawn().expect("it runs"));
+    }
+
+    fn daemon(&mut self, node: &str) {
+        let said = fs::File::create(self.at(&format!("log/cosched.{node}"))).expect("a scratch file");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--socket"]);
+        command.arg(self.at(&format!("run/{node}/sock"))).arg("--history").arg(self.at(&format!("history/{node}")));
+        self.daemons.push(command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs"));
+        wait_for("the daemon listens", LIMIT, || self.status(node)["ok"] == true);
+    }
+
+    fn status(&self, node: &str) -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.args(["cosched", "status", "--json", "--socket"]).arg(self.at(&format!("run/{node}/sock")));
+        serde_json::from_slice(&command.output().expect("the binary runs").stdout).unwrap_or_default()
+    }
+
+    fn programs(&self, node: &str) -> Vec<Value> {
+        self.status(node)["programs"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// What a node manages of a job.
+    fn of_job(&self, node: &str, job: &str) -> Option<Value> {
+        self.programs(node).into_iter().find(|it| it["name"].as_str().is_some_and(|it| it.starts_with(&format!("{job}."))))
+    }
+
+    fn ask(&self, program: &str, words: &[&str]) -> Output {
+        let mut command = Command::new(program);
+        command.args(words).env("SLURM_CONF", self.at("etc/slurm.conf")).current_dir(self.folder.path());
+        command.output().expect("it runs")
+    }
+
+    fn words(&self, program: &str, words: &[&str]) -> String {
+        let ran = self.ask(program, words);
+        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr)).trim().to_owned()
+    }
+
+    /// A batch job that counts in `out-NAME` until it is ended; its number.
+    fn batch(&self, name: &str, more: &[&str]) -> String {
+        let script = self.at(&format!("{name}.sh"));
+        let text = format!(
+            "#!/bin/sh\necho $$ >> {0}/pid-{name}\nwhile [ -e {0}/etc ]; do echo x >> {0}/out-{name}; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done\n",
+            self.folder.path().display()
+        );
+        fs::write(&script, text).expect("a scratch file");
+        let path = script.display().to_string();
+        let words: Vec<&str> =
+            ["--parsable", "-o", "/dev/null", "-J", name].into_iter().chain(more.iter().copied()).chain([path.as_str()]).collect();
+        let ran = self.ask("sbatch", &words);
+        let job = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
+        assert!(!job.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+        job
+    }
+
+    fn out(&self, name: &str) -> u64 {
+        length(&self.at(&format!("out-{name}")))
+    }
+
+    fn goes_on(&self, name: &str) {
+        let before = self.out(name);
+        wait_for(&format!("{name} goes on"), LIMIT, || self.out(name) > before + 4);
+    }
+
+    fn state(&self, job: &str) -> String {
+        let text = self.words("scontrol", &["-o", "show", "job", job]);
+        text.split(' ').find_map(|it| it.strip_prefix("JobState=")).unwrap_or_default().to_owned()
+    }
+
+    fn has_ended(&self, names: &[&str]) {
+        for name in names {
+            for pid in fs::read_to_string(self.at(&format!("pid-{name}"))).unwrap_or_default().lines() {
+                wait_for(&format!("{name} has ended"), LIMIT, || !Path::new(&format!("/proc/{pid}")).exists());
+            }
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.ask("scancel", &["-f", "-u", "root"]);
+        let start = std::time::Instant::now();
+        while !self.words("squeue", &["-h"]).is_empty() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Nodes first: they tell the controller.
+        for it in self.daemons.iter_mut().chain(self.children.iter_mut().rev()) {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(it.id() as i32), nix::sys::signal::Signal::SIGTERM);
+            let _ = it.wait();
+        }
+        for kind in ["freezer", "cpuset"] {
+            let top = format!("/sys/fs/cgroup/{kind}");
+            NODES.iter().for_each(|node| remove(&Path::new(&top).join(format!("slurm_{node}"))));
+        }
+    }
+}
+
+/// Removes a folder of control groups from below.
+fn remove(path: &Path) {
+    for it in fs::read_dir(path).into_iter().flatten().flatten().filter(|it| it.path().is_dir()) {
+        remove(&it.path());
+    }
+    let _ = fs::remove_dir(path);
+}
+
+fn port() -> u16 {
+    // Below those that the kernel gives away by itself.
+    20_000 + (std::process::id() % 10_000) as u16
+}
+
+fn configuration(host: &str, top: &str) -> String {
+    let port = port();
+    format!(
+        "ClusterName=cosched\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={port}\nAuthType=auth/none\nCredType=cred/none\n\
+         AuthInfo=cred_expire=5\nSlurmUser=root\nStateSaveLocation={top}/state\nSlurmdSpoolDir={top}/spool/%n\n\
+         SlurmctldPidFile={top}/run/slurmctld.pid\nSlurmdPidFile={top}/run/slurmd.%n.pid\nSlurmctldLogFile={top}/log/slurmctld.log\n\
+         SlurmdLogFile={top}/log/slurmd.%n.log\nProctrackType=proctrack/cgroup\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
+         SelectTypeParameters=CR_CPU\nReturnToService=2\nSlurmdParameters=config_overrides\nKillWait=2\nUnkillableStepTimeout=10\n\
+         GresTypes=membw\nJobSubmitPlugins=lua\nPlugStackConfig={top}/etc/plugstack.conf\n\
+         NodeName=n[1-3] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=2 RealMemory=1000 Gres=membw:100 State=UNKNOWN\n\
+         PartitionName=p Nodes=n[1-3] Default=YES OverSubscribe=FORCE:4 MaxTime=10 State=UP\n",
+        port + 1,
+        port + 3
+    )
+}
+
+#[test]
+fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
+    if !has_slurm() {
+        return;
+    }
+    let mut cluster = Cluster::start();
+
+    // Steps of srun: two tasks are one program, in a group of ours. A step that asks for it is left alone.
+    let wait = "touch \"$0/ran-$SLURM_PROCID\"; while [ ! -e \"$0/go\" ] && [ -e \"$0/etc\" ]; do sleep 0.05; done; exit 3";
+    let mut srun = Command::new("srun");
+    srun.args(["-w", "n2", "-n", "2", "-J", "two words", "sh", "-c", wait]).arg(cluster.folder.path());
+    let mut srun = srun.env("SLURM_CONF", cluster.at("etc/slurm.conf")).stderr(Stdio::null()).spawn().expect("srun runs");
+    wait_for("both tasks run", LIMIT, || (0..2).all(|it| cluster.at(&format!("ran-{it}")).exists()));
+    let programs = cluster.programs("n2");
+    assert_eq!(programs.len(), 1, "{programs:?}");
+    assert!(programs[0]["name"].as_str().is_some_and(|it| it.ends_with(".0 two_words")), "{programs:?}");
+    let pid = programs[0]["pid"].as_i64().expect("a number");
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs");
+    assert!(groups.contains("freezer:/slurm_n2/") && groups.contains("0::/meanwhile-"), "{groups}");
+    fs::write(cluster.at("go"), "").expect("a scratch file");
+    assert_eq!(srun.wait().expect("it is ours").code(), Some(3), "its exit status is its own");
+    wait_for("its end is heard", LIMIT, || cluster.programs("n2").is_empty());
+    let off = cluster.ask("srun", &["-w", "n2", "--cosched=off", "cat", "/proc/self/cgroup"]);
+    assert!(!String::from_utf8_lossy(&off.stdout).contains("meanwhile-"), "{}", String::from_utf8_lossy(&off.stdout));
+    let on = cluster.ask("srun", &["-w", "n2", "--cosched=auto", "cat", "/proc/self/cgroup"]);
+    assert!(String::from_utf8_lossy(&on.stdout).contains("0::/meanwhile-"), "{}", String::from_utf8_lossy(&on.stdout));
+    let wrong = cluster.words("srun", &["--cosched=perhaps", "true"]);
+    assert!(wrong.contains("Invalid --cosched argument: perhaps"), "{wrong}");
+
+    // Three jobs on the processors of a node take turns; one that Slurm suspends takes none, and goes on when it is resumed.
+    let jobs = ["a", "b", "c"].map(|it| cluster.batch(it, &["-w", "n1", "--requeue"]));
+    ["a", "b", "c"].iter().for_each(|it| cluster.goes_on(it));
+    assert!(jobs.iter().all(|it| cluster.of_job("n1", it).is_some()), "{:?}", cluster.programs("n1"));
+    wait_for("one waits", LIMIT, || cluster.programs("n1").iter().any(|it| it["longest_wait_quanta"].as_u64() > Some(0)));
+    assert_eq!(cluster.words("scontrol", &["suspend", &jobs[0]]), "");
+    wait_for("it is seen", LIMIT, || cluster.of_job("n1", &jobs[0]).is_some_and(|it| it["is_suspended"] == true));
+    let turns = |it: Option<Value>| it.and_then(|it| it["n_turns"].as_u64()).expect("it is managed");
+    let (stood, written) = (turns(cluster.of_job("n1", &jobs[0])), cluster.out("a"));
+    ["b", "c"].iter().for_each(|it| cluster.goes_on(it));
+    assert_eq!((turns(cluster.of_job("n1", &jobs[0])), cluster.out("a")), (stood, written), "a suspended job takes no turns");
+    assert_eq!(cluster.words("scontrol", &["resume", &jobs[0]]), "");
+    cluster.goes_on("a");
+
+    // A daemon that dies thaws all, jobs run on, and new ones start without it and with the next one.
+    cluster.daemons[0].kill().and_then(|()| cluster.daemons[0].wait()).expect("it is ours");
+    ["a", "b", "c"].iter().for_each(|it| cluster.goes_on(it));
+    assert_eq!(cluster.words("srun", &["-w", "n1", "echo", "ran"]), "ran");
+    cluster.daemon("n1");
+    let next = cluster.batch("d", &["-w", "n1"]);
+    wait_for("the next is managed", LIMIT, || cluster.of_job("n1", &next).is_some());
+
+    // Whatever ends them reaches them, frozen or not: drain lets them run, scancel ends them.
+    cluster.words("scontrol", &["update", "nodename=n1", "state=drain", "reason=test"]);
+    ["a", "d"].iter().for_each(|it| cluster.goes_on(it));
+    cluster.ask("scancel", &jobs.iter().chain([&next]).map(String::as_str).collect::<Vec<_>>());
+    cluster.has_ended(&["a", "b", "c", "d"]);
+    for job in jobs.iter().chain([&next]) {
+        wait_for("it is cancelled", LIMIT, || cluster.state(job) == "CANCELLED");
+    }
+    wait_for("nothing is managed", LIMIT, || cluster.programs("n1").is_empty());
+    wait_for("the node is drained, not down", LIMIT, || cluster.words("sinfo", &["-h", "-n", "n1", "-o", "%T %E"]) == "drained test");
+
+    // An array is as many programs as tasks; a job that shares its node with nobody runs as any other.
+    let array = cluster.batch("array", &["-w", "n2", "--array=0-1"]);
+    wait_for("both are managed", LIMIT, || cluster.programs("n2").len() == 2);
+    let alone = cluster.batch("alone", &["-w", "n3", "--exclusive"]);
+    wait_for("it is managed", LIMIT, || cluster.of_job("n3", &alone).is_some());
+    let beside = cluster.batch("beside", &["-w", "n3"]);
+    assert!(cluster.state(&beside) == "PENDING" || cluster.state(&beside).is_empty(), "{}", cluster.state(&beside));
+    cluster.ask("scancel", &[&array, &alone, &beside]);
+    cluster.has_ended(&["array", "alone"]);
+
+    placement(&cluster);
+    other_abi(&cluster);
+    if std::env::var_os("MEANWHILE_LONG").is_some() {
+        requeue_and_time_limit(&cluster);
+    }
+}
+
+/// Two memory-bound jobs do not share a node, one that leaves the memory alone runs beside them.
+fn placement(cluster: &Cluster) {
+    fs::write(cluster.at("history/n9"), "0 heavy 4500\n0 light 700\n1 light 9000\n").expect("a scratch file");
+    let gres = |job: &str| {
+        let text = cluster.words("scontrol", &["-o", "show", "job", job]);
+        text.split(' ').find_map(|it| it.strip_prefix("TresPerNode=")).map(str::to_owned)
+    };
+    let first = cluster.batch("heavy", &["-w", "n2"]);
+    assert_eq!(gres(&first).as_deref(), Some("gres:membw:51"), "more than half of the node");
+    wait_for("it runs", LIMIT, || cluster.state(&first) == "RUNNING");
+    let light = cluster.batch("light", &["-w", "n2"]);
+    let unknown = cluster.batch("unknown", &["-w", "n2", "--gres=membw:30"]);
+    assert_eq!((gres(&light).as_deref(), gres(&unknown).as_deref()), (Some("gres:membw:7"), Some("gres:membw:30")));
+    wait_for("they share", LIMIT, || cluster.state(&light) == "RUNNING" && cluster.state(&unknown) == "RUNNING");
+    let second = cluster.batch("heavy", &["-w", "n2"]);
+    // It waits for what no node has twice; a queue in order would hold up what comes behind it.
+    let why = || cluster.words("squeue", &["-h", "-j", &second, "-o", "%T %r"]);
+    wait_for("it is looked at", LIMIT, || why() == "PENDING Resources");
+    let said = cluster.batch("said", &["-w", "n3", "--membw=6000"]);
+    assert_eq!(gres(&said).as_deref(), Some("gres:membw:60"));
+    cluster.ask("scancel", &[&first, &second, &light, &unknown, &said]);
+    cluster.has_ended(&["heavy", "light", "unknown", "said"]);
+}
+
+/// A plugin for another Slurm is not loaded, and jobs run without it.
+fn other_abi(cluster: &Cluster) {
+    let source = fs::read_to_string(cluster.at("etc/cosched.c")).expect("it was written");
+    let other = "#undef SLURM_VERSION_NUMBER\n#define SLURM_VERSION_NUMBER SLURM_VERSION_NUM(20, 11, 0)\nSPANK_PLUGIN";
+    fs::write(cluster.at("other.c"), source.replace("SPANK_PLUGIN", other)).expect("a scratch file");
+    let mut cc = Command::new("cc");
+    let cc = cc.args(["-std=gnu11", "-fPIC", "-shared", "-o"]).arg(cluster.at("other.so")).arg(cluster.at("other.c")).status();
+    assert!(cc.expect("cc runs").success());
+    fs::rename(cluster.at("other.so"), cluster.at("etc/cosched.so")).expect("it is ours");
+    let ran = cluster.ask("srun", &["-w", "n3", "cat", "/proc/self/cgroup"]);
+    let (groups, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(groups.contains("freezer:/slurm_n3/") && !groups.contains("meanwhile-"), "{groups}{said}");
+    assert!(said.contains("Incompatible Slurm plugin version"), "{said}");
+    let made = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "slurm", "--membw", "10000", "-o", &cluster.at("etc").display().to_string()])
+        .args(["--socket", &format!("{}/run/%n/sock", cluster.folder.path().display())])
+        .output()
+        .expect("the binary runs");
+    assert!(made.status.success(), "what is ours is written again: {}", String::from_utf8_lossy(&made.stderr));
+    fs::remove_file(cluster.at("etc/gres.conf")).expect("it was written");
+}
+
+/// Both take Slurm a while.
+fn requeue_and_time_limit(cluster: &Cluster) {
+    let again = cluster.batch("again", &["-w", "n2", "--requeue"]);
+    wait_for("it is managed", LIMIT, || cluster.of_job("n2", &again).is_some());
+    let before = fs::read_to_string(cluster.at("pid-again")).expect("it runs");
+    assert_eq!(cluster.words("scontrol", &["requeue", &again]), "");
+    let limited = cluster.batch("limited", &["-w", "n2", "-t", "1"]);
+    wait_for("it runs again", LIMIT, || fs::read_to_string(cluster.at("pid-again")).is_ok_and(|it| it.lines().count() == 2));
+    wait_for("it is managed again", LIMIT, || cluster.of_job("n2", &again).is_some());
+    assert!(!Path::new(&format!("/proc/{}", before.trim())).exists());
+    wait_for("the time limit ends it", 2 * LIMIT, || cluster.state(&limited) == "TIMEOUT");
+    cluster.has_ended(&["limited"]);
+    cluster.ask("scancel", &[&again]);
+    cluster.has_ended(&["again"]);
+}
+
+/// Says a line to a socket, as the plugin does; the answer.
+fn say(socket: &Path, line: &str) -> String {
+    let mut stream = UnixStream::connect(socket).expect("it listens");
+    stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+    stream.write_all(format!("{line}\n").as_bytes()).expect("it listens");
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).expect("it answers");
+    answer
+}
+
+/// Programs and control groups as Slurm's of version 2, without Slurm.
+struct InPlace {
+    folder: tempfile::TempDir,
+    groups: PathBuf,
+    daemon: Child,
+    tasks: Vec<Child>,
+}
+
+impl InPlace {
+    fn start(v2: &str) -> InPlace {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let groups = Path::new(v2).join(format!("slurm-test-{}", std::process::id()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--freezer", "v2", "--socket"]);
+        let daemon = command.arg(folder.path().join("own/sock")).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut it = InPlace { folder, groups, daemon: daemon.expect("the binary runs"), tasks: Vec::new() };
+        wait_for("the daemon listens", LIMIT, || UnixStream::connect(it.socket()).is_ok());
+        for name in ["a", "b"] {
+            let script = "while [ -e \"$0\" ]; do echo x >> \"$0/out-$1\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
+            it.tasks.push(Command::new("sh").args(["-c", script]).arg(it.folder.path()).arg(name).spawn().expect("sh runs"));
+        }
+        for idx in 0..2 {
+            fs::create_dir_all(it.task(idx)).expect("root makes groups");
+            fs::write(it.task(idx).join("cgroup.procs"), it.tasks[idx].id().to_string()).expect("root moves processes");
+        }
+        it
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("own/sock")
+    }
+
+    fn user(&self) -> PathBuf {
+        self.groups.join("job_7/step_0/user")
+    }
+
+    fn task(&self, idx: usize) -> PathBuf {
+        self.user().join(format!("task_{idx}"))
+    }
+
+    fn is_frozen(&self, idx: usize) -> bool {
+        fs::read_to_string(self.task(idx).join("cgroup.freeze")).is_ok_and(|it| it.trim() == "1")
+    }
+
+    fn are_at_home(&self) {
+        for (idx, task) in self.tasks.iter().enumerate() {
+            let there = fs::read_to_string(self.task(idx).join("cgroup.procs")).expect("a group");
+            assert_eq!(there.trim(), task.id().to_string(), "no task leaves its group");
+            assert!(fs::read_dir(self.task(idx)).expect("a group").flatten().all(|it| !it.path().is_dir()), "nor is one made in it");
+        }
+    }
+
+    fn first(&self) -> Value {
+        serde_json::from_str::<Value>(&say(&self.socket(), "{\"do\":\"status\"}")).expect("an object")["programs"][0].clone()
+    }
+}
+
+impl Drop for InPlace {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+        let _ = fs::write(self.user().join("cgroup.freeze"), "0");
+        for it in &mut self.tasks {
+            let _ = it.kill();
+            let _ = it.wait();
+        }
+        remove(&self.groups);
+    }
+}
+
+#[test]
+fn in_groups_of_version_2_tasks_are_frozen_where_they_are() {
+    if !nix::unistd::geteuid().is_root() || !support::works("v2") {
+        skipped("only root makes groups as Slurm does");
+        return;
+    }
+    let v2 = V2.iter().find(|it| Path::new(it).join("cgroup.procs").exists()).expect("v2 works");
+    let mut it = InPlace::start(v2);
+    let pids = it.tasks.iter().map(|it| it.id().to_string()).collect::<Vec<_>>().join(",");
+    let step = format!("{{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"threads\":2,\"pids\":[{pids}]}}");
+    let refused = say(&it.socket(), "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"pids\":[1]}");
+    assert!(refused.contains("process 1 is no task of who tells of the step"), "{refused}");
+    let taken = say(&it.socket(), &step);
+    assert!(taken.contains("\"ok\":true"), "{taken}");
+    assert!(say(&it.socket(), &step).contains("is managed already"));
+    let other = "while [ -e \\\"$0\\\" ]; do :; done";
+    let folder = it.folder.path().display();
+    let submit = format!(
+        "{{\"do\":\"submit\",\"command\":[\"sh\",\"-c\",\"{other}\",\"{folder}\"],\"threads\":2,\"folder\":\"/\",\"environment\":[],\"output\":null}}"
+    );
+    assert!(say(&it.socket(), &submit).contains("\"ok\":true"));
+    wait_for("both tasks wait", LIMIT, || it.is_frozen(0) && it.is_frozen(1));
+    wait_for("both tasks run", LIMIT, || !it.is_frozen(0) && !it.is_frozen(1));
+    it.are_at_home();
+    // Slurm suspends by the folder above.
+    fs::write(it.user().join("cgroup.freeze"), "1").expect("root freezes");
+    wait_for("it is seen", LIMIT, || it.first()["is_suspended"] == true && !it.is_frozen(0) && !it.is_frozen(1));
+    fs::write(it.user().join("cgroup.freeze"), "0").expect("root thaws");
+    wait_for("it takes turns again", LIMIT, || it.first()["is_suspended"] == false && it.is_frozen(0));
+    // What the daemon leaves behind is as it was.
+    it.daemon.kill().and_then(|()| it.daemon.wait()).expect("it is ours");
+    wait_for("both are thawed", support::THAWED, || !it.is_frozen(0) && !it.is_frozen(1));
+    it.are_at_home();
+}
+
+/// The plugin in a program of the test's own that calls its hooks as slurmstepd does, with a socket of this path.
+fn hooks(folder: &Path, socket: &Path) -> String {
+    let ran = Command::new(folder.join("hooks")).arg(format!("socket={}", socket.display())).output().expect("it was compiled");
+    assert!(ran.status.success(), "{:?}", ran.status);
+    String::from_utf8(ran.stdout).expect("text")
+}
+
+#[test]
+fn a_step_starts_whatever_the_daemon_does() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name);
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(at("hooks"));
+    let cc = cc.arg(top.join("../systems/cosched/slurm/cosched.c")).arg(top.join("tests/support/spank.c")).output().expect("cc runs");
+    assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
+
+    let said = hooks(folder.path(), &at("nowhere"));
+    assert!(said.contains("no daemon at") && said.contains("No such file or directory"), "{said}");
+    let long = hooks(folder.path(), Path::new(&format!("/{}", "x".repeat(200))));
+    assert!(long.contains("a socket whose path is too long"), "{long}");
+    // Mute: it listens and takes nothing.
+    let mute = UnixListener::bind(at("mute")).expect("a socket");
+    let said = hooks(folder.path(), &at("mute"));
+    assert!(said.contains("the daemon does not answer"), "{said}");
+    let mut heard = String::new();
+    mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
+    assert_eq!(heard, "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":1000,\"name\":\"a_b_\",\"threads\":2,\"pids\":[11,12]}\n");
+    mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
+    assert!(heard.ends_with("}\n{\"do\":\"stepend\",\"job\":7,\"step\":0}\n"), "{heard}");
+    // Refuses, and agrees.
+    for (answer, expected) in [("{\"ok\":false,\"message\":\"no\"}\n", "the daemon refuses the step"), ("{\"ok\":true,\"id\":1}\n", "")] {
+        let socket = at("answers");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let thread = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("it came");
+            let mut line = String::new();
+            BufReader::new(stream.try_clone().expect("a copy")).read_line(&mut line).expect("text");
+            stream.write_all(answer.as_bytes()).expect("it listens");
+            listener.accept().map(drop).expect("the end");
+        });
+        let said = hooks(folder.path(), &socket);
+        thread.join().expect("no panic");
+        fs::remove_file(&socket).expect("it is ours");
+        // On a busy machine an answer may come after the 50 ms that it may take.
+        assert!(said.contains(expected) && (expected != "" || said.is_empty()) || said.contains("does not answer"), "{said}");
+    }
+}

@@ -321,7 +321,7 @@ fn other_abi(cluster: &Cluster) {
     let ran = cluster.ask("srun", &["-w", "n3", "cat", "/proc/self/cgroup"]);
     let (groups, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(groups.contains("freezer:/slurm_n3/") && !groups.contains("meanwhile-"), "{groups}{said}");
-    assert!(said.contains("Incompatible Slurm plugin version"), "{said}");
+    assert!(said.contains("Incompatible plugin version"), "{said}");
     let made = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .args(["cosched", "slurm", "--membw", "10000", "-o", &cluster.at("etc").display().to_string()])
         .args(["--socket", &format!("{}/run/%n/sock", cluster.folder.path().display())])
@@ -507,6 +507,39 @@ fn a_step_starts_whatever_the_daemon_does() {
         thread.join().expect("no panic");
         fs::remove_file(&socket).expect("it is ours");
         // On a busy machine an answer may come after the 50 ms that it may take.
-        assert!(said.contains(expected) && (expected != "" || said.is_empty()) || said.contains("does not answer"), "{said}");
+        assert!(said.contains(expected) && (!expected.is_empty() || said.is_empty()) || said.contains("does not answer"), "{said}");
+    }
+}
+
+#[test]
+fn what_slurm_needs_is_written_and_nothing_else_is_overwritten() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |at: &Path, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        let ran =
+            command.args(["cosched", "slurm", "--json", "--membw", "20000", "-o"]).arg(at).args(more).output().expect("the binary runs");
+        (serde_json::from_slice::<Value>(&ran.stdout).expect("an object"), ran.status.code())
+    };
+    let made = folder.path().join("made");
+    for _ in 0..2 {
+        let (value, code) = write(&made, &[]);
+        assert_eq!((code, value["membw"].as_u64(), value["measured"].as_bool()), (Some(0), Some(200), Some(false)), "{value}");
+        for name in value["files"].as_array().expect("a list") {
+            assert!(made.join(name.as_str().expect("a name")).is_file(), "{name}");
+        }
+    }
+    let line = fs::read_to_string(made.join("plugstack.conf")).expect("it was written");
+    assert!(line.contains(&format!("\noptional {}/cosched.so socket=/run/meanwhile/cosched.sock\n", made.display())), "{line}");
+    let lua = fs::read_to_string(made.join("job_submit.lua")).expect("it was written");
+    assert!(!lua.contains('@') && lua.contains("local total = 200 "), "{lua}");
+    fs::write(made.join("job_submit.lua"), "mine").expect("a scratch file");
+    let (value, code) = write(&made, &[]);
+    let said = value["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(code == Some(1) && said.contains("job_submit.lua` is not ours"), "{value}");
+    assert_eq!(fs::read_to_string(made.join("job_submit.lua")).expect("it is there"), "mine");
+    for (at, more) in [("new", ["--history", "/a b"]), ("new", ["--socket", "/a'b"]), ("a b", ["--socket", "/a"])] {
+        let at = folder.path().join(at);
+        assert_eq!(write(&at, &more).1, Some(1));
+        assert!(!at.exists(), "nothing is written");
     }
 }

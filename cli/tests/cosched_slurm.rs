@@ -256,6 +256,7 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     cluster.daemon("n1");
     let next = cluster.batch("d", &["-w", "n1"]);
     wait_for("the next is managed", LIMIT, || cluster.of_job("n1", &next).is_some());
+    wait_for("what it moves is seen", LIMIT, || cluster.of_job("n1", &next).is_some_and(|it| it["mbps"].is_number()));
 
     // Whatever ends them reaches them, frozen or not: drain lets them run, scancel ends them.
     cluster.words("scontrol", &["update", "nodename=n1", "state=drain", "reason=test"]);
@@ -266,6 +267,8 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
         wait_for("it is cancelled", LIMIT, || cluster.state(job) == "CANCELLED");
     }
     wait_for("nothing is managed", LIMIT, || cluster.programs("n1").is_empty());
+    let history = fs::read_to_string(cluster.at("history/n1")).expect("what it moved was noted");
+    assert!(history.strip_prefix("0 d ").is_some_and(|it| it.trim().parse::<u64>().is_ok()), "{history}");
     wait_for("the node is drained, not down", LIMIT, || cluster.words("sinfo", &["-h", "-n", "n1", "-o", "%T %E"]) == "drained test");
 
     // An array is as many programs as tasks; a job that shares its node with nobody runs as any other.

@@ -232,6 +232,10 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     assert!(!String::from_utf8_lossy(&off.stdout).contains("meanwhile-"), "{}", String::from_utf8_lossy(&off.stdout));
     let on = cluster.ask("srun", &["-w", "n2", "--cosched=auto", "cat", "/proc/self/cgroup"]);
     assert!(String::from_utf8_lossy(&on.stdout).contains("0::/meanwhile-"), "{}", String::from_utf8_lossy(&on.stdout));
+    // Another user's step: root's daemon takes it from root's slurmstepd.
+    let as_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "srun", "-w", "n2", "sh", "-c", "id -u; cat /proc/self/cgroup"];
+    let nobody = cluster.words("setpriv", &as_nobody);
+    assert!(nobody.starts_with("65534\n") && nobody.contains("0::/meanwhile-"), "{nobody}");
     let wrong = cluster.words("srun", &["--cosched=perhaps", "true"]);
     assert!(wrong.contains("Invalid --cosched argument: perhaps"), "{wrong}");
 

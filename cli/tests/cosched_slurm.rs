@@ -463,6 +463,12 @@ fn in_groups_of_version_2_tasks_are_frozen_where_they_are() {
     wait_for("it is seen", LIMIT, || it.first()["is_suspended"] == true && !it.is_frozen(0) && !it.is_frozen(1));
     fs::write(it.user().join("cgroup.freeze"), "0").expect("root thaws");
     wait_for("it takes turns again", LIMIT, || it.first()["is_suspended"] == false && it.is_frozen(0));
+    // Or by signals.
+    let pids: Vec<i32> = it.tasks.iter().map(|it| it.id() as i32).collect();
+    support::signal("STOP", &pids);
+    wait_for("it is seen", LIMIT, || it.first()["is_suspended"] == true && !it.is_frozen(0));
+    support::signal("CONT", &pids);
+    wait_for("it takes turns again", LIMIT, || it.first()["is_suspended"] == false && it.is_frozen(0));
     // What the daemon leaves behind is as it was.
     it.daemon.kill().and_then(|()| it.daemon.wait()).expect("it is ours");
     wait_for("both are thawed", support::THAWED, || !it.is_frozen(0) && !it.is_frozen(1));

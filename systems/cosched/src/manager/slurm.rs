@@ -109,10 +109,14 @@ impl Managed {
 
     fn looks_suspended(&self, program: &Program) -> bool {
         let said = self.says.as_ref().and_then(|it| fs::read_to_string(it).ok());
-        if let Some(said) = said {
-            return said.starts_with("FR") || said.trim() == "1";
+        if said.is_some_and(|it| it.starts_with("FR") || it.trim() == "1") {
+            return true;
         }
-        // Without groups Slurm stops every process.
+        // Without groups, and in batch scripts with those of version 2, Slurm stops every process. The first ones are few.
+        let runs = |it: &Process| Process::find(it.pid).is_some_and(|it| it.state != 'T' && it.state != 'Z');
+        if std::iter::once(&program.root).chain(&self.others).any(runs) {
+            return false;
+        }
         let members = program.group.members().unwrap_or_default();
         !members.is_empty() && members.iter().all(|it| it.state == 'T')
     }

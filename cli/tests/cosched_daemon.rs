@@ -418,3 +418,23 @@ fn top_draws_on_a_terminal_and_leaves_it_as_it_was() {
     assert!(drawn().trim_end().ends_with("\u{1b}[?1049l"), "what was on the terminal is back: {:?}", drawn());
     assert_eq!(daemon.programs().len(), 1, "the daemon and its program run on");
 }
+
+#[test]
+fn who_finishes_first_has_most_turns() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--policy", "pairing", "--finish-first"]);
+    let n = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
+    let names: Vec<String> = (0..2 * n).map(|it| format!("l{it}")).collect();
+    daemon.submit_loops(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    // The crew has three quanta of four, whatever the programs move; by turns all would have the same.
+    let is_uneven = |programs: &[Value]| {
+        let turns: Vec<u64> = programs.iter().filter_map(|it| it["n_turns"].as_u64()).collect();
+        let least = turns.iter().min().copied().unwrap_or(0);
+        least > 0 && turns.iter().max().is_some_and(|most| *most >= 2 * least + 4)
+    };
+    wait_for("some have twice the turns of others", LIMIT, || is_uneven(&daemon.programs()));
+    let (value, _, _) = daemon.ask(&["status"]);
+    assert_eq!((&value["finish_first"], &value["round_robin"]), (&true.into(), &0.0.into()));
+}

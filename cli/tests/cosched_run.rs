@@ -379,3 +379,17 @@ fn many_programs_are_measured_and_ended() {
         assert!(it["measure"].is_string() && it["value"].is_f64() && it["limit"].is_f64() && it["is_met"].is_boolean(), "{it}");
     }
 }
+
+#[test]
+fn settings_of_pairing_reach_it() {
+    if !may_freeze() {
+        return;
+    }
+    for (arguments, share, finish_first) in
+        [(&[][..], 0.0, false), (&["--finish-first"], 0.0, true), (&["--round-robin", "0.5"], 0.5, false)]
+    {
+        let (value, said, code) = run(&[&["--json"], arguments, &["--", "true"]].concat());
+        assert_eq!(code, 0, "{said}");
+        assert_eq!((&value["round_robin"], &value["finish_first"]), (&share.into(), &finish_first.into()), "{arguments:?}");
+    }
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cosched::manager::program::Task;
 use cosched::manager::run::Planned;
 use cosched::manager::startup::Manager;
-use cosched::policies::Name;
+use cosched::policies::{Name, Settings};
 use measure::stats::{self, Interval};
 use measure::{machine, tool};
 use report::page::Block;
@@ -168,7 +168,7 @@ fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted:
         let idx = (at + found.n() as usize) % order.len();
         let (policy, share) = order[idx];
         say(policy);
-        let report = manager.run_sharing(tasks, policy, share).map_err(Failure::tool)?;
+        let report = manager.run_with(tasks, policy, Settings { round_robin: share, ..Settings::default() }).map_err(Failure::tool)?;
         n_moves += report.n_moves;
         let mean =
             |of: &[usize]| of.iter().filter_map(|it| report.ended[*it].as_ref()).map(|it| it.turnaround_s).sum::<f64>() / of.len() as f64;

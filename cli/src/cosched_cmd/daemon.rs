@@ -12,7 +12,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, failed};
+use super::ground::{GroundArgs, PairingArgs, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched daemon`.
@@ -23,9 +23,8 @@ pub struct Args {
     policy: Name,
     #[command(flatten)]
     ground: GroundArgs,
-    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
-    round_robin: f64,
+    #[command(flatten)]
+    pairing: PairingArgs,
     /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node, in a folder of all.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
@@ -84,7 +83,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let manager = args.ground.start(again, out)?;
-    manager.ground().settings.round_robin = args.round_robin;
+    manager.ground().settings = args.pairing.settings();
     manager.ground().history.clone_from(&args.history);
     let spared = Spared::new(manager.supervisors());
     let about = json!({

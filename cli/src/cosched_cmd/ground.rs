@@ -9,6 +9,7 @@ use cosched::manager::group::Hierarchy;
 use cosched::manager::keepers::Supervise;
 use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
+use cosched::policies::Settings;
 
 use crate::output::{Failure, Output};
 
@@ -21,6 +22,25 @@ pub struct GroundArgs {
     /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
     #[arg(long, value_name = "SOURCE", value_parser = source_name)]
     source: Option<source::Kind>,
+}
+
+/// What `pairing` can be told of real runs.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PairingArgs {
+    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
+    round_robin: f64,
+    /// Pairing lets programs end one after another even where the links are no bottleneck: the mean ends sooner, the last to
+    /// come wait longer.
+    #[arg(long)]
+    finish_first: bool,
+}
+
+impl PairingArgs {
+    /// The settings of policies with these.
+    pub fn settings(&self) -> Settings {
+        Settings { round_robin: self.round_robin, finishes_first: self.finish_first, ..Settings::default() }
+    }
 }
 
 fn freezer_name(text: &str) -> Result<freezer::Kind, String> {

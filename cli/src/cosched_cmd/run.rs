@@ -6,14 +6,14 @@ use cosched::manager::kernels;
 use cosched::manager::program::{Ended, Task};
 use cosched::manager::run::{Planned, Report};
 use cosched::manager::startup::Manager;
-use cosched::policies::Name;
+use cosched::policies::{Name, Settings};
 use cosched::workload::{Purpose, Start, Workload};
 use measure::stats;
 use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, failed};
+use super::ground::{GroundArgs, PairingArgs, failed};
 use super::sim::load;
 use crate::output::{Failure, Output};
 
@@ -34,9 +34,8 @@ pub struct Args {
     threads: Vec<u32>,
     #[command(flatten)]
     ground: GroundArgs,
-    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
-    round_robin: f64,
+    #[command(flatten)]
+    pairing: PairingArgs,
     /// Kernels of a workload on small problems, for a trial.
     #[arg(long)]
     small: bool,
@@ -139,16 +138,24 @@ fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -
     for _ in 0..args.runs {
         for policy in &policies {
             bar.set_message(policy.text());
-            runs.push(Run { policy: *policy, report: manager.run_sharing(plan, *policy, args.round_robin).map_err(Failure::tool)? });
+            runs.push(Run { policy: *policy, report: manager.run_with(plan, *policy, args.pairing.settings()).map_err(Failure::tool)? });
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
     let after = manager.links().map_err(Failure::tool)?;
-    show(plan, &policies, &runs, (&before, &after), out)
+    let settings = manager.ground().settings;
+    show(plan, &policies, &runs, (&before, &after), settings, out)
 }
 
-fn show(plan: &[Planned], policies: &[Name], runs: &[Run], links: (&[Vec<usize>], &[Vec<usize>]), out: &mut Output) -> Result<(), Failure> {
+fn show(
+    plan: &[Planned],
+    policies: &[Name],
+    runs: &[Run],
+    links: (&[Vec<usize>], &[Vec<usize>]),
+    settings: Settings,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let note = "seconds from a program's start to its end, median and 95 % interval; ratio: linux over the policy, of medians; longest wait: \
                 quanta in a row without a processor, the most in any run";
     let columns = ["policy", "program", "turnaround s", "from", "to", "ratio to linux", "quanta", "longest wait"];
@@ -203,7 +210,8 @@ fn show(plan: &[Planned], policies: &[Name], runs: &[Run], links: (&[Vec<usize>]
     }
     out.object(&json!({
         "ok": true, "kind": "measured", "links_before": links.0, "links_after": links.1, "discarded": discarded,
-        "switch_us_p95": p95, "canary_s": canary_s, "own_cpu_pct": own_cpu_pct, "rows": rows,
+        "switch_us_p95": p95, "canary_s": canary_s, "own_cpu_pct": own_cpu_pct, "round_robin": settings.round_robin,
+        "finish_first": settings.finishes_first, "rows": rows,
     }));
     let all = runs.iter().flat_map(|run| run.report.ended.iter().zip(plan));
     let bad = all.filter_map(|(ended, planned)| Some((ended.as_ref()?, planned))).find(|it| it.0.status != Some(0));

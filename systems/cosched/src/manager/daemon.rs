@@ -480,6 +480,8 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
     let own = json!({
         "policy": turns.policy().text(),
+        "round_robin": turns.ground().settings.round_robin,
+        "finish_first": turns.ground().settings.finishes_first,
         "links": turns.ground().topology.links,
         "link_changes": turns.n_moves(),
         "n_decisions": turns.n_decisions,

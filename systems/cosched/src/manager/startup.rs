@@ -122,12 +122,12 @@ impl Manager {
         run::run(plan, &mut self.ground.borrow_mut(), policy).map_err(failed("run the programs"))
     }
 
-    /// The same under `pairing` that leaves this share of the quanta to round robin.
+    /// The same under a policy with these settings.
     ///
     /// # Errors
     /// What it said.
-    pub fn run_sharing(&self, plan: &[Planned], policy: Name, round_robin: f64) -> Result<Report, ToolError> {
-        self.ground.borrow_mut().settings.round_robin = round_robin;
+    pub fn run_with(&self, plan: &[Planned], policy: Name, settings: Settings) -> Result<Report, ToolError> {
+        self.ground.borrow_mut().settings = settings;
         self.run(plan, policy)
     }
 

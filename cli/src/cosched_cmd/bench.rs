@@ -89,7 +89,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let program = compile(folder.path())?;
     let amounts: Vec<(&str, u32)> =
         ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
-    let manager = args.ground.start(Vec::new(), out)?;
+    let manager = args.ground.start(Vec::new(), None, out)?;
     let bar = out.progress(2 * u64::from(args.pairs) + 3);
     bar.set_message("overhead");
     let measured = overhead(&manager, &program, args.overhead).and_then(|overhead| {

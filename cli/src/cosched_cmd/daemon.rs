@@ -1,12 +1,16 @@
 //! Door: `meanwhile cosched daemon`, `submit`, `status` and `stop`: programs that come and go, over a socket.
 
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cosched::manager::daemon::{self, Request, Spared};
+use cosched::manager::endpoint::{Address, Endpoint};
+use cosched::manager::metrics;
 use cosched::manager::signals;
 use cosched::manager::turns::Turns;
+use cosched::manager::users::{self, Users};
 use cosched::policies::Name;
 use measure::tool;
 use report::{Cell, Kind, Table};
@@ -31,6 +35,12 @@ pub struct Args {
     /// Do not start the daemon again if it is killed; its programs run on in either case.
     #[arg(long)]
     no_restart: bool,
+    /// Take programs of every user, with the limits of this file; only root can.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Answer for metrics at localhost:PORT, or at the path of a Unix socket.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<Address>,
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -38,25 +48,25 @@ pub struct Args {
 /// Where the daemon is.
 #[derive(Debug, clap::Args)]
 pub struct AskArgs {
-    /// The daemon's socket; its folder must be its owner's alone.
+    /// The daemon's socket; its folder must be its owner's alone, or root's where many users may ask.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 }
 
 impl AskArgs {
     fn path(&self) -> PathBuf {
-        self.socket.clone().unwrap_or_else(daemon::socket)
+        self.socket.clone().unwrap_or_else(daemon::socket_to_ask)
     }
 
     /// Asks; what the daemon refuses is the user's mistake.
     pub fn ask(&self, request: &Request) -> Result<Value, Failure> {
-        self.hold(request).map(|it| it.0)
+        self.hold(request, &[]).map(|it| it.0)
     }
 
     /// The same, and the connection.
-    fn hold(&self, request: &Request) -> Result<(Value, UnixStream), Failure> {
+    fn hold(&self, request: &Request, streams: &[BorrowedFd<'_>]) -> Result<(Value, UnixStream), Failure> {
         let path = self.path();
-        let (value, stream) = daemon::hold(&path, request).map_err(|error| no_daemon(&path, &error))?;
+        let (value, stream) = daemon::hold(&path, request, streams).map_err(|error| no_daemon(&path, &error))?;
         if value["ok"] == true {
             return Ok((value, stream));
         }
@@ -79,30 +89,66 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     // From here on they end it as `stop` does.
     signals::note().map_err(failed("catch signals"))?;
-    let path = args.ask.path();
-    let listener = daemon::listen(&path).map_err(failed(&format!("listen on {}", path.display())))?;
+    let users = args.config.as_deref().map(load).transpose()?;
+    let own = || users.as_ref().map_or_else(daemon::socket, |it| it.socket.clone());
+    let path = args.ask.socket.clone().unwrap_or_else(own);
+    let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for those who read metrics"))).transpose()?;
+    let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
-    let manager = args.ground.start(again, out)?;
+    let manager = args.ground.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
     manager.ground().settings = args.pairing.settings();
     manager.ground().history.clone_from(&args.history);
-    let spared = Spared::new(manager.supervisors());
+    let mut spared = Spared::new(manager.supervisors());
+    spared.is_for_many = users.is_some();
     let about = json!({
         "pid": std::process::id(),
         "freezer": manager.freezer().name(),
         "source": manager.choice.kind.text(),
         "reason": manager.choice.reason,
+        "metrics": endpoint.as_ref().map(Endpoint::text),
+        "many_users": users.is_some(),
         "quantum_ms": cosched::policies::QUANTUM_MS,
         "capacity_mbps": manager.ground().topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps),
     });
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
     out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
     out.line(&format!("listening on {}", path.display()));
-    let served = daemon::serve(&mut Turns::new(&mut manager.ground(), args.policy), &path, listener, &spared, &about);
+    if let Some(it) = &endpoint {
+        out.line(&format!("metrics at {}", it.text()));
+    }
+    let serve = || {
+        let mut ground = manager.ground();
+        let mut turns = Turns::new(&mut ground, args.policy);
+        endpoint.as_ref().map_or(Ok(()), |it| it.serve(turns.sender(), about.clone()))?;
+        daemon::serve(&mut turns, &path, listener, &spared, &about, users.as_ref())
+    };
+    let served = serve();
     let _ = std::fs::remove_file(&path);
     manager.end();
     served.map_err(failed("manage the programs"))?;
     out.object(&json!({"ok": true, "kind": "measured"}));
     Ok(())
+}
+
+/// The settings of a daemon for many users.
+fn load(path: &Path) -> Result<Users, Failure> {
+    let users = Users::load(path).map_err(|said| Failure::user(said, None))?;
+    if !users::may_be_others() {
+        return Err(Failure::user("only root can run programs of other users", Some("leave --config out for a daemon of your own")));
+    }
+    Ok(users)
+}
+
+/// Arguments of what becomes a user's program, which the daemon starts by itself.
+#[derive(Debug, clap::Args)]
+pub struct EnterArgs {
+    file: PathBuf,
+}
+
+/// Becomes it.
+pub fn enter(args: &EnterArgs) -> Result<(), Failure> {
+    let (what, error) = users::enter(&args.file);
+    Err(Failure::environment(what, error))
 }
 
 /// Arguments of `meanwhile cosched submit`.
@@ -114,7 +160,7 @@ pub struct SubmitArgs {
     /// A process that runs already, with all below it, instead of a command.
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
     pid: Option<i32>,
-    /// File to which its output is appended; the daemon's standard error unless said.
+    /// File to which its output is appended; the daemon's standard error unless said, or this command's with a daemon of many users.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Wait for its end, and end as it does, with its exit status or 128 and the signal; it is ended with this command.
@@ -152,8 +198,10 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
             }
         }
     };
+    let streams = streams(args)?;
+    let handed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).collect();
     // While we wait, the program lives as long as this connection: who ends us ends it.
-    let (answer, _connection) = args.ask.hold(&request)?;
+    let (answer, _connection) = args.ask.hold(&request, if args.pid.is_some() { &[] } else { &handed })?;
     let id = answer["id"].as_u64().unwrap_or(0);
     if !args.wait {
         out.line(&format!("program {id}"));
@@ -179,19 +227,59 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     }
 }
 
+/// Standard input, output and error of the program: ours, its file, and nothing to read where nobody waits for it.
+fn streams(args: &SubmitArgs) -> Result<[OwnedFd; 3], Failure> {
+    let own = || {
+        let stdin = if args.wait { std::io::stdin().as_fd().try_clone_to_owned()? } else { std::fs::File::open("/dev/null")?.into() };
+        Ok([stdin, std::io::stdout().as_fd().try_clone_to_owned()?, std::io::stderr().as_fd().try_clone_to_owned()?])
+    };
+    let [stdin, stdout, stderr] = own().map_err(failed("hand over standard input and output"))?;
+    let Some(path) = &args.output else { return Ok([stdin, stdout, stderr]) };
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    let both = file.and_then(|it| Ok([OwnedFd::from(it.try_clone()?), it.into()]));
+    let [stdout, stderr] = both.map_err(|error| Failure::user(format!("open {}: {error}", path.display()), None))?;
+    Ok([stdin, stdout, stderr])
+}
+
+/// Arguments of `meanwhile cosched status`.
+#[derive(Debug, clap::Args)]
+pub struct StatusArgs {
+    /// As metrics, in the text format that Prometheus reads.
+    #[arg(long)]
+    prometheus: bool,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
 /// What runs.
-pub fn status(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
-    let value = args.ask(&Request::Status {})?;
+pub fn status(args: &StatusArgs, out: &mut Output) -> Result<(), Failure> {
+    let value = args.ask.ask(&Request::Status {})?;
+    if args.prometheus {
+        out.text(&metrics::text(&value));
+        out.object(&value);
+        return Ok(());
+    }
     out.text(&picture(&value));
     out.object(&value);
     Ok(())
 }
 
-/// Ends the daemon.
-pub fn stop(args: &AskArgs, out: &mut Output) -> Result<(), Failure> {
-    let value = args.ask(&Request::Stop {})?;
+/// Arguments of `meanwhile cosched stop`.
+#[derive(Debug, clap::Args)]
+pub struct StopArgs {
+    /// Let only this program run on without the daemon, which goes on.
+    #[arg(long, value_name = "ID")]
+    program: Option<u64>,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// Ends the daemon, or lets go what the user may.
+pub fn stop(args: &StopArgs, out: &mut Output) -> Result<(), Failure> {
+    let value = args.ask.ask(&Request::Stop { program: args.program })?;
     let n = value["left_running"].as_u64().unwrap_or(0) as usize;
-    out.line(&format!("stopped; {} on", if n == 1 { "1 program runs".to_owned() } else { format!("{n} programs run") }));
+    let what = if value["daemon_ends"] == true { "stopped" } else { "let go; the daemon goes on" };
+    out.line(&format!("{what}; {} on", if n == 1 { "1 program runs".to_owned() } else { format!("{n} programs run") }));
     out.object(&value);
     Ok(())
 }

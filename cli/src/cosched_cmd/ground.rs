@@ -86,9 +86,11 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
 
 impl GroundArgs {
     /// A manager with these, which is started `again` with those arguments if it dies; what users should know is said.
-    pub fn start(&self, again: Vec<OsString>, out: &mut Output) -> Result<Manager, Failure> {
+    ///
+    /// `shared` is a folder that other users may enter, where they have programs here.
+    pub fn start(&self, again: Vec<OsString>, shared: Option<PathBuf>, out: &mut Output) -> Result<Manager, Failure> {
         let supervise = Supervise { command: ["cosched", "supervise"].map(str::to_owned).into(), again };
-        let wanted = Wanted { freezer: self.freezer, source: self.source, supervise };
+        let wanted = Wanted { freezer: self.freezer, source: self.source, supervise, shared };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }
 }

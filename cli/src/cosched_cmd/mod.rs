@@ -33,6 +33,7 @@ impl Args {
             | Command::Bench(_)
             | Command::Scale(_)
             | Command::Supervise(_)
+            | Command::Enter(_)
             | Command::Daemon(_)
             | Command::Sensitivity(_) => true,
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
@@ -54,14 +55,17 @@ enum Command {
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
     Supervise(ground::SuperviseArgs),
+    /// Become the program of a user of the daemon.
+    #[command(hide = true)]
+    Enter(daemon::EnterArgs),
     /// Manage programs that are submitted, until `stop`.
     Daemon(daemon::Args),
     /// Give a program to the daemon, or a process that runs already.
     Submit(daemon::SubmitArgs),
     /// Show what the daemon manages.
-    Status(daemon::AskArgs),
+    Status(daemon::StatusArgs),
     /// Thaw all programs, let them run on, and end the daemon.
-    Stop(daemon::AskArgs),
+    Stop(daemon::StopArgs),
     /// Watch the daemon's programs.
     Top(top::Args),
     /// Write what a Slurm needs so that its steps are managed: a plugin, job_submit.lua, lines of its configuration.
@@ -96,6 +100,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, out),
         Command::Scale(args) => scale::run(&args, out),
         Command::Supervise(args) => ground::supervise(&args, out),
+        Command::Enter(args) => daemon::enter(&args),
         Command::Daemon(args) => daemon::run(&args, out),
         Command::Submit(args) => daemon::submit(&args, out),
         Command::Status(args) => daemon::status(&args, out),

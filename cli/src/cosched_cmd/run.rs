@@ -121,7 +121,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
         None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),
     };
-    let manager = args.ground.start(Vec::new(), out)?;
+    let manager = args.ground.start(Vec::new(), None, out)?;
     let ended = managed(args, &plan, &manager, out);
     manager.end();
     ended

@@ -77,7 +77,7 @@ fn table(rows: &[Value], args: &Args) -> Table {
 /// Milliseconds of a status of so many real programs that sleep, as the daemon makes it, and of a decision with all that the
 /// policy is told; the medians.
 fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
-    let manager = args.ground.start(Vec::new(), out)?;
+    let manager = args.ground.start(Vec::new(), None, out)?;
     let measured = {
         let mut ground = manager.ground();
         let mut turns = Turns::new(&mut ground, Name::Rr);

@@ -147,7 +147,7 @@ fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside:
 /// Figures 1 to 3 on this machine.
 fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
-    let manager = args.ground.start(Vec::new(), out)?;
+    let manager = args.ground.start(Vec::new(), None, out)?;
     let found = real_rows(args, &manager, folder.path(), out);
     let (source, reason) = (manager.choice.kind, manager.choice.reason.clone());
     manager.end();

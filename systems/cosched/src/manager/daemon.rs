@@ -1,19 +1,21 @@
 //! Door: the daemon's socket: who may ask, what may be asked, and what is refused.
 //!
 //! A request is one line of JSON, so is the answer. The socket lies in a folder that only its owner may enter, has
-//! mode 600, and whoever is connected must be the same user by what the kernel says of the other end.
+//! mode 600, and whoever is connected must be the same user by what the kernel says of the other end; a daemon for many
+//! users is open to those of [`Users`].
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nix::sys::socket::{Shutdown, getsockopt, shutdown, sockopt};
+use nix::sys::socket::{Shutdown, shutdown};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -24,9 +26,10 @@ use super::signals;
 use super::slurm::Step;
 use super::supervisor;
 use super::turns::{Event, GRACE, Turns};
+use super::users::{self, Entry, User, Users};
 
 /// Longest request: an environment may be large.
-const REQUEST_BYTES: u64 = 4 << 20;
+const REQUEST_BYTES: usize = 4 << 20;
 /// How long the other end may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long answers may take that are on their way when we end.
@@ -84,8 +87,12 @@ pub enum Request {
     },
     /// Say what runs.
     Status {},
-    /// Thaw all, let all run on, and end.
-    Stop {},
+    /// Thaw all, let all run on, and end; or so one program, and a user of many all of his, and the daemon goes on.
+    Stop {
+        /// The program; all if none is said.
+        #[serde(default)]
+        program: Option<u64>,
+    },
 }
 
 /// Why something was not done.
@@ -115,6 +122,20 @@ pub enum Refusal {
     Threads(usize),
     /// A program without a name.
     Empty,
+    /// A process of another user below it.
+    Below(i32, i32, u32),
+    /// A user who may not ask.
+    Denied(String),
+    /// A user who is in no group that may ask.
+    NoGroup(String),
+    /// A user has so many programs, and may have so many.
+    Programs(usize, usize),
+    /// A program wants so many processors, its user's programs have so many, and may have so many.
+    Processors(usize, usize, usize),
+    /// A user has no program of this number.
+    NoProgram(u64),
+    /// No descriptors came with a program of a user of many.
+    NoStreams,
     /// Too many programs.
     Full,
     /// Too few descriptors are left for one more program.
@@ -140,6 +161,17 @@ impl std::fmt::Display for Refusal {
             Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
             Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
             Refusal::Empty => write!(f, "a command is empty"),
+            Refusal::Below(pid, child, uid) => write!(f, "process {child} below process {pid} belongs to user {uid}"),
+            Refusal::Denied(user) => write!(f, "this daemon takes nothing from user {user}: its administrator denies it"),
+            Refusal::NoGroup(user) => write!(f, "this daemon takes nothing from user {user}, who is in none of the groups that it allows"),
+            Refusal::Programs(n, most) => {
+                write!(f, "{n} programs of yours run already, and a user may have {most}: end one, or wait for its end")
+            }
+            Refusal::Processors(n, had, most) => {
+                write!(f, "a program of {n} threads: yours have {had}, and a user's programs may have {most} processors together")
+            }
+            Refusal::NoProgram(id) => write!(f, "there is no program {id} of yours"),
+            Refusal::NoStreams => write!(f, "standard input, output and error did not come with the program"),
             Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
             Refusal::Descriptors(said) => {
                 write!(f, "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program")
@@ -156,13 +188,21 @@ pub struct Spared {
     itself: i32,
     supervisors: supervisor::Pids,
     above: Vec<i32>,
+    /// The daemon has many users.
+    pub is_for_many: bool,
+}
+
+/// A process below this one that is another user's, as one of `sudo`.
+fn other_below(pid: i32, uid: u32) -> Option<(i32, u32)> {
+    let all = process::all().unwrap_or_default();
+    process::tree(&all, pid).iter().filter_map(|it| Some((it.pid, it.owner().ok()?))).find(|it| it.1 != uid)
 }
 
 impl Spared {
     /// The manager, its supervisors, and what they were started by.
     pub fn new(supervisors: supervisor::Pids) -> Spared {
         let own = std::process::id() as i32;
-        Spared { itself: own, supervisors, above: above(own) }
+        Spared { itself: own, supervisors, above: above(own), is_for_many: false }
     }
 
     fn is_itself(&self, pid: i32) -> bool {
@@ -188,7 +228,12 @@ impl Spared {
             return Err(Refusal::Kernel(pid));
         }
         match found.owner() {
-            Ok(uid) if uid == own_uid => Ok(found),
+            // Root may attach whatever it likes.
+            Ok(uid) if uid == own_uid => match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
+                Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
+                None => Ok(found),
+            },
+            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => Ok(found),
             Ok(uid) => Err(Refusal::Owner(pid, uid)),
             Err(_) => Err(Refusal::NotThere(pid)),
         }
@@ -207,10 +252,19 @@ pub fn socket() -> PathBuf {
     private::runtime().join("cosched.sock")
 }
 
+/// Where a daemon is asked unless said otherwise: this user's own if it has a socket, else the one for all users.
+pub fn socket_to_ask() -> PathBuf {
+    let (own, all) = (socket(), PathBuf::from(users::SOCKET));
+    if !own.exists() && all.exists() { all } else { own }
+}
+
 /// Makes the socket. A daemon that answers there already is an error; one that was killed is not in the way.
-pub fn listen(path: &Path) -> io::Result<UnixListener> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    private::folder(folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+///
+/// `users` are those whom it is open to, beside its owner.
+pub fn listen(path: &Path, users: Option<&Users>) -> io::Result<UnixListener> {
+    let folder = folder_of(path);
+    let made = if users.is_some() { users::folder(folder) } else { private::folder(folder) };
+    made.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
     if path.exists() {
         if UnixStream::connect(path).is_ok() {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "a daemon runs already"));
@@ -218,24 +272,34 @@ pub fn listen(path: &Path) -> io::Result<UnixListener> {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(users.map_or(0o600, |it| it.mode)))?;
     Ok(listener)
+}
+
+/// The folder of a socket.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Sends a request and waits for its answer.
 pub fn ask(path: &Path, request: &Request) -> io::Result<Value> {
-    hold(path, request).map(|it| it.0)
+    hold(path, request, &[]).map(|it| it.0)
 }
 
-/// The same, and the connection, to which a program may be tied.
-pub fn hold(path: &Path, request: &Request) -> io::Result<(Value, UnixStream)> {
-    let mut stream = UnixStream::connect(path)?;
+/// The same, and the connection, to which a program may be tied; `streams` are handed to it.
+pub fn hold(path: &Path, request: &Request, streams: &[BorrowedFd<'_>]) -> io::Result<(Value, UnixStream)> {
+    let stream = UnixStream::connect(path)?;
+    let uid = User::of(&stream)?.0.uid;
+    if uid != 0 && uid != nix::unistd::geteuid().as_raw() {
+        // What is handed over is for us and root only.
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("user {uid} listens there")));
+    }
     stream.set_read_timeout(Some(2 * PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = serde_json::to_string(request).map_err(io::Error::other)?;
     line.push('\n');
     // A daemon that refuses us does not read on; what it says is worth more than that.
-    let written = stream.write_all(line.as_bytes());
+    let written = users::send(&stream, line.as_bytes(), streams);
     let mut answer = String::new();
     BufReader::new(&stream).read_line(&mut answer)?;
     if answer.is_empty() {
@@ -246,28 +310,37 @@ pub fn hold(path: &Path, request: &Request) -> io::Result<(Value, UnixStream)> {
 }
 
 /// Who is at the other end.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Asker {
-    uid: u32,
+    user: User,
     pid: i32,
 }
 
 fn asker(stream: &UnixStream) -> io::Result<Asker> {
-    let it = getsockopt(stream, sockopt::PeerCredentials)?;
-    Ok(Asker { uid: it.uid(), pid: it.pid() })
+    let (user, pid) = User::of(stream)?;
+    Ok(Asker { user, pid })
 }
 
 /// Serves requests until one or a signal says stop; then all programs run on without us. Where somebody removes the socket
 /// it is made again.
 ///
-/// `about` is what a status says beside the programs.
-pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, spared: &Spared, about: &Value) -> io::Result<()> {
+/// `about` is what a status says beside the programs, `users` who may ask beside the owner.
+pub fn serve(
+    turns: &mut Turns<'_>,
+    path: &Path,
+    listener: UnixListener,
+    spared: &Spared,
+    about: &Value,
+    users: Option<&Users>,
+) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let door = Arc::new(Door {
         sender: turns.sender(),
         stop: Arc::clone(&stop),
         spared: spared.clone(),
         about: about.clone(),
+        users: users.cloned(),
+        of_user: Mutex::default(),
         n_open: AtomicUsize::new(0),
     });
     let mut listening = listener.try_clone()?;
@@ -281,7 +354,7 @@ pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, spared:
             looked = Instant::now();
             // Another daemon's socket in its place is left alone; what fails is tried again.
             if !path.exists()
-                && let Ok((new, own)) = listen(path).and_then(|it| Ok((it.try_clone()?, it)))
+                && let Ok((new, own)) = listen(path, users).and_then(|it| Ok((it.try_clone()?, it)))
                 && accept(&door, own).is_ok()
             {
                 // Who waits for connections there hears that there are none.
@@ -347,6 +420,9 @@ struct Door {
     stop: Arc<AtomicBool>,
     spared: Spared,
     about: Value,
+    users: Option<Users>,
+    /// Connections of each user.
+    of_user: Mutex<BTreeMap<u32, usize>>,
     n_open: AtomicUsize,
 }
 
@@ -356,8 +432,16 @@ impl Door {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let asker = asker(stream)?;
-        let own = nix::unistd::geteuid().as_raw();
-        let answer = if asker.uid == own { self.hear(stream, asker, own) } else { Err(Refusal::Stranger(asker.uid)) };
+        let may = match &self.users {
+            Some(users) => users.check(&asker.user).and_then(|()| self.count(asker.user.uid)),
+            None if asker.user.uid == nix::unistd::geteuid().as_raw() => Ok(()),
+            None => Err(Refusal::Stranger(asker.user.uid)),
+        };
+        let is_counted = self.users.is_some() && may.is_ok();
+        let answer = may.and_then(|()| self.hear(stream, &asker));
+        if is_counted {
+            self.of_user.lock().expect("nobody panics with it").entry(asker.user.uid).and_modify(|it| *it -= 1);
+        }
         let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
         let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
         let written = (&*stream).write_all(format!("{answer}\n").as_bytes());
@@ -386,28 +470,67 @@ impl Door {
         }
     }
 
-    fn hear(&self, stream: &UnixStream, asker: Asker, own: u32) -> Result<Value, Refusal> {
-        let mut line = String::new();
-        BufReader::new(stream.take(REQUEST_BYTES)).read_line(&mut line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
-        let request: Request = serde_json::from_str(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+    /// One more connection of this user.
+    fn count(&self, uid: u32) -> Result<(), Refusal> {
+        let mut all = self.of_user.lock().expect("nobody panics with it");
+        let n = all.entry(uid).or_default();
+        if uid != 0 && *n >= users::CONNECTIONS {
+            return Err(Refusal::Failed(format!("{n} requests of yours are being answered already")));
+        }
+        *n += 1;
+        Ok(())
+    }
+
+    fn hear(&self, stream: &UnixStream, asker: &Asker) -> Result<Value, Refusal> {
+        let (line, streams) = users::receive(stream, REQUEST_BYTES).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let request: Request = serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let (uid, asker_pid) = (asker.user.uid, asker.pid);
+        // A user of many who is not root sees and stops only what is his.
+        let only = self.users.as_ref().map(|_| uid).filter(|it| *it != 0);
         let about = self.about.clone();
         match request {
-            Request::Status {} => self.inside(move |turns| Ok(status(turns, &about))),
-            Request::Stop {} => {
+            Request::Status {} => self.inside(move |turns| {
+                let mut value = status(turns, &about);
+                only.iter().for_each(|it| users::leave_own(&mut value, *it));
+                Ok(value)
+            }),
+            Request::Stop { program: Some(id) } => self.inside(move |turns| {
+                if !turns.ids(only).contains(&id) {
+                    return Err(Refusal::NoProgram(id));
+                }
+                turns.release(id);
+                Ok(json!({"ok": true, "left_running": 1, "daemon_ends": false}))
+            }),
+            Request::Stop { program: None } if only.is_some() => self.inside(move |turns| {
+                let own = turns.ids(only);
+                own.iter().for_each(|it| turns.release(*it));
+                Ok(json!({"ok": true, "left_running": own.len(), "daemon_ends": false}))
+            }),
+            Request::Stop { program: None } => {
                 let stop = Arc::clone(&self.stop);
                 self.inside(move |turns| {
                     stop.store(true, Ordering::Release);
                     turns.hurry();
-                    Ok(json!({"ok": true, "left_running": turns.n_active()}))
+                    Ok(json!({"ok": true, "left_running": turns.n_active(), "daemon_ends": true}))
                 })
             }
             Request::Submit { command, threads, folder, environment, output, tied } => {
                 check_threads(threads)?;
                 let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
                 let name = Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
-                let place = Some(Place { folder, environment });
+                let (user, users) = (asker.user.clone(), self.users.clone());
+                let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
+                let entry = match &users {
+                    Some(_) => {
+                        let streams = <[OwnedFd; 3]>::try_from(streams).map_err(|_| Refusal::NoStreams)?;
+                        Some(Entry { user: user.clone(), streams: Arc::new(streams) })
+                    }
+                    None => None,
+                };
+                let place = Some(Place { folder, environment, entry });
                 let task = Task { name, command, n_threads: threads, place, output };
                 self.inside(move |turns| {
+                    users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
                     check_room(turns)?;
                     let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
@@ -432,9 +555,12 @@ impl Door {
             Request::Attach { pid, threads } => {
                 check_threads(threads)?;
                 let spared = self.spared.clone();
+                let (user, users) = (asker.user.clone(), self.users.clone());
+                let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 self.inside(move |turns| {
+                    users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
                     check_room(turns)?;
-                    let found = spared.check(pid, asker.pid, own)?;
+                    let found = spared.check(pid, asker_pid, uid)?;
                     if turns.has(pid) {
                         return Err(Refusal::Managed(pid));
                     }
@@ -447,15 +573,23 @@ impl Door {
 
     /// Does it where the programs are, between two steps, and waits for what came of it.
     fn inside(&self, work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static) -> Result<Value, Refusal> {
-        let (reply, answer) = mpsc::channel();
-        let event = Event::Do(Box::new(move |turns| {
-            // Who asked may have gone.
-            let _ = reply.send(work(turns));
-        }));
-        let gone = || Refusal::Failed("the manager has ended".to_owned());
-        self.sender.send(event).map_err(|_| gone())?;
-        answer.recv_timeout(PATIENCE).map_err(|_| gone())?
+        inside(&self.sender, work)
     }
+}
+
+/// The same for whoever has a sender.
+pub(super) fn inside(
+    sender: &Sender<Event>,
+    work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static,
+) -> Result<Value, Refusal> {
+    let (reply, answer) = mpsc::channel();
+    let event = Event::Do(Box::new(move |turns| {
+        // Who asked may have gone.
+        let _ = reply.send(work(turns));
+    }));
+    let gone = || Refusal::Failed("the manager has ended".to_owned());
+    sender.send(event).map_err(|_| gone())?;
+    answer.recv_timeout(PATIENCE).map_err(|_| gone())?
 }
 
 fn check_threads(n: Option<usize>) -> Result<(), Refusal> {
@@ -478,6 +612,8 @@ fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
 /// All that there is to know, with the keys of `about` before it.
 pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
+    let (n_switches, switch_us_total, n_freezes) = turns.changes();
+    let (n_started, n_ended) = turns.came_and_ended();
     let own = json!({
         "policy": turns.policy().text(),
         "round_robin": turns.ground().settings.round_robin,
@@ -486,6 +622,11 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
         "link_changes": turns.n_moves(),
         "n_decisions": turns.n_decisions,
         "switch_us_p95": turns.switch_us_p95(),
+        "n_switches": n_switches,
+        "switch_us_total": switch_us_total,
+        "n_freezes": n_freezes,
+        "n_started": n_started,
+        "n_ended": n_ended,
         "programs": turns.status(),
         "ended": turns.ended(),
     });
@@ -513,7 +654,7 @@ mod tests {
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::Itself(pid)), "the supervisor");
         assert!(matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent) || parent == 1);
         assert_eq!(spared.check(i32::MAX, own, uid), Err(Refusal::NotThere(i32::MAX)));
-        let spared = Spared { itself: own, supervisors: supervisor::Pids::default(), above: vec![] };
+        let spared = Spared { itself: own, supervisors: supervisor::Pids::default(), above: vec![], is_for_many: false };
         assert_eq!(spared.check(pid, pid, uid), Err(Refusal::Itself(pid)), "who asks");
         assert_eq!(spared.check(pid, own, uid + 1), Err(Refusal::Owner(pid, uid)));
         let found = spared.check(pid, own, uid);
@@ -526,14 +667,14 @@ mod tests {
     fn one_daemon_has_the_socket() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("own").join("sock");
-        let first = listen(&path).expect("nobody is there");
+        let first = listen(&path, None).expect("nobody is there");
         assert_eq!(std::fs::metadata(&path).expect("it was made").permissions().mode() & 0o777, 0o600);
-        assert_eq!(listen(&path).expect_err("the first listens").to_string(), "a daemon runs already");
+        assert_eq!(listen(&path, None).expect_err("the first listens").to_string(), "a daemon runs already");
         // A program that another test is starting holds a copy of the socket until it runs `exec`.
         shutdown(first.as_raw_fd(), Shutdown::Both).expect("it is a socket");
         drop(first);
-        listen(&path).expect("what a killed daemon left is not in the way");
+        listen(&path, None).expect("what a killed daemon left is not in the way");
         std::fs::set_permissions(folder.path().join("own"), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-        assert!(listen(&path).expect_err("others may enter").to_string().contains("others may enter it"));
+        assert!(listen(&path, None).expect_err("others may enter").to_string().contains("others may enter it"));
     }
 }

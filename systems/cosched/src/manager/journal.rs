@@ -123,6 +123,11 @@ pub fn path(pages: &Path, id: u64) -> PathBuf {
 
 const ENDING: &str = ".before";
 
+/// What a program is told that becomes another user's.
+pub(super) fn start_path(pages: &Path, id: u64) -> PathBuf {
+    pages.join(format!("start-{id}"))
+}
+
 /// The programs that a manager has written down, with their groups.
 fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
     let files = fs::read_dir(pages).into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
@@ -241,7 +246,7 @@ pub fn forget(pages: &Path, id: u64, group: &Path) {
     if group.exists() && !slurm::is_task(group) {
         return;
     }
-    for path in [path(pages, id), team::page_path(pages, id)] {
+    for path in [path(pages, id), team::page_path(pages, id), start_path(pages, id)] {
         // It may never have been written.
         let _ = fs::remove_file(path);
     }

@@ -7,7 +7,7 @@ use measure::stats;
 
 use super::estimate::Beside;
 use super::ground::Ground;
-use super::program::Program;
+use super::program::{Neighbour, Program};
 use super::roster::Roster;
 use super::source::Source;
 
@@ -101,7 +101,16 @@ impl Probes {
         if let (Some(beside), Some(alone)) = (beside, alone)
             && beside * of.slot.as_secs_f64() >= COUNTS_MIN
         {
-            roster.programs[idx].slowdown = Some(alone / beside);
+            let slowdown = alone / beside;
+            let others: Vec<(u64, String)> = roster.running().filter(|it| it.id != of.id).map(|it| (it.id, it.name.clone())).collect();
+            let it = &mut roster.programs[idx];
+            it.slowdown = Some(slowdown);
+            for (id, name) in others {
+                if it.neighbours.iter().all(|it| it.id != id) {
+                    it.neighbours.push(Neighbour { id, name, slowdown: 0.0, n: 0 });
+                }
+                it.neighbours.iter_mut().filter(|it| it.id == id).for_each(|it| it.add(slowdown));
+            }
         }
     }
 

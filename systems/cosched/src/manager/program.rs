@@ -1,7 +1,7 @@
 //! Door: one program under the manager: how it is started, kept to its processors, and let go.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use super::resctrl;
 use super::rest::Usage;
 use super::slurm;
 use super::team::Page;
+use super::users::{Entry, Start};
 
 /// Estimates that are remembered.
 const WINDOW: usize = 8;
@@ -43,6 +44,8 @@ pub struct Place {
     pub folder: PathBuf,
     /// Its environment.
     pub environment: Vec<(String, String)>,
+    /// Whose it becomes, where a daemon has many users.
+    pub entry: Option<Entry>,
 }
 
 /// How a program ended.
@@ -50,6 +53,8 @@ pub struct Place {
 pub struct Ended {
     /// Its number.
     pub id: u64,
+    /// Whose it was.
+    pub user: u32,
     /// For tables.
     pub name: String,
     /// Seconds from its start to its end.
@@ -71,6 +76,8 @@ pub struct Ended {
 pub struct Status {
     /// Its number.
     pub id: u64,
+    /// Whose it is.
+    pub user: u32,
     /// For tables.
     pub name: String,
     /// Its process.
@@ -101,12 +108,40 @@ pub struct Status {
     pub n_turns: u64,
     /// Most quanta in a row that it did not have.
     pub longest_wait_quanta: u64,
+    /// All quanta that it did not have.
+    pub n_waits: u64,
+    /// Times that it was frozen at the end of its turn.
+    pub n_freezes: u64,
+    /// Who ran beside it when it was compared with itself alone.
+    pub neighbours: Vec<Neighbour>,
     /// Seconds since its start.
     pub age_s: f64,
 }
 
+/// What was measured of a program while this one ran beside it, with or without others.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Neighbour {
+    /// Its number.
+    pub id: u64,
+    /// For tables.
+    pub name: String,
+    /// How far the program was slowed down, the mean.
+    pub slowdown: f64,
+    /// Of so many measurements.
+    pub n: u64,
+}
+
+impl Neighbour {
+    /// One more measurement.
+    pub(super) fn add(&mut self, slowdown: f64) {
+        self.n += 1;
+        self.slowdown += (slowdown - self.slowdown) / self.n as f64;
+    }
+}
+
 pub(super) struct Program {
     pub(super) id: u64,
+    pub(super) user: u32,
     pub(super) name: String,
     pub(super) n_threads: usize,
     /// How many they are is what is seen to run.
@@ -135,6 +170,9 @@ pub(super) struct Program {
     pub(super) n_turns: u64,
     pub(super) waits: u64,
     pub(super) longest_wait_quanta: u64,
+    pub(super) n_waits: u64,
+    pub(super) n_freezes: u64,
+    pub(super) neighbours: Vec<Neighbour>,
 }
 
 /// What counts a program's traffic.
@@ -159,6 +197,7 @@ impl Program {
     pub(super) fn status(&self) -> Status {
         Status {
             id: self.id,
+            user: self.user,
             name: self.name.clone(),
             pid: self.root.pid,
             is_attached: self.is_attached,
@@ -174,6 +213,9 @@ impl Program {
             n_refusing: self.n_refusing,
             n_turns: self.n_turns,
             longest_wait_quanta: self.longest_wait_quanta,
+            n_waits: self.n_waits,
+            n_freezes: self.n_freezes,
+            neighbours: self.neighbours.clone(),
             age_s: self.started.elapsed().as_secs_f64(),
         }
     }
@@ -239,28 +281,47 @@ impl Program {
     }
 }
 
-/// Starts a program in its group, where it may open so many files if we may open more.
-pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>, files: Option<u64>) -> io::Result<Child> {
+/// Starts a program in its group, where it may open so many files if we may open more. One that becomes another user's is
+/// told how in the file `start`.
+pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>, files: Option<u64>, start: &Path) -> io::Result<Child> {
     let limit = files.map(|it| ["sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"", &it.to_string()].map(str::to_owned));
-    let words: Vec<String> = limit.into_iter().flatten().chain(group.prefix()).chain(task.command.iter().cloned()).collect();
+    let before = match &task.place {
+        Some(it) => it.environment.iter().find(|it| it.0 == "LD_PRELOAD").map(|it| it.1.clone()).unwrap_or_default(),
+        None => std::env::var("LD_PRELOAD").unwrap_or_default(),
+    };
+    let mut ours = vec![("OMP_WAIT_POLICY", "passive".to_owned())];
+    ours.extend(task.n_threads.map(|it| ("OMP_NUM_THREADS", it.to_string())));
+    if let Some((library, page)) = team {
+        let preload = library.to_string_lossy().into_owned();
+        ours.push(("LD_PRELOAD", if before.is_empty() { preload } else { format!("{preload}:{before}") }));
+        ours.push(("MEANWHILE_TEAM", page.path().to_string_lossy().into_owned()));
+    }
+    let entered = task.place.as_ref().and_then(|it| Some((it, it.entry.as_ref()?)));
+    let own = match entered {
+        None => task.command.clone(),
+        Some((place, entry)) => {
+            let mut environment = place.environment.clone();
+            environment.retain(|it| ours.iter().all(|own| own.0 != it.0));
+            environment.extend(ours.iter().map(|it| (it.0.to_owned(), it.1.clone())));
+            let it = Start { user: entry.user.clone(), folder: place.folder.clone(), environment, command: task.command.clone() };
+            it.store(start)?;
+            let program = std::env::current_exe()?.to_string_lossy().into_owned();
+            vec![program, "cosched".to_owned(), "enter".to_owned(), start.to_string_lossy().into_owned()]
+        }
+    };
+    let words: Vec<String> = limit.into_iter().flatten().chain(group.prefix()).chain(own).collect();
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
-    let mut before = std::env::var("LD_PRELOAD").unwrap_or_default();
+    if let Some((_, entry)) = entered {
+        // Until it is the user's, nothing of the user's is in its environment.
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").current_dir("/");
+        let [stdin, stdout, stderr] = &*entry.streams;
+        return command.stdin(stdin.try_clone()?).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn();
+    }
     if let Some(place) = &task.place {
         command.current_dir(&place.folder).env_clear().envs(place.environment.iter().map(|(name, value)| (name, value)));
-        before = place.environment.iter().find(|it| it.0 == "LD_PRELOAD").map(|it| it.1.clone()).unwrap_or_default();
     }
-    if let Some(n_threads) = task.n_threads {
-        command.env("OMP_NUM_THREADS", n_threads.to_string());
-    }
-    command.env("OMP_WAIT_POLICY", "passive").stdin(Stdio::null());
-    if let Some((library, page)) = team {
-        let mut preload = library.to_string_lossy().into_owned();
-        if !before.is_empty() {
-            preload = format!("{preload}:{before}");
-        }
-        command.env("LD_PRELOAD", preload).env("MEANWHILE_TEAM", page.path());
-    }
+    command.envs(ours).stdin(Stdio::null());
     match &task.output {
         // Standard output is ours alone.
         None => command.stdout(Stdio::from(io::stderr())),

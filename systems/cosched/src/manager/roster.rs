@@ -21,6 +21,7 @@ use super::slurm::{self, Step};
 use super::source::Source;
 use super::team::{self, Page};
 use super::turns::Event;
+use super::users::Entry;
 
 /// Ended programs that are remembered.
 const DONE: usize = 256;
@@ -36,6 +37,9 @@ pub(super) struct Roster {
     pub(super) is_stale: bool,
     /// The last [`DONE`] programs that ended.
     pub(super) done: VecDeque<Ended>,
+    /// Programs that came and that ended so far.
+    pub(super) n_started: u64,
+    pub(super) n_ended: u64,
     /// Attached programs that are looked at next, and those that rest.
     dead: Round,
     pub(super) resting: Round,
@@ -66,7 +70,16 @@ impl Round {
 impl Roster {
     /// No programs yet; their ends are sent to `sender`.
     pub(super) fn new(sender: Sender<Event>) -> Roster {
-        Roster { programs: Vec::new(), is_stale: false, done: VecDeque::new(), dead: Round::default(), resting: Round::default(), sender }
+        Roster {
+            programs: Vec::new(),
+            is_stale: false,
+            done: VecDeque::new(),
+            n_started: 0,
+            n_ended: 0,
+            dead: Round::default(),
+            resting: Round::default(),
+            sender,
+        }
     }
 
     /// Programs that have not ended.
@@ -124,9 +137,11 @@ impl Roster {
         let group = hierarchy.path.join(format!("program-{id}"));
         let before = Before { group, home: hierarchy.home(std::process::id() as i32), threads: Vec::new() };
         let group = new_group(ground, id, &before)?;
-        let page = new_page(ground, id);
+        let entry = task.place.as_ref().and_then(|it| it.entry.as_ref());
+        let page = new_page(ground, id, entry);
+        let start = journal::start_path(&ground.pages, id);
         let spawned =
-            page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()), ground.files_before)?, page)));
+            page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()), ground.files_before, &start)?, page)));
         let (mut child, page) = match spawned {
             Ok(it) => it,
             Err(error) => {
@@ -154,7 +169,8 @@ impl Roster {
                 return Err(error);
             }
         };
-        self.add(id, task.name.clone(), task.n_threads, group, root, before, page, counter);
+        let user = entry.map_or_else(|| nix::unistd::geteuid().as_raw(), |it| it.user.uid);
+        self.add(id, user, task.name.clone(), task.n_threads, group, root, before, page, counter);
         // It has its child already: what has to be done is done, whatever fails from here on.
         let _ = waiter.send((id, child));
         Ok(id)
@@ -217,6 +233,7 @@ impl Roster {
         (name, n_threads): (String, Option<usize>),
     ) -> io::Result<u64> {
         let pids: Vec<i32> = roots.iter().map(|it| it.pid).collect();
+        let user = roots[0].owner()?;
         let before = Before::of(&pids, place, |pid| ground.hierarchy.home(pid))?;
         let group = new_group(ground, id, &before)?;
         let taken = pids.iter().try_for_each(|it| group.take(*it)).and_then(|()| counter(ground, id, &group, pids[0]));
@@ -229,7 +246,7 @@ impl Roster {
             }
         };
         let root = roots.into_iter().next().expect("a program has a process");
-        self.add(id, name, n_threads, group, root, before, None, counter);
+        self.add(id, user, name, n_threads, group, root, before, None, counter);
         self.programs.last_mut().expect("it was just added").is_attached = true;
         Ok(id)
     }
@@ -238,6 +255,7 @@ impl Roster {
     fn add(
         &mut self,
         id: u64,
+        user: u32,
         name: String,
         n_threads: Option<usize>,
         group: Group,
@@ -246,8 +264,10 @@ impl Roster {
         page: Option<Page>,
         counter: Counter,
     ) {
+        self.n_started += 1;
         self.programs.push(Program {
             id,
+            user,
             name,
             n_threads: n_threads.unwrap_or(1),
             is_counted: n_threads.is_none(),
@@ -272,6 +292,9 @@ impl Roster {
             n_turns: 0,
             waits: 0,
             longest_wait_quanta: 0,
+            n_waits: 0,
+            n_freezes: 0,
+            neighbours: Vec::new(),
         });
         self.is_stale = true;
     }
@@ -290,11 +313,16 @@ impl Roster {
             // Without room, what is known of it stays as it is.
             let _ = slurm::note(history, managed.step.user, &managed.step.name, sum / f64::from(n));
         }
+        self.n_ended += 1;
+        let gone = it.id;
+        self.programs.iter_mut().for_each(|it| it.neighbours.retain(|it| it.id != gone));
+        let it = &self.programs[idx];
         if self.done.len() == DONE {
             self.done.pop_front();
         }
         self.done.push_back(Ended {
             id: it.id,
+            user: it.user,
             name: it.name.clone(),
             turnaround_s: (at - it.started).as_secs_f64(),
             status,
@@ -362,6 +390,13 @@ impl Roster {
         Ok(())
     }
 
+    /// Thaws one program and lets it go: it runs on without us.
+    pub(super) fn release(&mut self, ground: &mut Ground, id: u64) {
+        if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
+            self.end(ground, idx, (None, None), Instant::now());
+        }
+    }
+
     /// Thaws all programs and lets them go: they run on without us.
     pub(super) fn release_all(&mut self, cpus: &[usize]) {
         for it in self.active_mut() {
@@ -381,8 +416,14 @@ fn new_group(ground: &Ground, id: u64, before: &Before) -> io::Result<Group> {
     made.inspect_err(|_| forget(ground, id, before))
 }
 
-fn new_page(ground: &Ground, id: u64) -> io::Result<Option<Page>> {
-    ground.preload.as_ref().map(|_| Page::create(&team::page_path(&ground.pages, id))).transpose()
+/// A page, its user's if the program becomes another's.
+fn new_page(ground: &Ground, id: u64, entry: Option<&Entry>) -> io::Result<Option<Page>> {
+    let Some(_) = &ground.preload else { return Ok(None) };
+    let page = Page::create(&team::page_path(&ground.pages, id))?;
+    if let Some(entry) = entry {
+        page.give_to(entry.user.uid, entry.user.gid)?;
+    }
+    Ok(Some(page))
 }
 
 fn forget(ground: &Ground, id: u64, before: &Before) {

@@ -2,7 +2,8 @@
 
 use std::cell::{RefCell, RefMut};
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use measure::tool::ToolError;
@@ -13,7 +14,7 @@ use super::ground::Ground;
 use super::group::Hierarchy;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
-use super::{journal, private, process, source, supervisor, team, topology};
+use super::{journal, private, process, source, supervisor, team, topology, users};
 use crate::policies::{Name, Settings};
 
 /// What users choose.
@@ -25,6 +26,8 @@ pub struct Wanted {
     pub source: Option<source::Kind>,
     /// How supervisors are started.
     pub supervise: Supervise,
+    /// A folder that other users may enter, for what their programs share with us; this user's own if none is said.
+    pub shared: Option<PathBuf>,
 }
 
 /// All that runs of real programs need, with the supervisors that outlive it.
@@ -54,7 +57,7 @@ impl Manager {
     pub fn start(wanted: &Wanted, warn: &mut dyn FnMut(&str)) -> Result<Manager, ToolError> {
         let cpus = process::cpus_of(0);
         let choice = source::choose(wanted.source).map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
-        let (pages, runtime) = folders(&cpus, warn)?;
+        let (pages, runtime) = folders(&cpus, wanted.shared.as_deref(), warn)?;
         let own = format!("{}{}", journal::GROUPS, std::process::id());
         let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer).map_err(refused("make a folder for groups of programs"))?;
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
@@ -67,7 +70,10 @@ impl Manager {
             warn("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
         }
         // Without it programs keep the threads that they start with.
-        let library = team::library(&runtime);
+        let library = team::library(&runtime).and_then(|it| {
+            let is_shared = wanted.shared.is_some();
+            if is_shared { std::fs::set_permissions(&it, std::fs::Permissions::from_mode(0o644)).map(|()| it) } else { Ok(it) }
+        });
         if let Err(error) = &library {
             warn(&format!("OpenMP programs do not follow their processors: write their library to {}: {error}", runtime.display()));
         }
@@ -143,13 +149,19 @@ impl Manager {
 }
 
 /// The folder of this manager's pages and the one around it, where programs find the library after our end as well.
-fn folders(cpus: &[usize], warn: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf), ToolError> {
-    let runtime = private::runtime();
-    private::folder(&runtime).map_err(failed(&format!("use {}", runtime.display())))?;
+fn folders(cpus: &[usize], shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf), ToolError> {
+    let runtime = shared.map_or_else(private::runtime, Path::to_owned);
+    let made = if shared.is_some() { users::folder(&runtime) } else { private::folder(&runtime) };
+    made.map_err(failed(&format!("use {}", runtime.display())))?;
     for pid in journal::free_leftovers(&runtime, cpus) {
         warn(&format!("manager {pid} had died with its supervisors: what it left is free again"));
     }
     let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
     private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
+    if shared.is_some() {
+        // Others open what they are told of.
+        let is_open = std::fs::set_permissions(&pages, std::fs::Permissions::from_mode(0o711));
+        is_open.map_err(failed(&format!("open {}", pages.display())))?;
+    }
     Ok((pages, runtime))
 }

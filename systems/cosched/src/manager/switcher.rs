@@ -13,6 +13,11 @@ const TIMES: usize = 10_000;
 pub(super) struct Switcher {
     /// Microseconds, freezing to thawing; the last [`TIMES`].
     pub(super) took_us: VecDeque<f64>,
+    /// Changes so far, and what all of them took.
+    pub(super) n_changes: u64,
+    pub(super) total_us: f64,
+    /// Programs frozen at the ends of their turns.
+    pub(super) n_freezes: u64,
 }
 
 impl Switcher {
@@ -28,6 +33,7 @@ impl Switcher {
         for (it, cpus) in roster.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting) {
             if cpus.is_empty() {
                 it.waits += 1;
+                it.n_waits += 1;
                 it.longest_wait_quanta = it.longest_wait_quanta.max(it.waits);
             } else {
                 it.waits = 0;
@@ -48,6 +54,8 @@ impl Switcher {
             // One that cannot be frozen, as on a full disk with signals, runs on beside its turns: that hurts nobody for good.
             if it.is_thawed && cpus.is_empty() && !it.has_ended && !it.is_resting && it.group.freeze().is_ok() {
                 it.is_thawed = false;
+                it.n_freezes += 1;
+                self.n_freezes += 1;
                 n_changes += 1;
             }
         }
@@ -61,7 +69,10 @@ impl Switcher {
             if self.took_us.len() == TIMES {
                 self.took_us.pop_front();
             }
-            self.took_us.push_back(start.elapsed().as_secs_f64() * 1e6);
+            let took_us = start.elapsed().as_secs_f64() * 1e6;
+            self.took_us.push_back(took_us);
+            self.n_changes += 1;
+            self.total_us += took_us;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The library, as `build.rs` compiled it.
@@ -64,6 +64,12 @@ impl Page {
             return Err(error);
         }
         Ok(Page { file, path: path.to_owned() })
+    }
+
+    /// It belongs to this user now, and nobody else reads it.
+    pub(super) fn give_to(&self, uid: u32, gid: u32) -> io::Result<()> {
+        self.file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        std::os::unix::fs::fchown(&self.file, Some(uid), Some(gid))
     }
 
     /// Its file, for `MEANWHILE_TEAM`.

@@ -272,6 +272,32 @@ impl<'a> Turns<'a> {
         (!all.is_empty()).then(|| stats::quantile(&all, 0.95))
     }
 
+    /// Changes of programs so far, the microseconds of all of them, and how many programs were frozen for them.
+    pub fn changes(&self) -> (u64, f64, u64) {
+        (self.switcher.n_changes, self.switcher.total_us, self.switcher.n_freezes)
+    }
+
+    /// Programs that came and that ended so far.
+    pub fn came_and_ended(&self) -> (u64, u64) {
+        (self.roster.n_started, self.roster.n_ended)
+    }
+
+    /// The programs of this user, and their threads.
+    pub fn of(&self, user: u32) -> (usize, usize) {
+        let own = || self.roster.active().filter(|it| it.user == user);
+        (own().count(), own().map(|it| it.n_threads).sum())
+    }
+
+    /// The numbers of the programs of this user, or of all.
+    pub fn ids(&self, user: Option<u32>) -> Vec<u64> {
+        self.roster.active().filter(|it| user.is_none_or(|user| it.user == user)).map(|it| it.id).collect()
+    }
+
+    /// Thaws one program and lets it go: it runs on without us.
+    pub fn release(&mut self, id: u64) {
+        self.roster.release(self.ground, id);
+    }
+
     /// Times that the links changed.
     pub fn n_moves(&self) -> u32 {
         self.probes.n_moves

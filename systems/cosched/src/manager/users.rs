@@ -1,0 +1,383 @@
+//! Door: many users of one daemon: who may give it programs and how many, what each sees, and how a program becomes its user's.
+//!
+//! Who asks, with which groups, is what the kernel says of the other end of the connection. A program is started in a
+//! clean environment, joins its group as root, and becomes its user's before anything of the user's is looked at: [`enter`].
+
+use std::collections::BTreeSet;
+use std::io::{self, IoSlice, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::sys::socket::{getsockopt, sockopt};
+use nix::unistd::{Gid, Uid};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toml::Spanned;
+
+use super::daemon::Refusal;
+
+/// Where a daemon for many users listens unless said otherwise.
+pub const SOCKET: &str = "/run/meanwhile/cosched.sock";
+/// Programs of one user at a time, unless said otherwise.
+const PROGRAMS: usize = 100;
+/// Connections of one user at a time.
+pub(super) const CONNECTIONS: usize = 8;
+
+/// A user as the kernel knows one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// Its number.
+    pub uid: u32,
+    /// Its first group.
+    pub gid: u32,
+    /// The others.
+    pub groups: Vec<u32>,
+}
+
+impl User {
+    /// The one at the other end, with the groups it had when it connected, and the number of its process.
+    pub fn of(stream: &UnixStream) -> io::Result<(User, i32)> {
+        let it = getsockopt(stream, sockopt::PeerCredentials)?;
+        Ok((User { uid: it.uid(), gid: it.gid(), groups: groups(stream)? }, it.pid()))
+    }
+
+    /// As users know it.
+    fn text(&self) -> String {
+        name(self.uid)
+    }
+}
+
+/// Most groups of a process. Source: limits.h of Linux, `NGROUPS_MAX`.
+const GROUPS_MAX: usize = 65536;
+
+#[allow(unsafe_code)]
+fn groups(stream: &UnixStream) -> io::Result<Vec<u32>> {
+    let mut all = vec![0u32; GROUPS_MAX];
+    let mut bytes = (GROUPS_MAX * size_of::<u32>()) as libc::socklen_t;
+    // SAFETY: the buffer has room for as many bytes as are said, and lives longer than the call.
+    let done =
+        unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERGROUPS, all.as_mut_ptr().cast(), &raw mut bytes) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    all.truncate(bytes as usize / size_of::<u32>());
+    Ok(all)
+}
+
+/// What a user is called; its number if it has no name.
+fn name(uid: u32) -> String {
+    nix::unistd::User::from_uid(Uid::from_raw(uid)).ok().flatten().map_or_else(|| uid.to_string(), |it| it.name)
+}
+
+/// The settings of a daemon for many users, as in its file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    socket: Option<PathBuf>,
+    mode: Option<Spanned<String>>,
+    programs: Option<usize>,
+    processors: Option<usize>,
+    #[serde(default)]
+    deny: Vec<Spanned<String>>,
+    groups: Option<Vec<Spanned<String>>>,
+}
+
+/// Who may give a daemon programs, and how many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Users {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// The mode of that socket.
+    pub mode: u32,
+    /// Programs of one user at a time.
+    programs: usize,
+    /// Processors that they have together.
+    processors: Option<usize>,
+    deny: BTreeSet<u32>,
+    /// Users in one of these may; all if none are said.
+    groups: Option<BTreeSet<u32>>,
+}
+
+impl Users {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the line.
+    pub fn load(path: &Path) -> Result<Users, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("read {}: {error}", path.display()))?;
+        Users::parse(&text).map_err(|(at, said)| {
+            let line = 1 + text.get(..at).map_or(0, |it| it.matches('\n').count());
+            format!("{}:{line}: {said}", path.display())
+        })
+    }
+
+    /// What the text of such a file says; else where it is wrong, and why.
+    fn parse(text: &str) -> Result<Users, (usize, String)> {
+        let file: File = toml::from_str(text).map_err(|error| (error.span().map_or(0, |it| it.start), error.message().to_owned()))?;
+        let mode = match &file.mode {
+            None => 0o666,
+            Some(it) => u32::from_str_radix(it.get_ref(), 8)
+                .ok()
+                .filter(|mode| *mode <= 0o777)
+                .ok_or_else(|| (it.span().start, format!("`{}` is no mode: write \"0666\" or \"0660\"", it.get_ref())))?,
+        };
+        let user = |it: &Spanned<String>| {
+            let named = || nix::unistd::User::from_name(it.get_ref()).ok().flatten().map(|it| it.uid.as_raw());
+            let found = it.get_ref().parse().ok().or_else(named);
+            found.ok_or_else(|| (it.span().start, format!("there is no user `{}`", it.get_ref())))
+        };
+        let group = |it: &Spanned<String>| {
+            let named = || nix::unistd::Group::from_name(it.get_ref()).ok().flatten().map(|it| it.gid.as_raw());
+            let found = it.get_ref().parse().ok().or_else(named);
+            found.ok_or_else(|| (it.span().start, format!("there is no group `{}`", it.get_ref())))
+        };
+        Ok(Users {
+            socket: file.socket.unwrap_or_else(|| SOCKET.into()),
+            mode,
+            programs: file.programs.unwrap_or(PROGRAMS),
+            processors: file.processors,
+            deny: file.deny.iter().map(user).collect::<Result<_, _>>()?,
+            groups: file.groups.map(|it| it.iter().map(group).collect::<Result<_, _>>()).transpose()?,
+        })
+    }
+
+    /// May this one ask? Root always may.
+    pub(super) fn check(&self, user: &User) -> Result<(), Refusal> {
+        if user.uid == 0 {
+            return Ok(());
+        }
+        if self.deny.contains(&user.uid) {
+            return Err(Refusal::Denied(user.text()));
+        }
+        let is_in = |groups: &BTreeSet<u32>| groups.contains(&user.gid) || user.groups.iter().any(|it| groups.contains(it));
+        if self.groups.as_ref().is_some_and(|it| !is_in(it)) { Err(Refusal::NoGroup(user.text())) } else { Ok(()) }
+    }
+
+    /// The threads of a program of this user: where processors are limited, one that does not say has one.
+    pub(super) fn threads(&self, user: &User, said: Option<usize>) -> Option<usize> {
+        if user.uid == 0 || self.processors.is_none() { said } else { said.or(Some(1)) }
+    }
+
+    /// May this one have one more program of so many threads, having so many of both?
+    pub(super) fn check_quota(&self, user: &User, threads: Option<usize>, (n_programs, n_threads): (usize, usize)) -> Result<(), Refusal> {
+        if user.uid == 0 {
+            return Ok(());
+        }
+        if n_programs >= self.programs {
+            return Err(Refusal::Programs(n_programs, self.programs));
+        }
+        let wanted = threads.unwrap_or(1);
+        match self.processors {
+            Some(most) if n_threads + wanted > most => Err(Refusal::Processors(wanted, n_threads, most)),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Leaves in a status what `uid` may see: its own programs. Of those beside them it sees that there are some.
+pub(super) fn leave_own(status: &mut Value, uid: u32) {
+    for key in ["programs", "ended"] {
+        if let Some(all) = status[key].as_array_mut() {
+            all.retain(|it| it["user"] == uid);
+        }
+    }
+    let own: Vec<Value> = status["programs"].as_array().into_iter().flatten().map(|it| it["id"].clone()).collect();
+    for it in status["programs"].as_array_mut().into_iter().flatten() {
+        for neighbour in it["neighbours"].as_array_mut().into_iter().flatten().filter(|it| !own.contains(&it["id"])) {
+            neighbour["name"] = json!("another user's");
+        }
+    }
+}
+
+/// What a program becomes its user's with.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Whose it is.
+    pub user: User,
+    /// Its standard input, output and error.
+    pub streams: Arc<[OwnedFd; 3]>,
+}
+
+/// What [`enter`] is told, in a file that only root may read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Start {
+    pub(super) user: User,
+    pub(super) folder: PathBuf,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) command: Vec<String>,
+}
+
+impl Start {
+    /// Writes it.
+    pub(super) fn store(&self, path: &Path) -> io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
+        file.write_all(&serde_json::to_vec(self).map_err(io::Error::other)?)
+    }
+}
+
+/// Becomes the user's program that the file says, which is removed; returns only if that fails, with what was tried.
+pub fn enter(path: &Path) -> (String, io::Error) {
+    let read = std::fs::read(path).and_then(|it| serde_json::from_slice::<Start>(&it).map_err(io::Error::other));
+    // It has the user's environment: nobody needs it again.
+    let _ = std::fs::remove_file(path);
+    let start = match read {
+        Ok(it) => it,
+        Err(error) => return (format!("read {}", path.display()), error),
+    };
+    if let Err(error) = become_user(&start.user) {
+        return (format!("become user {}", start.user.uid), error);
+    }
+    if let Err(error) = std::env::set_current_dir(&start.folder) {
+        return (format!("enter {}", start.folder.display()), error);
+    }
+    let mut command = std::process::Command::new(&start.command[0]);
+    command.args(&start.command[1..]).env_clear().envs(start.environment);
+    (format!("run `{}`", start.command[0]), command.exec())
+}
+
+/// True if this process can run programs of other users.
+pub fn may_be_others() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// For good: there is no way back.
+fn become_user(user: &User) -> io::Result<()> {
+    // A terminal of the daemon's is none of the program's. The head of a session has no other already.
+    let _ = nix::unistd::setsid();
+    let groups: Vec<Gid> = user.groups.iter().map(|it| Gid::from_raw(*it)).collect();
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    nix::unistd::setgroups(&groups)?;
+    nix::unistd::setresgid(gid, gid, gid)?;
+    nix::unistd::setresuid(uid, uid, uid)?;
+    assert!(user.uid == 0 || nix::unistd::setuid(Uid::from_raw(0)).is_err(), "who is no root any more cannot be it again");
+    Ok(())
+}
+
+/// Makes the folder of a socket for all users: root's, and nobody else writes there.
+pub(super) fn folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    if let Err(error) = std::fs::create_dir(path)
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err(error);
+    }
+    let it = std::fs::symlink_metadata(path)?;
+    let refused = |said: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, said));
+    if !it.is_dir() {
+        return refused("it is no folder".to_owned());
+    }
+    if it.uid() != nix::unistd::geteuid().as_raw() || it.mode() & 0o022 != 0 {
+        return refused(format!("it belongs to user {} and has mode {:o}: others may write there", it.uid(), it.mode() & 0o777));
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+}
+
+/// Sends a line, and descriptors with its first bytes.
+pub(super) fn send(stream: &UnixStream, line: &[u8], streams: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !streams.is_empty() {
+        assert!(streams.len() <= 3 && control.push(SendAncillaryMessage::ScmRights(streams)), "there is room for three");
+    }
+    let sent = sendmsg(stream, &[IoSlice::new(line)], &mut control, SendFlags::NOSIGNAL)?;
+    (&*stream).write_all(&line[sent..])
+}
+
+/// Reads a line of at most `limit` bytes, and the descriptors that come with it.
+pub(super) fn receive(stream: &UnixStream, limit: usize) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let (mut line, mut streams) = (Vec::new(), Vec::new());
+    let mut bytes = vec![0; 64 << 10];
+    while line.last() != Some(&b'\n') && line.len() < limit {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let n = recvmsg(stream.as_fd(), &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        for it in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(new) = it {
+                streams.extend(new);
+            }
+        }
+        if n == 0 || streams.len() > 3 {
+            break;
+        }
+        line.extend_from_slice(&bytes[..n]);
+    }
+    Ok((line, streams))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(uid: u32, groups: &[u32]) -> User {
+        User { uid, gid: uid, groups: groups.to_vec() }
+    }
+
+    #[test]
+    fn settings_say_who_may_and_how_much() {
+        let it = Users::parse("socket = \"/run/x/s\"\nmode = \"0660\"\nprograms = 2\nprocessors = 3\ndeny = [\"7\"]\ngroups = [\"100\"]\n")
+            .expect("it is right");
+        assert_eq!((it.socket.as_path(), it.mode), (Path::new("/run/x/s"), 0o660));
+        assert_eq!(it.check(&user(7, &[100])), Err(Refusal::Denied(name(7))));
+        assert_eq!(it.check(&user(4711, &[])), Err(Refusal::NoGroup("4711".to_owned())));
+        assert_eq!((it.check(&user(4711, &[5, 100])), it.check(&user(100, &[])), it.check(&user(0, &[]))), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(it.check_quota(&user(8, &[]), None, (2, 2)), Err(Refusal::Programs(2, 2)));
+        assert_eq!(it.check_quota(&user(8, &[]), Some(2), (1, 2)), Err(Refusal::Processors(2, 2, 3)));
+        assert_eq!(it.check_quota(&user(8, &[]), it.threads(&user(8, &[]), None), (1, 2)), Ok(()));
+        assert_eq!(it.check_quota(&user(0, &[]), Some(9), (9, 9)), Ok(()), "root");
+    }
+
+    #[test]
+    fn mistakes_in_settings_are_said_with_their_lines() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("cosched.toml");
+        for (text, said) in [
+            ("programs = 1\nprogramms = 2\n", ":2: unknown field `programms`"),
+            ("\n\ndeny = [\"no such user\"]\n", ":3: there is no user `no such user`"),
+            ("groups = [\"no such group\"]\n", ":1: there is no group `no such group`"),
+            ("mode = \"rw\"\n", ":1: `rw` is no mode"),
+            ("programs = -1\n", ":1: "),
+        ] {
+            std::fs::write(&path, text).expect("a scratch file");
+            let error = Users::load(&path).expect_err("it is wrong");
+            assert!(error.starts_with(&format!("{}{said}", path.display())), "{error}");
+        }
+    }
+
+    #[test]
+    fn descriptors_come_with_a_line() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let line = [vec![b'x'; 300_000], b"\n".to_vec()].concat();
+        let sent = line.clone();
+        let sender = std::thread::spawn(move || send(&ours, &sent, &[writer.as_fd()]));
+        let (got, streams) = receive(&theirs, 1 << 20).expect("it was sent");
+        sender.join().expect("no panic").expect("sent");
+        assert_eq!((got == line, streams.len()), (true, 1));
+        let mut file = std::fs::File::from(streams.into_iter().next().expect("one"));
+        file.write_all(b"through").expect("the other end is open");
+        drop(file);
+        assert_eq!(io::read_to_string(reader).expect("it was written"), "through");
+    }
+
+    #[test]
+    fn users_see_their_own() {
+        let mut it = json!({
+            "programs": [
+                {"id": 1, "user": 5, "name": "a", "neighbours": [{"id": 2, "name": "secret"}, {"id": 3, "name": "c"}]},
+                {"id": 2, "user": 6, "name": "secret", "neighbours": []}, {"id": 3, "user": 5, "name": "c", "neighbours": []},
+            ],
+            "ended": [{"id": 0, "user": 6, "name": "secret"}],
+        });
+        leave_own(&mut it, 5);
+        assert_eq!(it["programs"].as_array().map(Vec::len), Some(2));
+        assert!(!it.to_string().contains("secret"), "{it}");
+    }
+}

@@ -381,6 +381,11 @@ fn programs_that_count_are_compared_with_themselves_alone() {
     let compared = || daemon.programs().iter().any(|it| it["slowdown"].as_f64().is_some_and(|it| it > 0.0));
     wait_for("the others are frozen for a moment", LIMIT, compared);
     let programs = daemon.programs();
+    // Who slows whom: the other one was there, and is named.
+    let measured = programs.iter().find(|it| it["slowdown"].as_f64().is_some()).expect("one was compared");
+    let beside = &measured["neighbours"][0];
+    let other = programs.iter().find(|it| it["id"] != measured["id"]).expect("two run");
+    assert!(beside["id"] == other["id"] && beside["n"].as_u64() > Some(0) && beside["slowdown"].as_f64() > Some(0.0), "{programs:?}");
     assert!(programs.iter().all(|it| it["progress"].as_u64() > Some(0)), "{programs:?}");
     let before: Vec<u64> = programs.iter().filter_map(|it| it["progress"].as_u64()).collect();
     let progress = || daemon.programs().iter().zip(&before).all(|(it, before)| it["progress"].as_u64() > Some(*before));

@@ -10,6 +10,8 @@ mod support;
 use served::Served;
 use support::{LIMIT, may_freeze, skipped, wait_for};
 
+/// A shell's own, as it sees them: what it was handed, and the folder that it reads.
+const FILES: &str = "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3";
 /// `nobody`, and one without a name.
 const NOBODY: u32 = 65534;
 const NAMELESS: u32 = 54321;
@@ -30,7 +32,8 @@ fn a_program_is_its_users_with_all_that_it_was_given() {
     for freezer in ["v2", "v1", "signals"].into_iter().filter(|it| support::works(it)) {
         let daemon = Served::start(Some(""), &["--freezer", freezer]);
         for uid in [NOBODY, NAMELESS] {
-            let script = "id -u; id -ru; id -G; pwd; echo $MARK; cat; grep CapEff /proc/self/status; echo wrong >&2; exit 7";
+            let script =
+                "id -u; id -ru; id -G; pwd; echo $MARK; cat; grep CapEff /proc/self/status; echo /proc/self/fd/*; echo wrong >&2; exit 7";
             let mut command = daemon.command(uid, &["submit", "--wait", "sh", "-c", script]);
             command.env("MARK", "from who submits").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = command.spawn().expect("setpriv runs");
@@ -39,8 +42,10 @@ fn a_program_is_its_users_with_all_that_it_was_given() {
             let (said, wrong) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
             assert_eq!(ran.status.code(), Some(7), "{freezer}: {said}{wrong}");
             let folder = daemon.folder.path().display();
-            let expected =
-                format!("{uid}\n{uid}\n{uid} {}\n{folder}\nfrom who submits\nfrom its input\nCapEff:\t0000000000000000\n", uid + 1);
+            let expected = format!(
+                "{uid}\n{uid}\n{uid} {}\n{folder}\nfrom who submits\nfrom its input\nCapEff:\t0000000000000000\n{FILES}\n",
+                uid + 1
+            );
             assert!(said.starts_with(&expected) && wrong.contains("wrong\n"), "{freezer}: {said}{wrong}");
         }
         // Its page is his, and the library comes into it without a word.

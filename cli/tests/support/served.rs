@@ -28,7 +28,9 @@ impl Served {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         let program = folder.path().join("meanwhile");
-        fs::copy(env!("CARGO_BIN_EXE_meanwhile"), &program).expect("a scratch file");
+        // Not by this process: what another test starts meanwhile would hold it open to write.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_meanwhile")).arg(&program).status().expect("cp runs");
+        assert!(copied.success(), "a scratch file");
         let mut command = Command::new(&program);
         command.args(["cosched", "daemon", "--no-restart", "--socket"]).arg(folder.path().join("own").join("sock")).args(arguments);
         if let Some(settings) = settings {

@@ -238,9 +238,20 @@ pub fn enter(path: &Path) -> (String, io::Error) {
     if let Err(error) = std::env::set_current_dir(&start.folder) {
         return (format!("enter {}", start.folder.display()), error);
     }
+    if let Err(error) = close_the_rest() {
+        return ("close what the daemon was started with".to_owned(), error);
+    }
     let mut command = std::process::Command::new(&start.command[0]);
     command.args(&start.command[1..]).env_clear().envs(start.environment);
     (format!("run `{}`", start.command[0]), command.exec())
+}
+
+/// What whoever started the daemon left open in it is nothing to a user's program.
+#[allow(unsafe_code)]
+fn close_the_rest() -> io::Result<()> {
+    // SAFETY: it only marks descriptors to be closed by `exec`; those of ours stay open until then.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// True if this process can run programs of other users.
@@ -261,13 +272,15 @@ fn become_user(user: &User) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the folder of a socket for all users: root's, and nobody else writes there.
+/// Makes the folder of a socket for all users if it is not there: root's, and nobody else writes there. One that is there
+/// keeps its mode.
 pub(super) fn folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    if let Err(error) = std::fs::create_dir(path)
-        && error.kind() != io::ErrorKind::AlreadyExists
-    {
-        return Err(error);
+    match std::fs::create_dir(path) {
+        // Whatever the mask of new files is here.
+        Ok(()) => std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?,
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
     }
     let it = std::fs::symlink_metadata(path)?;
     let refused = |said: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, said));
@@ -277,7 +290,7 @@ pub(super) fn folder(path: &Path) -> io::Result<()> {
     if it.uid() != nix::unistd::geteuid().as_raw() || it.mode() & 0o022 != 0 {
         return refused(format!("it belongs to user {} and has mode {:o}: others may write there", it.uid(), it.mode() & 0o777));
     }
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+    Ok(())
 }
 
 /// Sends a line, and descriptors with its first bytes.
@@ -349,6 +362,19 @@ mod tests {
             let error = Users::load(&path).expect_err("it is wrong");
             assert!(error.starts_with(&format!("{}{said}", path.display())), "{error}");
         }
+    }
+
+    #[test]
+    fn a_folder_that_is_there_keeps_its_mode() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        folder(scratch.path()).expect("it is ours");
+        assert_eq!(mode(scratch.path()), 0o700);
+        let new = scratch.path().join("new");
+        folder(&new).expect("it is new");
+        assert_eq!(mode(&new), 0o755);
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+        assert!(folder(&new).expect_err("all may write").to_string().contains("others may write there"));
     }
 
     #[test]

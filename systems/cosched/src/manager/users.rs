@@ -368,6 +368,7 @@ mod tests {
     fn a_folder_that_is_there_keeps_its_mode() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o700)).expect("it is ours");
         folder(scratch.path()).expect("it is ours");
         assert_eq!(mode(scratch.path()), 0o700);
         let new = scratch.path().join("new");

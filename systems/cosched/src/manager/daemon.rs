@@ -541,7 +541,7 @@ impl Door {
                 let spared = self.spared.clone();
                 self.inside(move |turns| {
                     check_room(turns)?;
-                    let tasks = step.check(&spared, asker.pid, asker.user.uid)?;
+                    let tasks = step.check(&spared, asker_pid, uid)?;
                     if let Some(pid) = step.pids.iter().find(|it| turns.has(**it)) {
                         return Err(Refusal::Managed(*pid));
                     }
@@ -550,7 +550,7 @@ impl Door {
                     Ok(json!({"ok": true, "id": id}))
                 })
             }
-            Request::StepEnd { .. } if asker.user.uid != 0 => Err(Refusal::NoSlurm(asker.user.uid)),
+            Request::StepEnd { .. } if uid != 0 => Err(Refusal::NoSlurm(uid)),
             Request::StepEnd { job, step } => self.inside(move |turns| Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))),
             Request::Attach { pid, threads } => {
                 check_threads(threads)?;

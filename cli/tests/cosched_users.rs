@@ -136,4 +136,34 @@ fn only_root_has_a_daemon_for_many_and_its_folder_is_its_own() {
     std::fs::write(&settings, "quota = 3\n").expect("a scratch file");
     let (_, said, code) = daemon.ask(0, &["daemon", "--config", &settings]);
     assert!(code == 1 && said.contains("cosched.toml:1: unknown field `quota`"), "{said}");
+    std::fs::write(&settings, "").expect("a scratch file");
+    let (_, said, code) = daemon.ask(0, &["daemon", "--config", &settings, "--metrics", "localhost:0"]);
+    assert!(code == 1 && said.contains("a port would show every user's programs to every user"), "{said}");
+}
+
+#[test]
+fn what_a_user_gives_is_kept_short() {
+    if !may_be_others() {
+        return;
+    }
+    let daemon = Served::start(Some(""), &["--policy", "rr"]);
+    let mut command = daemon.command(NAMELESS, &["submit", "sleep", "60"]);
+    // A string of an environment has 128 KB at most.
+    command.envs(["A", "B", "C"].map(|it| (it, "x".repeat(100_000))));
+    let ran = command.output().expect("setpriv runs");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.code() == Some(1) && said.contains("262144 at most"), "{said}");
+    assert!(daemon.programs(0).is_empty());
+    // A name is shown to others, so it is short and moves no cursor.
+    let path = daemon.folder.path().join(format!("a\u{1b}[1m{}", "x".repeat(100)));
+    let script = "#!/bin/sh\nwhile [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do sleep 0.02; done\n";
+    std::fs::write(&path, script).expect("a scratch file");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let (program, folder) = (path.display().to_string(), daemon.folder.path().display().to_string());
+    let (value, said, code) = daemon.ask(0, &["submit", "--output", "/dev/null", &program, &folder]);
+    assert_eq!(code, 0, "{said} {value}");
+    let name = daemon.programs(0)[0]["name"].as_str().expect("a name").to_owned();
+    assert_eq!(name, format!("a\u{1b}[1m{}", "x".repeat(59)));
+    let shown = daemon.command(0, &["status"]).output().expect("the binary runs").stdout;
+    assert!(String::from_utf8_lossy(&shown).contains("a?[1mxxx"), "{shown:?}");
 }

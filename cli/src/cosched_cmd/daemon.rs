@@ -92,6 +92,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let users = args.config.as_deref().map(load).transpose()?;
     let own = || users.as_ref().map_or_else(daemon::socket, |it| it.socket.clone());
     let path = args.ask.socket.clone().unwrap_or_else(own);
+    if let (Some(_), Some(Address::Port(_))) = (&users, &args.metrics) {
+        let help = "name a path: a Unix socket is its owner's";
+        return Err(Failure::user("with --config a port would show every user's programs to every user".to_owned(), Some(help)));
+    }
     let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for those who read metrics"))).transpose()?;
     let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
@@ -318,7 +322,8 @@ pub fn picture(value: &Value) -> String {
         let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |it| format!("{:.digits$}", it.max(0.0)));
         table.push(vec![
             Cell::number(&it["id"]),
-            Cell::words(text(it, "name")),
+            // Whatever a program is called, it moves no cursor.
+            Cell::words(text(it, "name").replace(|it: char| it.is_control(), "?")),
             Cell::number(&it["pid"]),
             Cell::number(&it["n_threads"]),
             Cell::words(match (&it["is_resting"], &it["is_running"]) {

@@ -36,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Connections at a time.
 const CONNECTIONS: usize = 32;
+/// Characters of a program's name that are kept.
+const NAME: usize = 64;
 /// Most threads of a program.
 const THREADS_MAX: usize = 1024;
 /// Descriptors that must be left before a program is taken: it needs five, its start some more, and each connection one.
@@ -387,7 +389,9 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
                     continue;
                 }
             };
-            if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
+            // Root, and with it Slurm, is heard however many others ask.
+            let is_root = || asker(&stream).is_ok_and(|it| it.user.uid == 0);
+            if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS && !is_root() {
                 door.n_open.fetch_sub(1, Ordering::AcqRel);
                 continue;
             }
@@ -412,6 +416,21 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("door".to_owned()).spawn(take).map(drop)
+}
+
+/// Writes all of it, or fails when the time has come.
+fn write_within(mut stream: &UnixStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// What every connection needs.
@@ -439,25 +458,35 @@ impl Door {
         };
         let is_counted = self.users.is_some() && may.is_ok();
         let answer = may.and_then(|()| self.hear(stream, &asker));
+        let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
+        let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
+        let written = write_within(stream, format!("{answer}\n").as_bytes(), Instant::now() + PATIENCE);
+        // Who reads slowly still asks.
         if is_counted {
             self.of_user.lock().expect("nobody panics with it").entry(asker.user.uid).and_modify(|it| *it -= 1);
         }
-        let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
-        let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
-        let written = (&*stream).write_all(format!("{answer}\n").as_bytes());
         // Who went before the answer has left its program as well.
         if tied.is_some() { Ok(tied) } else { written.map(|()| None) }
     }
 
     /// Ends the program when the other end of the connection goes.
     fn end_with(&self, mut stream: UnixStream, id: u64) {
-        let _ = stream.set_read_timeout(None);
-        let mut nothing = [0; 64];
-        while stream.read(&mut nothing).is_ok_and(|it| it > 0) {}
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
         let is_active = move |turns: &mut Turns<'_>| Ok(json!(turns.is_active(id)));
         let goes_on = |answer: Result<Value, Refusal>| answer.is_ok_and(|it| it == true);
-        if !goes_on(self.inside(is_active)) {
-            return;
+        let mut nothing = [0; 64];
+        // A connection that outlives its program keeps no thread.
+        loop {
+            let is_open = match stream.read(&mut nothing) {
+                Ok(n) => n > 0,
+                Err(error) => matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted),
+            };
+            if !goes_on(self.inside(is_active)) {
+                return;
+            }
+            if !is_open {
+                break;
+            }
         }
         let failed = |error: io::Error| Refusal::Failed(error.to_string());
         let _ = self.inside(move |turns| turns.tell_to_end(id).map(|()| json!(true)).map_err(failed));
@@ -482,7 +511,8 @@ impl Door {
     }
 
     fn hear(&self, stream: &UnixStream, asker: &Asker) -> Result<Value, Refusal> {
-        let (line, streams) = users::receive(stream, REQUEST_BYTES).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let (line, streams) =
+            users::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let request: Request = serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let (uid, asker_pid) = (asker.user.uid, asker.pid);
         // A user of many who is not root sees and stops only what is his.
@@ -518,6 +548,13 @@ impl Door {
                 check_threads(threads)?;
                 let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
                 let name = Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
+                // It is kept, and told to whoever asks.
+                let name: String = name.chars().take(NAME).collect();
+                let given = command.iter().chain(environment.iter().flat_map(|(name, value)| [name, value]));
+                let size: usize = given.map(String::len).sum();
+                if only.is_some() && size > users::START_BYTES {
+                    return Err(Refusal::Failed(format!("a command and environment of {size} bytes; {} at most", users::START_BYTES)));
+                }
                 let (user, users) = (asker.user.clone(), self.users.clone());
                 let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 let entry = match &users {

@@ -193,6 +193,11 @@ impl Counter {
 }
 
 impl Program {
+    /// A process of its group that its user could signal: one that it made another's, as `passwd` is root's, is left alone.
+    pub(super) fn may_signal(&self, process: &Process) -> bool {
+        self.user == 0 || process.owner().is_ok_and(|it| it == self.user)
+    }
+
     /// As it is now.
     pub(super) fn status(&self) -> Status {
         Status {

@@ -371,7 +371,8 @@ impl Roster {
         for it in self.active().filter(|it| it.id == id && !it.is_attached) {
             // The number of a child that has ended may be another's.
             let child = Process::find(it.root.pid).filter(|it| it.parent == std::process::id() as i32);
-            for pid in it.group.members()?.into_iter().chain(child).map(|it| it.pid) {
+            let own = it.group.members()?.into_iter().chain(child).filter(|member| it.may_signal(member));
+            for pid in own.map(|it| it.pid) {
                 let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
             }
             it.group.thaw()?;
@@ -382,7 +383,7 @@ impl Roster {
     /// Asks a program to end, and thaws it so that it hears that.
     pub(super) fn tell_to_end(&mut self, id: u64) -> io::Result<()> {
         for it in self.active().filter(|it| it.id == id) {
-            for member in it.group.members()? {
+            for member in it.group.members()?.iter().filter(|member| it.may_signal(member)) {
                 let _ = kill(Pid::from_raw(member.pid), Signal::SIGTERM);
             }
             it.group.thaw()?;

@@ -12,6 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::{Gid, Uid};
@@ -30,6 +31,8 @@ pub const SOCKET: &str = "/run/meanwhile/cosched.sock";
 const PROGRAMS: usize = 100;
 /// Connections of one user at a time.
 pub(super) const CONNECTIONS: usize = 8;
+/// Most bytes of a user's command and environment, which lie in root's memory until the program begins.
+pub(super) const START_BYTES: usize = 256 << 10;
 
 /// A user as the kernel knows one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -305,10 +308,12 @@ pub(super) fn send(stream: &UnixStream, line: &[u8], streams: &[BorrowedFd<'_>])
 }
 
 /// Reads a line of at most `limit` bytes, and the descriptors that come with it.
-pub(super) fn receive(stream: &UnixStream, limit: usize) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+pub(super) fn receive(stream: &UnixStream, limit: usize, end: Instant) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let (mut line, mut streams) = (Vec::new(), Vec::new());
     let mut bytes = vec![0; 64 << 10];
     while line.last() != Some(&b'\n') && line.len() < limit {
+        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        stream.set_read_timeout(Some(left))?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let n = recvmsg(stream.as_fd(), &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
@@ -385,7 +390,7 @@ mod tests {
         let line = [vec![b'x'; 300_000], b"\n".to_vec()].concat();
         let sent = line.clone();
         let sender = std::thread::spawn(move || send(&ours, &sent, &[writer.as_fd()]));
-        let (got, streams) = receive(&theirs, 1 << 20).expect("it was sent");
+        let (got, streams) = receive(&theirs, 1 << 20, Instant::now() + std::time::Duration::from_secs(60)).expect("it was sent");
         sender.join().expect("no panic").expect("sent");
         assert_eq!((got == line, streams.len()), (true, 1));
         let mut file = std::fs::File::from(streams.into_iter().next().expect("one"));

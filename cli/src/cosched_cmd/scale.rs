@@ -120,15 +120,7 @@ fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> Simulated {
     let mut random = fastrand::Rng::with_seed(1);
     let mut programs: Vec<ProgramView> =
         (0..n).map(|it| ProgramView { n_threads: 1, first: it, is_active: true, is_malleable: true }).collect();
-    let thread = |program: usize| ThreadView {
-        program,
-        latest_mbps: 0.0,
-        window_mbps: vec![0.0; 8],
-        write_share: 0.0,
-        slowdown: None,
-        is_ready: true,
-        was_running: false,
-    };
+    let thread = |program: usize| ThreadView { window_mbps: vec![0.0; 8], is_ready: true, ..ThreadView::new(program) };
     let mut threads: Vec<ThreadView> = (0..n).map(thread).collect();
     let mut policy = Name::Pairing.policy(Settings::default());
     // Room for all of it now, and touched: what grows is not this.

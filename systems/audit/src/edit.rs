@@ -153,10 +153,9 @@ fn restricted(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Tr
     let Some(line) = lines.iter().position(|it| it.contains(&name) && it.contains('*') && !it.trim_end().ends_with(';')) else { return };
     let open = lines[line].find(&name).map_or(0, |it| it + name.len());
     let (before, parameters) = lines[line].split_at(open);
-    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-    changed[line] = format!("{before}{}", parameters.replace('*', "*restrict "));
+    let source = with_line(lines, line, format!("{before}{}", parameters.replace('*', "*restrict ")));
     let text = format!("line {}: make the pointers `restrict`, if nothing that one of them leads to is reached by another", line + 1);
-    trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+    trials.push(Trial { finding, source, flags: &[], text });
 }
 
 /// Orders and registers that the compiler has a flag for.
@@ -180,10 +179,9 @@ fn inlined(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial
     let name = format!("{callee}(");
     let is_definition = |it: &&str| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}']) && !it.trim_end().ends_with(';');
     let Some(line) = lines.iter().position(is_definition) else { return };
-    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-    changed[line] = format!("__attribute__((always_inline)) inline {}", lines[line]);
+    let source = with_line(lines, line, format!("__attribute__((always_inline)) inline {}", lines[line]));
     let text = format!("line {}: make `{callee}` part of its callers", line + 1);
-    trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+    trials.push(Trial { finding, source, flags: &[], text });
 }
 
 /// What an earlier line of the path loaded, in a variable that both lines read.
@@ -205,7 +203,8 @@ fn kept(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut 
             changed[second] = read_from(lines[second], &expression, &name);
             changed.insert(first, format!("{indent}const __typeof__({expression}) {name} = {expression};"));
             let text = format!(
-                "put `{expression}` of line {} into a variable and use it on line {} too, if nothing between them changes it",
+                "put `{expression}` into a variable before line {0} and use it on line {1} too, if nothing between them changes it and its \
+                 address is good before the tests of line {0}",
                 first + 1,
                 second + 1
             );
@@ -252,10 +251,9 @@ fn called_cold(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<T
         let name = format!("{callee}(");
         let is_declared = |it: &&str| it.contains(&name) && !it.starts_with([' ', '\t', '#', '}']) && !it.contains("__attribute__");
         let Some(line) = lines.iter().position(is_declared) else { continue };
-        let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-        changed[line] = format!("__attribute__((cold, noinline)) {}", lines[line]);
+        let source = with_line(lines, line, format!("__attribute__((cold, noinline)) {}", lines[line]));
         let text = format!("line {}: call `{callee}` cold, and keep it a function of its own", line + 1);
-        trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+        trials.push(Trial { finding, source, flags: &[], text });
     }
 }
 
@@ -347,14 +345,13 @@ fn widened(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &m
                 if ["char", "short", "int", "long"].contains(&variable.as_str()) {
                     continue;
                 }
-                let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-                changed[line] = format!("{}{wide}{}", &text[..at], &text[at + narrow.len()..]);
+                let source = with_line(lines, line, format!("{}{wide}{}", &text[..at], &text[at + narrow.len()..]));
                 let text = format!(
                     "line {}: make `{variable}` {}, if it is nowhere meant to wrap and all callers see the same declaration",
                     line + 1,
                     wide.trim_end()
                 );
-                trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+                trials.push(Trial { finding, source, flags: &[], text });
             }
         }
     }
@@ -368,11 +365,17 @@ fn likely(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
     let Some((from, to)) = condition(lines[line]) else { return };
     for way in ["0", "1"] {
         let (before, inside, after) = (&lines[line][..from], &lines[line][from..to], &lines[line][to..]);
-        let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
-        changed[line] = format!("{before}__builtin_expect(!!({inside}), {way}){after}");
+        let source = with_line(lines, line, format!("{before}__builtin_expect(!!({inside}), {way}){after}"));
         let text = format!("line {}: `if (__builtin_expect(!!({inside}), {way}))`", line + 1);
-        trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
+        trials.push(Trial { finding, source, flags: &[], text });
     }
+}
+
+/// The source with another text in place of one of its lines.
+fn with_line(lines: &[&str], line: usize, text: String) -> String {
+    let mut changed: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+    changed[line] = text;
+    changed.join("\n") + "\n"
 }
 
 /// A statement may stand before this line: it begins one, and the line before ends one or opens a block.

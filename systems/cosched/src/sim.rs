@@ -149,15 +149,7 @@ impl<'a> Sim<'a> {
             let first = views.len();
             for _ in 0..spec.n_threads {
                 let program = programs.len();
-                views.push(ThreadView {
-                    program,
-                    latest_mbps: 0.0,
-                    window_mbps: Vec::new(),
-                    write_share: 0.0,
-                    slowdown: None,
-                    is_ready: false,
-                    was_running: false,
-                });
+                views.push(ThreadView::new(program));
             }
             program_views.push(ProgramView { n_threads: spec.n_threads, first, is_active: false, is_malleable: spec.is_malleable });
             let state =

@@ -18,17 +18,8 @@ fn memory_is_flat_however_many_quanta() {
         let mut random = fastrand::Rng::with_seed(3);
         let mut programs: Vec<ProgramView> =
             (0..N_PROGRAMS).map(|it| ProgramView { n_threads: 1, first: it, is_active: true, is_malleable: true }).collect();
-        let mut threads: Vec<ThreadView> = (0..N_PROGRAMS)
-            .map(|program| ThreadView {
-                program,
-                latest_mbps: 0.0,
-                window_mbps: vec![0.0; 8],
-                write_share: 0.0,
-                slowdown: None,
-                is_ready: true,
-                was_running: false,
-            })
-            .collect();
+        let mut threads: Vec<ThreadView> =
+            (0..N_PROGRAMS).map(|program| ThreadView { window_mbps: vec![0.0; 8], is_ready: true, ..ThreadView::new(program) }).collect();
         let mut policy = name.policy(Settings::default());
         let mut before = 0;
         for quantum in 0..20_000 {

@@ -17,7 +17,7 @@ struct Entry {
 }
 
 /// What of a command says where the object file, lists of dependencies and the like go; with a word behind it, and without.
-const OUTPUTS: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "--serialize-diagnostics"];
+const OUTPUTS: [&str; 6] = ["-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-diagnostics"];
 const OUTPUTS_ALONE: [&str; 9] = ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG"];
 /// What makes the object file no machine code, or writes more files beside it.
 const LEFT_OUT: [&str; 5] = ["-flto", "-ffat-lto-objects", "-save-temps", "--coverage", "-gsplit-dwarf"];
@@ -66,7 +66,8 @@ fn flags(arguments: &[String], is_source: impl Fn(&str) -> bool) -> Vec<String> 
             words.next();
             continue;
         }
-        let is_output = OUTPUTS_ALONE.contains(&word.as_str()) || ["-o", "-MF", "-MT", "-MQ"].iter().any(|it| word.starts_with(it));
+        let is_output =
+            OUTPUTS_ALONE.contains(&word.as_str()) || ["-o", "-MF", "-MT", "-MQ", "-MJ", "-Wp,-M"].iter().any(|it| word.starts_with(it));
         let is_left_out = LEFT_OUT.iter().any(|it| word.starts_with(it));
         if !is_output && !is_left_out && word != "--" && !is_source(word) {
             flags.push(word.clone());
@@ -106,6 +107,8 @@ mod tests {
     fn flags_stay_and_outputs_go() {
         assert_eq!(found("cc -O2 -Iinclude -c ../s/a.c -o a.o"), ["-O2", "-Iinclude"]);
         assert_eq!(found("cc -DNAME='\"a b\"' -MD -MT a.o -MF a.d -oa.o -c -flto=auto /s/a.c"), ["-DNAME=\"a b\""]);
+        // As Linux does, and a fragment of such a list.
+        assert_eq!(found("cc -Wp,-MMD,drivers/.a.o.d -Wp,-D_FORTIFY_SOURCE=2 -MJ a.json -c -o a.o ../s/a.c"), ["-Wp,-D_FORTIFY_SOURCE=2"]);
         assert_eq!(found("cc -include ../s/conf.h -std=c11 -- ../s/a.c"), ["-include", "../s/conf.h", "-std=c11"]);
     }
 

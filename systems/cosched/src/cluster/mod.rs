@@ -149,8 +149,8 @@ fn jobs(trace: &Trace, cluster: Cluster, scheme: Scheme, assumed: &Assumed) -> (
             Some(kb) if cluster.memory_gb > 0.0 => kb * 1024.0 * it.n_procs as f64 / n_halves as f64 / (cluster.memory_gb * 1e9),
             _ => of_cores(n_halves).min(0.5),
         };
-        // What does not fit beside its own half wants whole nodes.
-        let is_whole = !scheme.shares() || refuses || memory > 1.0;
+        // What does not fit beside its own half, and has more halves than there are nodes, wants whole nodes.
+        let is_whole = !scheme.shares() || refuses || memory > 1.0 || 2.0 * memory > 1.0 && n_halves > cluster.n_nodes;
         if n_nodes > cluster.n_nodes {
             n_large += 1;
             continue;
@@ -463,5 +463,11 @@ mod tests {
         assert!((mean(Cluster { memory_gb: 6.0, ..FOUR }, 0.0) - 150.0).abs() < 1.0, "two at a time");
         assert!((mean(cluster, 0.0) - 250.0).abs() < 1.0, "one after another, on all nodes");
         assert!((mean(cluster, 1.0) - 150.0).abs() < 1.0, "whole nodes hold both halves");
+        // More halves than nodes, each of which fills a node: whole nodes then, as the trace had them.
+        let all = trace(vec![Recorded { memory_kb: Some(1e6), ..recorded(0.0, 100.0, 16, 1) }]);
+        for scheme in Scheme::ALL {
+            let outcome = run(&all, cluster, scheme, &alike(0.1)).0;
+            assert!((outcome.turnaround_s - 100.0).abs() < 1.0, "{scheme:?}: {outcome:?}");
+        }
     }
 }

@@ -47,6 +47,21 @@ pub struct ThreadView {
     pub was_running: bool,
 }
 
+impl ThreadView {
+    /// A thread of this program of which nothing is known yet, and which cannot run.
+    pub fn new(program: usize) -> ThreadView {
+        ThreadView {
+            program,
+            latest_mbps: 0.0,
+            window_mbps: Vec::new(),
+            write_share: 0.0,
+            slowdown: None,
+            is_ready: false,
+            was_running: false,
+        }
+    }
+}
+
 /// All that a policy knows.
 #[derive(Debug, Clone, Serialize)]
 pub struct View<'a> {

@@ -128,10 +128,8 @@ fn a_record_replays_with_other_windows() {
 /// Sixty frames do not fit; the runtime finds the guard word gone and says whose it was.
 #[test]
 fn a_stack_that_is_too_small_names_its_thread() {
-    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/regwin/runtime");
     let program = r#"
-#include "regwin.h"
-#include "sections.h"
+#include <regwin.h>
 static struct thr threads_[2];
 static unsigned stacks[2][256] __attribute__((aligned(8)));
 static __attribute__((noinline)) unsigned deep(unsigned n)
@@ -141,8 +139,8 @@ static __attribute__((noinline)) unsigned deep(unsigned n)
     return it + thr_self()->alive;
 }
 static void digger(void *n) { deep((unsigned)n); }
-BOOT void machine_idle(void *unused) { (void)unused; thr_report(); machine_stop(); }
-BOOT int main(void)
+void machine_idle(void *unused) { (void)unused; thr_report(); machine_stop(); }
+int main(void)
 {
     thr_create(&threads_[1], "shallow", stacks[1], sizeof stacks[1], digger, (void *)2);
     thr_create(&threads_[0], "deep", stacks[0], sizeof stacks[0], digger, (void *)9);
@@ -150,51 +148,103 @@ BOOT int main(void)
 }
 "#;
     let folder = tempfile::tempdir().expect("a scratch folder");
-    std::fs::write(folder.path().join("main.c"), program).expect("a scratch file");
-    let files = [
-        "boot.S",
-        "overflow_sharing.S",
-        "underflow_sharing.S",
-        "flush_sharing.S",
-        "switch_sp.S",
-        "ready.S",
-        "threads.c",
-        "streams.c",
-        "int64.c",
-        "console.c",
-    ];
-    let mut command = Command::new("sparc64-linux-gnu-gcc");
-    command.current_dir(folder.path()).args([
-        "-m32",
-        "-mcpu=leon3",
-        "-O2",
-        "-ffreestanding",
-        "-fno-pic",
-        "-no-pie",
-        "-nostdlib",
-        "-static",
-    ]);
-    command.args([
-        "-mno-app-regs",
-        "-ffixed-g5",
-        "-fno-stack-protector",
-        "-fno-optimize-sibling-calls",
-        "-DSCHEME_SP",
-        "-Wl,--build-id=none",
-    ]);
-    command.args(["-Wa,--noexecstack", "-Wl,-z,noexecstack"]).arg(format!("-I{runtime}")).arg(format!("-Wl,-T,{runtime}/link.ld"));
-    command.args(["-o", "image.elf"]).args(files.map(|it| format!("{runtime}/{it}"))).arg("main.c");
-    let built = command.output().expect("the cross compiler runs");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let object = built(&["--scheme", "sp"], folder.path());
+    assert_eq!(object["library"], "lib/librw-sp.a");
+    std::fs::write(folder.path().join("example/main.c"), program).expect("a program");
+    let said = make(folder.path(), &["run"]);
+    assert!(said.contains("regwin: overflow deep") && !said.contains("overflow shallow"), "{said}");
+}
+
+/// Builds a library into a folder; the command's object.
+fn built(args: &[&str], folder: &std::path::Path) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    let ran = command.args(["--json", "regwin", "build", "-o"]).arg(folder).args(args).output().expect("the binary runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    serde_json::from_slice(&ran.stdout).expect("an object")
+}
+
+/// What make prints there.
+fn make(folder: &std::path::Path, args: &[&str]) -> String {
+    let ran = Command::new("make").arg("-s").args(args).current_dir(folder).output().expect("make runs");
+    assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+/// In an empty folder, by the words of the guide: every scheme, both compilers, the same output, from RAM and from ROM.
+#[test]
+fn a_stranger_builds_and_runs_a_program() {
+    let program = include_str!("regwin/stranger.c");
+    let mut printed = Vec::new();
+    for scheme in ["ns", "snp", "sp", "adaptive"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        built(&["--scheme", scheme, "--options", "preempt,fpu,priorities"], folder.path());
+        let example = make(folder.path(), &["run"]);
+        assert!(example.ends_with("regwin: done\n"), "{scheme}: {example}");
+        std::fs::write(folder.path().join("example/main.c"), program).expect("a program");
+        printed.push((scheme, "gcc", make(folder.path(), &["run"])));
+        if scheme == "sp" {
+            printed.push((scheme, "rom", make(folder.path(), &["run-rom"])));
+        }
+        make(folder.path(), &["clean", "COMPILER=clang"]);
+        printed.push((scheme, "clang", make(folder.path(), &["run", "COMPILER=clang"])));
+    }
+    let (mut mean, mut sum, mut squares) = (0.0, 0, 0);
+    for i in 0..100 {
+        let sample = f64::from(2 * (i % 8) + 3); // Ackermann's function of 2 and i % 8
+        mean += (sample - mean) * 0.25;
+        let result = (mean as f32 * 0.5 * 8.0) as u32;
+        (sum, squares) = (sum + result, squares + result * result);
+    }
+    let expected = format!("sum {sum}\nsquares {squares}\npresses 3\nlate 1\nregwin: done\n");
+    for (scheme, how, text) in &printed {
+        assert_eq!(*text, expected, "{scheme}, {how}");
+    }
+}
+
+/// The package file has the flags for a compiler that links itself.
+#[test]
+fn pkg_config_has_the_flags() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    built(&["--scheme", "adaptive"], folder.path());
+    let flags = Command::new("pkg-config")
+        .args(["--cflags", "--libs", "regwin-adaptive"])
+        .env("PKG_CONFIG_PATH", folder.path().join("lib/pkgconfig"))
+        .output()
+        .expect("pkg-config runs");
+    let flags = String::from_utf8_lossy(&flags.stdout).into_owned();
+    // Libraries go behind what uses them, so the source comes first.
+    let mut gcc = Command::new("sparc64-linux-gnu-gcc");
+    gcc.current_dir(folder.path()).args(["-O2", "example/main.c"]).args(flags.split_whitespace()).args(["-o", "x.elf"]);
+    let ran = gcc.output().expect("gcc runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let ran = Command::new("timeout")
         .current_dir(folder.path())
-        .args(["60", "qemu-system-sparc", "-M", "leon3_generic", "-cpu", "LEON3,nwindows=8", "-nographic", "-monitor", "none"])
-        .args(["-serial", "stdio", "-kernel", "image.elf"])
+        .args(["60", "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none", "-serial", "stdio", "-kernel", "x.elf"])
         .stdin(std::process::Stdio::null())
         .output()
         .expect("QEMU runs");
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(said.contains("regwin: overflow deep") && !said.contains("overflow shallow"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "1 1 2 3 5 8 13 21 34 55\nregwin: done\n");
+}
+
+#[test]
+fn a_library_is_not_built_over_what_is_not_ours() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("regwin.mk");
+    std::fs::write(&file, "mine\n").expect("a file");
+    let refused = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        let ran = command.args(["regwin", "build", "-o"]).arg(folder.path()).args(args).output().expect("the binary runs");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let (code, said) = refused(&["--scheme", "sp"]);
+    assert_eq!((code, said.contains("is not empty and was not written by")), (Some(1), true), "{said}");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "mine\n");
+    std::fs::remove_file(&file).expect("it can go");
+    let (code, said) = refused(&["--scheme", "flat"]);
+    assert_eq!((code, said.contains("use --scheme ns")), (Some(1), true), "{said}");
+    let (code, said) = refused(&["--options", "preemt"]);
+    assert_eq!((code, said.contains("did you mean `preempt`?")), (Some(1), true), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
 /// An emulator that hangs is ended after a limit, and what was run is said.

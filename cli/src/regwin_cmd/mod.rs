@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod bench;
+mod build;
 mod figures;
 mod options;
 mod record;
@@ -26,6 +27,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Build the runtime as a library that programs link, with headers, Makefile and an example.
+    Build(build::Args),
     /// Run the spell checker once and print what is counted.
     Run(run::Args),
     /// Run every scheme, schedule and behaviour over the window counts, on the simulator.
@@ -59,6 +62,7 @@ pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) ->
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
+        Command::Build(args) => build::run(&args, out),
         Command::Run(args) => run::run(args, out),
         Command::Sweep(args) => sweep::run(args, out),
         Command::Bench(args) => bench::run(args, out),

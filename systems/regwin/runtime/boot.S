@@ -2,12 +2,14 @@
 #include "window.h"
 
 #define BAD ba bad_trap; nop; nop; nop
+#define LEVEL(n) rd %psr, %l0; ba interrupt; mov n, %l3; nop;
 /* The vectors between those of the windows and the flush trap. */
 #ifdef PREEMPT
 #define VECTORS_TO_FLUSH \
-    .rept 0x10 + THR_TIMER_IRQ - 7; BAD; .endr; \
-    rd %psr, %l0; ba preempt; nop; nop; \
-    .rept 0x83 - 0x11 - THR_TIMER_IRQ; BAD; .endr
+    .rept 0x11 - 7; BAD; .endr; \
+    LEVEL(1) LEVEL(2) LEVEL(3) LEVEL(4) LEVEL(5) LEVEL(6) LEVEL(7) \
+    LEVEL(8) LEVEL(9) LEVEL(10) LEVEL(11) LEVEL(12) LEVEL(13) LEVEL(14) \
+    .rept 0x83 - 0x1f; BAD; .endr
 #else
 #define VECTORS_TO_FLUSH .rept 0x83 - 7; BAD; .endr
 #endif
@@ -15,7 +17,7 @@
 /* The vectors between reset and those of the windows. */
 #ifdef FPU
 #ifdef SCHEME_FLAT
-#error "-DFPU is not supported with SCHEME_FLAT"
+#error "FPU is not supported with SCHEME_FLAT"
 #endif
 #define VECTORS_TO_WINDOWS .rept 3; BAD; .endr; rd %psr, %l0; ba fpu_disabled; nop; nop
 #else
@@ -75,7 +77,15 @@ vector_others_lone:
 _start:
     wr %g0, 0x80, %psr      /* supervisor, traps off, window 0 */
     nop; nop; nop
-    wr %g0, -1, %wim        /* windows that are not there read as 0 */
+    set __bss_start, %g2
+    set __bss_end, %g3
+0:  cmp %g2, %g3
+    bgeu 0f
+    nop
+    st %g0, [%g2]
+    ba 0b
+    add %g2, 4, %g2
+0:  wr %g0, -1, %wim        /* windows that are not there read as 0 */
     nop; nop; nop
     rd %wim, %g2
     clr %g3
@@ -117,7 +127,7 @@ _start:
     add %o0, %o0, %o0
     or %o0, %o2, %o0
     add %o1, 4, %o1
-    cmp %o1, OWNER_ROOM + 128
+    cmp %o1, OWNER_ROOM_END
     bne 4b
     nop
     clr %g4
@@ -140,7 +150,10 @@ _start:
     nop; nop; nop
     call main
     nop
-    MASK(%g2)
+#ifdef PREEMPT
+    call irq_lock
+    nop
+#endif
     ba thr_leave            /* the boot thread ends; the ready queue begins */
     nop
 
@@ -176,19 +189,20 @@ machine_stop:
     .section .text.app, "ax"
     .global thr_entry
 thr_entry:
-    UNMASK(%g2)
+#ifdef PREEMPT
+    call irq_unlock
+    clr %o0
+#endif
     call %l0
     mov %i0, %o0
-    call thr_finished
+    call thr_finished       /* masks interrupts */
     nop
-    MASK(%g2)
     ba thr_leave
     nop
 
     .section .bss
     .align 8
-    .global window_owner, window_last, boot_stack
-window_owner: .skip 384
+    .global window_last, boot_stack
 window_last: .skip 8
 boot_stack: .skip 4096
 boot_stack_end:

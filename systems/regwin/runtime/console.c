@@ -1,6 +1,5 @@
 /* The console: the serial port of LEON3, byte by byte. */
-#include "regwin.h"
-#include "sections.h"
+#include "kernel.h"
 
 #define UART ((volatile unsigned *)0x80000100u)
 

@@ -5,6 +5,13 @@
     .section .text.trap, "ax"
     .global fpu_disabled
 fpu_disabled:                   /* %l0: state, %l1 and %l2: where to go on */
+#ifdef PREEMPT
+    sethi %hi(irq_state), %l3
+    ld [%l3 + %lo(irq_state)], %l3
+    tst %l3
+    bne bad_trap                /* in a handler of an interrupt */
+    nop
+#endif
     sethi %hi(PSR_EF), %l3
     or %l0, %l3, %l0
     wr %l0, %psr

@@ -1,5 +1,11 @@
 /* The ready queue: who runs next. The switches take from its front. */
 #include "window.h"
+#ifdef PREEMPT
+/* schedule.c has the others, and calls these with interrupts masked. */
+#define thr_wake ready_push
+#define thr_yield ready_yield
+#define thr_yield_flush ready_yield_flush
+#endif
     .section .text.app, "ax"
     .global thr_wake, thr_yield, thr_yield_flush
 thr_wake:                       /* %o0: a suspended thread */
@@ -52,9 +58,9 @@ push_before:
     ba how; \
     st %g7, [%o2 + %lo(ready_last)]
 thr_yield:
-    YIELD(thr_block_leave)
+    YIELD(SWITCH_LEAVE)
 thr_yield_flush:
-    YIELD(thr_block_flush)
+    YIELD(SWITCH_FLUSH)
 yield_alone:
     retl
     nop

@@ -3,32 +3,19 @@
  * One processor. Threads, a ready queue and byte streams, about 3 KiB of code; nothing is allocated: every thread,
  * stack and buffer is the caller's. No function here uses the heap, floating point or libgcc.
  *
- * Building. Link boot.S, ready.S, threads.c, streams.c, int64.c, console.c and the files of one scheme, all of them
- * compiled with the same -D:
+ * Building. `meanwhile regwin build` writes a folder with a library, this header, a linker script, a Makefile and a
+ * pkg-config file, which have the flags. The options that the library was built with are in regwin_options.h:
  *
- *   -DSCHEME_NS        overflow_ns.S underflow_ns.S flush_ns.S switch_ns.S
- *   -DSCHEME_SNP       overflow_sharing.S underflow_sharing.S flush_sharing.S switch_snp.S
- *   -DSCHEME_SP        overflow_sharing.S underflow_sharing.S flush_sharing.S switch_sp.S
- *   -DSCHEME_ADAPTIVE  overflow_adaptive.S underflow_adaptive.S underflow_lone.S overflow_ns.S flush_ns.S
- *                      flush_sharing.S switch_adaptive.S
+ *   SCHEME_NS, SCHEME_SNP, SCHEME_SP or SCHEME_ADAPTIVE
+ *   WORKING_SET      a woken thread whose windows are resident is the next to run (of its priority)
+ *   PRIORITIES       32 fixed priorities; a mutex lends the priority of those who wait for it
+ *   PREEMPT          interrupts, the clock, time slices, waits that end after a time
+ *   FPU              floating point in threads, main and machine_idle
+ *   STACK_UNCHECKED  no look at stacks at switches and window overflows: 4 to 6 cycles less each (ERC32)
  *
- *   -DWORKING_SET      a woken thread whose windows are resident is the next to run
- *   -DPREEMPT          timer interrupts; link preempt.S too
- *   -DFPU              floating point in threads, main and machine_idle; link fpu.S too
- *   -DSTACK_UNCHECKED  no look at stacks at switches and window overflows: 4 to 6 cycles less each (ERC32)
+ * %g2 to %g7 are the runtime's. The number of windows, 4 to 32, is found at boot.
  *
- * Assembly and C with sparc64-linux-gnu-gcc (%g2 to %g7 are the runtime's), then the link:
- *
- *   gcc:  -m32 -mcpu=leon3 -fno-pic -no-pie -mno-app-regs -ffixed-g5 -Wa,--noexecstack -O2 -ffreestanding
- *   gcc:  -fno-stack-protector -fno-optimize-sibling-calls -std=gnu11 -fno-shrink-wrap
- *   gcc:  -fno-tree-loop-distribute-patterns
- *   link: -m elf32_sparc -T link.ld -z noexecstack --build-id=none
- *
- * clang compiles C with --target=sparc-none-elf -mcpu=leon3 -fno-pic -ffreestanding -fno-optimize-sibling-calls
- * -ffixed-g2 ... -ffixed-g7. -ffunction-sections may be added to either.
- * The number of windows, 4 to 32, is found at boot.
- *
- * Floating point. Without -DFPU its first instruction is trap 4. With it a thread's record is 136 bytes longer, a switch
+ * Floating point. Without FPU its first instruction is trap 4. With it a thread's record is 136 bytes longer, a switch
  * that loads a thread from memory takes 5 cycles more, and a thread that computes with float or double takes a trap when
  * another one did so before it. Nobody else pays, and a switch between threads with windows costs nothing more. Rounding
  * and exceptions (%fsr) are each thread's own; sqrt is an instruction with -fno-math-errno. long double calls routines
@@ -39,8 +26,9 @@
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
  * and must not return.
  *
- * Time. No function here has a loop whose length depends on the number of threads, but thr_report. A switch
- * stores at most as many windows as there are: `meanwhile report` prints the longest switch of each scheme.
+ * Time. Switches, wakes and semaphores have no loop whose length depends on the number of threads. A list of waiting
+ * threads is kept in order by a walk along it, and so are the waits that end after a time. A switch stores at most as
+ * many windows as there are: `meanwhile regwin wcet` prints the longest of each scheme.
  *
  * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine. So does a
  * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before
@@ -48,31 +36,56 @@
  */
 #ifndef REGWIN_H
 #define REGWIN_H
+#include "regwin_options.h"
 
 #if defined(_SOFT_FLOAT) && !defined(THR_SOFT_FLOAT)
 #error "regwin: -msoft-float needs __adddf3 and its like, which no compiler of Debian brings for 32-bit SPARC: leave it out \
-and use -DFPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
+and use FPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
 #endif
 
-/* A thread's record: the caller's memory, the runtime's contents. The first fields are those that window.h names. */
+/* Waiting threads. */
+struct thr_list {
+    struct thr *first, *last;
+};
+
+/* A thread's record: the caller's memory, the runtime's contents, but `local`, which is the program's. */
 struct thr {
     unsigned psr, wim, sp, pc, refusals;
-    struct thr *next;
+    struct thr *next;           /* in the ready queue or in a list */
     unsigned hint, patience;
     const char *name;
     unsigned *stack;            /* its lowest word is the guard */
-    const struct stream *waits; /* the stream that it waits for */
+    const void *waits;          /* what it waits for; that begins with its name */
     int waits_for;              /* THR_RUNS, THR_WAITS_... */
     int alive;
     unsigned stamp;             /* allocation `lru`: the time of its last switch */
-    unsigned return_to;         /* PREEMPT: where its switch was called */
     unsigned slot;              /* its place among those that thr_report looks at */
+    struct thr *prev;
+    struct thr_list *in;        /* the list that it waits in */
+    struct thr_list joiners;
+    void *local;                /* thread-local storage: what the program likes, 0 at first */
+#ifdef PRIORITIES
+    unsigned priority, base;    /* as it is now, and without what mutexes lend */
+    unsigned queued;
+    struct mutex *held;
+#endif
+#ifdef PREEMPT
+    unsigned wakes_at;
+    int timed_out;
+    struct thr *timed_next, **timed;
+#endif
 #ifdef FPU
-    unsigned fpu[32], fsr;      /* what fpu.S keeps while another thread has the floating point registers */
+    unsigned fpu[32] __attribute__((aligned(8))), fsr; /* while another thread has the floating point registers */
 #endif
 } __attribute__((aligned(8)));  /* stored by pairs of words */
 
-enum { THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM };
+enum {
+    THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM, THR_WAITS_SEMAPHORE, THR_WAITS_MUTEX, THR_WAITS_ITEM, THR_WAITS_SPACE,
+    THR_WAITS_END, THR_WAITS_TIME
+};
+
+/* What a function that can fail returns, if not 0. */
+enum { THR_REFUSED = -1, THR_TIMEOUT = -2, THR_DEADLOCK = -3 };
 
 /* What a thread that goes to sleep leaves behind. */
 enum thr_reason {
@@ -104,10 +117,28 @@ static inline struct thr *thr_self(void)
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or -1 if there are THR_MAX threads or `bytes` is below THR_STACK_MIN; nothing has happened then. */
+ * Returns 0, or THR_REFUSED if there are THR_MAX threads or `bytes` is below THR_STACK_MIN; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
-/* The two switches, in assembly; thr_block chooses. */
+/* Waits until a thread has ended: its record and its stack are the caller's then. THR_REFUSED for the running thread. */
+int thr_join(struct thr *thread);
+
+/* Threads that have not ended. */
+unsigned thr_alive(void);
+
+#ifdef PRIORITIES
+/* Priorities are 0, the most urgent, to 31; thr_create gives 16, main runs at 0. The most urgent ready thread runs. One that
+ * becomes ready and is more urgent than the running one runs at once; without PREEMPT this happens only in calls of
+ * the runtime. */
+enum { THR_PRIORITIES = 32, THR_PRIORITY = 16 };
+/* The same with a priority; THR_REFUSED also if there is no such priority. */
+int thr_create_at(unsigned priority, struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
+                  void *argument);
+/* Another priority, from now on; what mutexes lend comes on top. THR_REFUSED if there is no such priority. */
+int thr_set_priority(struct thr *thread, unsigned priority);
+#endif
+
+/* The two switches; thr_block chooses. */
 void thr_block_leave(void);
 void thr_block_flush(void);
 
@@ -139,12 +170,98 @@ static inline void thr_flush(void)
 #endif
 }
 
+/* A counter that threads wait for. `name` is for reports. */
+struct semaphore {
+    const char *name;
+    unsigned count;
+    struct thr_list waiters;
+};
+void semaphore_open(struct semaphore *s, const char *name, unsigned count);
+void semaphore_take(struct semaphore *s);
+/* Without waiting: THR_REFUSED if the count is 0. */
+int semaphore_try(struct semaphore *s);
+/* Also from interrupt handlers. */
+void semaphore_give(struct semaphore *s);
+
+/* Owned by one thread at a time; with PRIORITIES the owner is as urgent as the most urgent thread that waits for it, and so is
+ * whoever the owner waits for. Handed over in the order of the list. */
+struct mutex {
+    const char *name;
+    struct thr *owner;
+    struct thr_list waiters;
+    struct mutex *next;         /* of those that the owner has */
+};
+void mutex_open(struct mutex *m, const char *name);
+/* 0, or THR_DEADLOCK if the running thread has it or waiting would close a circle; nothing has happened then. */
+int mutex_lock(struct mutex *m);
+int mutex_try(struct mutex *m);
+/* THR_REFUSED if it is not the running thread's. */
+int mutex_unlock(struct mutex *m);
+
+/* Messages of `bytes` bytes each, copied in and out, in order. */
+struct queue {
+    const char *name;
+    unsigned char *items;
+    unsigned bytes, capacity, n_items, read_at;
+    struct thr_list senders, receivers;
+};
+/* Empty, for `capacity` messages, 1 or more, at `items`. */
+void queue_open(struct queue *q, const char *name, void *items, unsigned bytes, unsigned capacity);
+void queue_send(struct queue *q, const void *item);
+void queue_receive(struct queue *q, void *item);
+/* Without waiting, also from interrupt handlers: THR_REFUSED if it is full, or empty. */
+int queue_try_send(struct queue *q, const void *item);
+int queue_try_receive(struct queue *q, void *item);
+
+/* Deferred work: a function that an interrupt handler leaves to a thread. */
+struct work {
+    void (*run)(void *);
+    void *argument;
+    struct work *next;
+    int posted;
+};
+/* Also from interrupt handlers. Posted again before it ran, it runs once. */
+void work_post(struct work *w);
+/* The entry of the thread that does it; never returns. */
+void work_loop(void *unused);
+
 #ifdef PREEMPT
-/* Lets a timer interrupt the running thread every `ticks` ticks of the timer, 1 or more, as if it had called thr_yield
- * there; 0 stops the timer. A tick is one of the timer unit's prescaler, which is left as the boot loader set it. Code
- * of the runtime itself is never interrupted for this: the timer comes again shortly. */
+/* Interrupts. A handler runs at its level, on a stack of its own (THR_IRQ_STACK bytes, in regwin_options.h): those of higher levels
+ * come meanwhile. It may use what is said to be for handlers, and thr_wake; no floating point, and nothing that waits.
+ * A thread that it makes ready runs when the outermost handler has returned. */
+typedef void irq_handler(void *argument);
+/* Levels 1 to 14. THR_REFUSED if the level is in use or is none. The interrupt controller lets it through from now on. */
+int irq_attach(unsigned level, irq_handler *handler, void *argument);
+void irq_detach(unsigned level);
+/* Raises an interrupt by software. */
+void irq_raise(unsigned level);
+/* Masks all interrupts up to 14; irq_unlock puts back what was there. Nothing that waits may be called between. */
+unsigned irq_lock(void);
+void irq_unlock(unsigned before);
+
+/* Starts the clock, which has the interrupt THR_TIMER_IRQ (regwin_options.h): a tick every `ticks` ticks of the timer unit's prescaler, which is left as the boot loader set it.
+ * At each, the running thread is interrupted as if it had called thr_yield there. 0 stops the clock. */
 void thr_preempt(unsigned ticks);
+/* Ticks of the clock so far. */
+unsigned thr_now(void);
+/* Waits for so many ticks, 1 or more: at least n - 1 whole ones pass. */
+void thr_sleep(unsigned ticks);
+/* The same as without `_for`, for at most so many ticks, 1 or more: THR_TIMEOUT. */
+int semaphore_take_for(struct semaphore *s, unsigned ticks);
+int mutex_lock_for(struct mutex *m, unsigned ticks);
+int queue_send_for(struct queue *q, const void *item, unsigned ticks);
+int queue_receive_for(struct queue *q, void *item, unsigned ticks);
+/* For machine_idle: waits for an interrupt, with the processor in power-down. */
+static inline void machine_wait(void)
+{
+    __asm__ volatile("wr %%g0, %%asr19" : : : "memory");
+}
 #endif
+
+/* Lets a program handle a trap that is not the runtime's: `vector` is code, which the table jumps to in the window of the
+ * trap, with %psr in %l0 and the type in %l3. Types 2 to 0xff but those of windows, interrupts and `ta 3`, and with FPU 4.
+ * THR_REFUSED if it is none of these or taken. Needs the table in RAM, where both linker scripts put it. */
+int trap_attach(unsigned type, void (*vector)(void));
 
 /* A cyclic byte buffer: any number of writers, one reader. The caller's memory, the runtime's contents. */
 struct stream {

@@ -1,6 +1,5 @@
 /* Streams: cyclic byte buffers between threads. */
-#include "regwin.h"
-#include "sections.h"
+#include "kernel.h"
 
 RUNTIME void stream_open(struct stream *s, const char *name, void *bytes, unsigned capacity, unsigned n_writers)
 {
@@ -16,7 +15,7 @@ static inline void wait_for(struct stream *s, struct thr *self, int why)
 {
     self->waits = s;
     self->waits_for = why;
-    thr_block(THR_LEAVE);
+    give_up();
     self->waits_for = THR_RUNS;
 }
 
@@ -25,7 +24,7 @@ static inline void wake_reader(struct stream *s)
     struct thr *reader = s->reader;
     if (reader) {
         s->reader = 0;
-        thr_wake(reader);
+        ready_push(reader);
     }
 }
 
@@ -64,39 +63,52 @@ static inline int get(struct stream *s)
     struct thr *writer = s->writer;
     if (writer) {
         s->writer = (struct thr *)writer->hint;
-        thr_wake(writer);
+        ready_push(writer);
     }
     return byte;
 }
 
 RUNTIME void stream_close(struct stream *s)
 {
+    unsigned before = kernel_enter();
     s->n_writers--;
     wake_reader(s);
+    kernel_leave(before);
 }
 
 RUNTIME void stream_put(struct stream *s, unsigned byte)
 {
+    unsigned before = kernel_enter();
     put(s, byte);
+    kernel_leave(before);
 }
 
 RUNTIME int stream_get(struct stream *s)
 {
-    return get(s);
+    unsigned before = kernel_enter();
+    int byte = get(s);
+    kernel_leave(before);
+    return byte;
 }
 
+/* The masks of interrupts are taken off between bytes. */
 RUNTIME void stream_write(struct stream *s, const void *bytes, unsigned n)
 {
     const unsigned char *from = bytes;
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
+        unsigned before = kernel_enter();
         put(s, from[i]);
+        kernel_leave(before);
+    }
 }
 
 RUNTIME unsigned stream_read(struct stream *s, void *bytes, unsigned n)
 {
     unsigned char *to = bytes;
     for (unsigned i = 0; i < n; i++) {
+        unsigned before = kernel_enter();
         int byte = get(s);
+        kernel_leave(before);
         if (byte < 0)
             return i;
         to[i] = (unsigned char)byte;

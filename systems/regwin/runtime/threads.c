@@ -1,19 +1,13 @@
 /* Threads: made, finished, and what is said when none can run. */
-#include "regwin.h"
-#include "sections.h"
-#include "window.h"
-#include <stddef.h>
+#include "kernel.h"
 
-_Static_assert(offsetof(struct thr, next) == TCB_NEXT && offsetof(struct thr, stack) == TCB_STACK &&
-                   offsetof(struct thr, stamp) == TCB_STAMP,
-               "window.h says where the fields of a record are");
 #ifdef FPU
-_Static_assert(offsetof(struct thr, fpu) == TCB_FPU && offsetof(struct thr, fsr) == TCB_FSR, "and these");
 /* The thread whose registers those of floating point are; 0: nobody's. */
 extern struct thr *fpu_owner;
 #endif
 
 extern unsigned boot_stack[];
+struct windows window_owner __attribute__((aligned(8)));
 struct thr thr_boot = {.name = "boot", .stack = boot_stack};
 static unsigned idle_stack[512] __attribute__((aligned(8)));
 /* Those that have not ended, and those that ended with a broken guard; 0 where there is room. */
@@ -38,9 +32,13 @@ static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, voi
     stack[0] = THR_GUARD;
 }
 
+#ifdef PRIORITIES
+struct thr thr_idle = {.name = "idle", .next = &thr_idle, .priority = THR_PRIORITIES, .base = THR_PRIORITIES};
+#else
 struct thr thr_idle = {.name = "idle", .next = &thr_idle};
+#endif
 
-BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+static BOOT int create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
     if (thr_idle.stack == 0)
         first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
@@ -48,27 +46,62 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
     while (slot < THR_MAX && known[slot])
         slot++;
     if (slot == THR_MAX || bytes < THR_STACK_MIN)
-        return -1;
+        return THR_REFUSED;
     known[slot] = t;
     t->slot = slot;
     t->name = name;
     t->waits_for = THR_RUNS;
     t->alive = 1;
+    t->in = 0;
+    t->joiners.first = t->joiners.last = 0;
+    t->local = 0;
+#ifdef PREEMPT
+    t->timed = 0;
+#endif
 #ifdef FPU
     for (unsigned i = 0; i < 32; i++)
         t->fpu[i] = 0;
     t->fsr = 0;
 #endif
     first_frame(t, stack, bytes & ~7u, entry, argument);
-    thr_wake(t);
+    ready_push(t);
     return 0;
 }
 
-/* Called by thr_entry when a thread's function has returned. What is not said of its stack now is never said: the memory
+#ifdef PRIORITIES
+BOOT int thr_create_at(unsigned priority, struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
+                       void *argument)
+{
+    if (priority >= THR_PRIORITIES)
+        return THR_REFUSED;
+    unsigned before = kernel_enter();
+    t->priority = t->base = priority;
+    t->held = 0;
+    int result = create(t, name, stack, bytes, entry, argument);
+    kernel_leave(before);
+    return result;
+}
+
+BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+{
+    return thr_create_at(THR_PRIORITY, t, name, stack, bytes, entry, argument);
+}
+#else
+BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+{
+    unsigned before = kernel_enter();
+    int result = create(t, name, stack, bytes, entry, argument);
+    kernel_leave(before);
+    return result;
+}
+#endif
+
+/* Called by thr_entry when a thread's function has returned; interrupts are masked from here to the next thread. What is not said of its stack now is never said: the memory
  * may be used for something else. */
 RUNTIME void thr_finished(void)
 {
     struct thr *t = thr_self();
+    kernel_enter();
     t->alive = 0;
 #ifdef FPU
     if (fpu_owner == t)
@@ -76,11 +109,43 @@ RUNTIME void thr_finished(void)
 #endif
     if (t->stack[0] == THR_GUARD)
         known[t->slot] = 0;
+    while (list_wake(&t->joiners))
+        ;
+}
+
+RUNTIME int thr_join(struct thr *t)
+{
+    if (t == thr_self())
+        return THR_REFUSED;
+    unsigned before = kernel_enter();
+    if (t->alive)
+        list_wait(&t->joiners, &t->name, THR_WAITS_END, 0);
+    kernel_leave(before);
+    return 0;
+}
+
+BOOT unsigned thr_alive(void)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < THR_MAX; i++)
+        n += known[i] && known[i]->alive;
+    return n;
 }
 
 static BOOT const char *what(const struct thr *t)
 {
-    return t->waits_for == THR_WAITS_BYTES ? " waits for bytes in " : t->waits_for == THR_WAITS_ROOM ? " waits for room in " : " is suspended";
+    static const char *const whats[] = {
+        [THR_RUNS] = " is suspended",
+        [THR_WAITS_BYTES] = " waits for bytes in ",
+        [THR_WAITS_ROOM] = " waits for room in ",
+        [THR_WAITS_SEMAPHORE] = " waits for ",
+        [THR_WAITS_MUTEX] = " waits for ",
+        [THR_WAITS_ITEM] = " waits for a message in ",
+        [THR_WAITS_SPACE] = " waits for space in ",
+        [THR_WAITS_END] = " waits for the end of ",
+        [THR_WAITS_TIME] = " waits for ",
+    };
+    return whats[t->waits_for];
 }
 
 /* Nobody is ready: all have finished, or all wait. */
@@ -110,7 +175,7 @@ BOOT void thr_report(void)
         console_text("regwin: stuck ");
         console_text(t->name);
         console_text(what(t));
-        console_text(t->waits ? t->waits->name : "");
+        console_text(t->waits_for == THR_RUNS ? "" : *(const char *const *)t->waits);
         console_text("\n");
     }
 }

@@ -11,53 +11,28 @@
  * what they change comes sooner. The symbols inside the routines name their basic blocks; the
  * simulator counts these.
  */
-#define TCB_PSR 0  /* state register of a suspended thread; 0: none of its windows is resident */
-#define TCB_WIM 4  /* its window mask: 0 for each of its windows, 1 elsewhere */
-#define TCB_SP 8   /* stack pointer of the newest frame */
-#define TCB_PC 12  /* return address of the switch */
-#define TCB_REFUSE 16 /* adaptive: so many times its windows are not left */
-#define TCB_NEXT 20
-#define TCB_HINT 24
-#define TCB_PEN 28 /* adaptive: what it was refused last, 2^k - 1 */
-#define TCB_STACK 36 /* the lowest word of its stack; no frame lies there */
-#define TCB_STAMP 52 /* allocation `lru`: when it was suspended */
-#define TCB_FPU 64 /* FPU: its registers, two words aligned to 8 each, and their state */
-#define TCB_FSR 192
+/* The fields of a record (TCB_...) and of the words behind the owners (OWNER_...) are symbols that offsets.c defines. A
+ * suspended thread's state register is 0 if none of its windows is resident. */
+#ifdef __ASSEMBLER__
+#include "regwin_options.h"
+#endif
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
 /* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
  * window adds one; d is 0 to 30, and above 28 sharing does not pay. */
 #define CREDIT_LEAST 0xc0000000
 #define CREDIT_POOR 0xf0000000
-/* Behind the 32 owners: */
-#define OWNER_SCRATCH 128 /* two words */
-#define OWNER_LAST 136    /* 4 * (number of windows less one) */
-#define OWNER_OTHERS 140  /* adaptive: suspended threads with windows; -1: the running thread is alone */
-#define OWNER_CREDIT 144  /* adaptive: the credit while the running thread is alone */
-#define OWNER_CLOCK 148   /* allocation `lru`: switches so far */
-#define OWNER_PAUSE 152   /* adaptive: so many times more nobody who is alone leaves windows */
-#define OWNER_PAUSED 156  /* adaptive: how often that was after sharing ended last, 2^k - 1; 0 if sharing paid */
 #define PAUSE_MAX 1023
-#define OWNER_ROOM 256    /* adaptive, by window: the bits of the three windows above it */
-
-/* PREEMPT: the interrupt of the first timer, as on QEMU's board; the manual of another board says which it is. */
-#ifndef THR_TIMER_IRQ
-#define THR_TIMER_IRQ 6
-#endif
 
 #ifdef __ASSEMBLER__
-#ifdef PREEMPT
-/* A trap enters the window above, which a switch may be about to store: switches run without interrupts. */
-#define TCB_RETURN 56
+/* schedule.c wraps the switch. With PREEMPT interrupts are masked: a trap enters the window above, which a switch may be about
+ * to store. */
+#if defined(PREEMPT) || defined(PRIORITIES)
 #define SWITCH_LEAVE switch_leave
 #define SWITCH_FLUSH switch_flush
-#define MASK(scratch) rd %psr, scratch; or scratch, 0xf00, scratch; wr scratch, %psr; nop; nop; nop
-#define UNMASK(scratch) rd %psr, scratch; andn scratch, 0xf00, scratch; wr scratch, %psr; nop; nop; nop
 #else
 #define SWITCH_LEAVE thr_block_leave
 #define SWITCH_FLUSH thr_block_flush
-#define MASK(scratch)
-#define UNMASK(scratch)
 #endif
 
 /* The frame at `sp` must lie above the lowest word of the running thread's stack: else the thread's stack is too small, and

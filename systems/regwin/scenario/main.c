@@ -1,6 +1,6 @@
 /* A scenario: threads that do what a table says, on the bare machine. */
 #include "regwin.h"
-#include "sections.h"
+#include "kernel.h"
 
 #define THREADS_MAX 24
 #define STREAMS_MAX 32

@@ -1,7 +1,7 @@
 /* The spell checker on the bare machine: streams and threads made, the words printed. */
 #include "spell.h"
 #include "inputs.h"
-#include "sections.h"
+#include "kernel.h"
 
 #define BUFFER_MAX 1024
 #define STACK_WORDS 1024

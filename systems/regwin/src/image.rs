@@ -7,6 +7,7 @@ use std::time::Duration;
 use measure::tool::{self, ToolError};
 use sha2::{Digest, Sha256};
 
+use crate::library::{self, CLANG, GCC, LINK, Options, RUNTIME, files};
 use crate::names::{Allocate, Cc, Schedule, Scheme, Variant};
 
 /// What runs on the machine.
@@ -42,76 +43,32 @@ impl Recipe {
     }
 }
 
-macro_rules! files {
-    ($folder:literal: $($name:literal),+ $(,)?) => {
-        &[$(($name, include_str!(concat!("../", $folder, "/", $name)))),+]
-    };
-}
-
-const RUNTIME: &[(&str, &str)] = files!("runtime":
-    "boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c", "regwin.h", "sections.h", "window.h", "link.ld",
-    "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
-    "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
-    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "preempt.S", "fpu.S",
-    "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
 const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");
 const PLUGIN: &str = include_str!("../plugin/count.c");
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
-const GCC: &str = "sparc64-linux-gnu-gcc";
-const CLANG: &str = "clang-19";
 
-/// The files of the runtime that a recipe links.
-fn runtime_files(recipe: &Recipe) -> Vec<&'static str> {
-    let ours: &[&str] = match recipe.scheme {
-        Scheme::Ns => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
-        Scheme::Flat => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
-        Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
-        Scheme::Sp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
-        Scheme::Adaptive => &[
-            "overflow_adaptive.S",
-            "underflow_adaptive.S",
-            "flush_sharing.S",
-            "overflow_ns.S",
-            "underflow_lone.S",
-            "flush_ns.S",
-            "switch_adaptive.S",
-        ],
-    };
-    // The trap table comes first in its section, so boot.S comes first.
-    let every = ["ready.S", "threads.c", "streams.c", "int64.c", "console.c"];
-    let more: &[&str] = match recipe.variant {
-        Variant::Plain | Variant::Checked | Variant::CopyAll | Variant::NoPeephole | Variant::TwoATrap | Variant::FourATrap => &[],
-        Variant::Preempt => &["preempt.S"],
-        Variant::Float => &["preempt.S", "fpu.S"],
-    };
-    std::iter::once("boot.S").chain(ours.iter().copied()).chain(every).chain(more.iter().copied()).collect()
-}
-
-/// Flags for C and assembly alike.
-fn flags(recipe: &Recipe) -> Vec<String> {
-    let mut flags = vec![format!("-DSCHEME_{}", recipe.scheme.name().to_uppercase())];
-    if recipe.schedule == Schedule::WorkingSet {
-        flags.push("-DWORKING_SET".to_owned());
-    }
-    flags.extend(match recipe.allocate {
+/// The options of the runtime that a recipe links, and more macros.
+fn options(recipe: &Recipe) -> (Options, Vec<String>) {
+    let mut options = Options::new(recipe.scheme);
+    options.working_set = recipe.schedule == Schedule::WorkingSet;
+    options.preempt = matches!(recipe.variant, Variant::Preempt | Variant::Float);
+    options.fpu = recipe.variant == Variant::Float;
+    options.unchecked = !options.preempt && recipe.variant != Variant::Checked;
+    let allocate = match recipe.allocate {
         Allocate::Simple => None,
-        Allocate::Search => Some("-DALLOCATE_SEARCH".to_owned()),
-        Allocate::Lru => Some("-DALLOCATE_LRU".to_owned()),
-    });
-    let more: &[&str] = match recipe.variant {
-        Variant::Plain | Variant::NoPeephole => &["-DSTACK_UNCHECKED"],
-        Variant::Checked => &[],
-        Variant::Preempt => &["-DPREEMPT"],
-        Variant::Float => &["-DPREEMPT", "-DFPU"],
-        Variant::CopyAll => &["-DSTACK_UNCHECKED", "-DUNDERFLOW_COPIES_ALL"],
-        Variant::TwoATrap => &["-DSTACK_UNCHECKED", "-DWINDOWS_A_TRAP=2"],
-        Variant::FourATrap => &["-DSTACK_UNCHECKED", "-DWINDOWS_A_TRAP=4"],
+        Allocate::Search => Some("ALLOCATE_SEARCH"),
+        Allocate::Lru => Some("ALLOCATE_LRU"),
     };
-    flags.extend(more.iter().map(|it| (*it).to_owned()));
-    flags
+    let variant = match recipe.variant {
+        Variant::Plain | Variant::NoPeephole | Variant::Checked | Variant::Preempt | Variant::Float => None,
+        Variant::CopyAll => Some("UNDERFLOW_COPIES_ALL"),
+        Variant::TwoATrap => Some("WINDOWS_A_TRAP=2"),
+        Variant::FourATrap => Some("WINDOWS_A_TRAP=4"),
+    };
+    (options, allocate.into_iter().chain(variant).map(str::to_owned).collect())
 }
 
 /// The linked image of a recipe: its path in the cache.
@@ -129,13 +86,15 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         for (name, text) in RUNTIME.iter().chain(program) {
             write(&scratch.join(name), text.as_bytes())?;
         }
+        let (options, more) = options(recipe);
+        write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), more].concat()).as_bytes())?;
         let sources = program.iter().map(|it| it.0).filter(|it| it.ends_with(".c"));
         let mut objects = Vec::new();
-        for name in runtime_files(recipe).into_iter().chain(sources) {
+        for name in options.sources().into_iter().chain(sources) {
             let object = format!("{}-{name}.o", objects.len());
             let compile = |from: &str, what: &str, to: &str| {
                 let mut command = compiler(recipe, from);
-                command.current_dir(scratch).args(flags(recipe)).args(["-I.", what, from, "-o", to]);
+                command.current_dir(scratch).args(["-I.", what, from, "-o", to]);
                 tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()
             };
             if recipe.variant == Variant::NoPeephole && name.ends_with(".c") {
@@ -150,7 +109,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
             objects.push(object);
         }
         let mut link = Command::new("sparc64-linux-gnu-ld");
-        link.current_dir(scratch).args(LINK).arg("-o");
+        link.current_dir(scratch).args(LINK).args(["-T", "link.ld", "-o"]);
         link.arg(made).args(&objects);
         tool::run(&mut link, b"", COMPILE_LIMIT)?.ok()?;
         Ok(())
@@ -173,24 +132,12 @@ fn adds_apart(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// How an image is linked, but for its files; the header says the same.
-const LINK: [&str; 7] = ["-m", "elf32_sparc", "-T", "link.ld", "-z", "noexecstack", "--build-id=none"];
-
-/// The compiler with its target, for a file of this name; the header says the same of gcc.
+/// The compiler with its flags, for a file of this name.
 fn compiler(recipe: &Recipe, name: &str) -> Command {
     let is_c = name.ends_with(".c");
-    // Windows open at the first instruction and close at the last, in every function that has one.
-    let shared = ["-O2", "-ffreestanding", "-fno-stack-protector", "-fno-optimize-sibling-calls", "-std=gnu11", "-Wall", "-Wextra"];
-    if is_c && recipe.cc == Cc::Clang {
-        let mut command = Command::new(CLANG);
-        command.args(["--target=sparc-none-elf", "-mcpu=leon3", "-fno-pic"]).args(shared);
-        command.args((2..8).map(|it| format!("-ffixed-g{it}")));
-        return command;
-    }
-    let mut command = Command::new(GCC);
-    command.args(["-m32", "-mcpu=leon3", "-fno-pic", "-no-pie", "-mno-app-regs", "-ffixed-g5", "-Wa,--noexecstack"]).args(shared);
-    // No calls of memset and memcpy that are not written.
-    command.args(["-fno-shrink-wrap", "-fno-tree-loop-distribute-patterns"]);
+    let cc = if is_c { recipe.cc } else { Cc::Gcc };
+    let mut command = Command::new(if cc == Cc::Clang { CLANG } else { GCC });
+    command.args(library::c_flags(cc)).args(["-O2", "-std=gnu11", "-Wall", "-Wextra"]);
     if is_c && recipe.scheme == Scheme::Flat {
         command.arg("-mflat");
     }
@@ -243,28 +190,4 @@ fn cache_dir() -> PathBuf {
         .or_else(|| under("XDG_CACHE_HOME", "meanwhile/regwin"))
         .or_else(|| under("HOME", ".cache/meanwhile/regwin"))
         .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-regwin"))
-}
-
-#[cfg(test)]
-mod header_tests {
-    use super::*;
-
-    /// What the header tells people to write is what is built here, but for warnings.
-    #[test]
-    fn the_header_names_our_flags() {
-        let header = RUNTIME.iter().find(|it| it.0 == "regwin.h").expect("the runtime has its header").1;
-        let words = |of: &str| -> Vec<String> {
-            let lines = header.lines().filter_map(|line| line.trim_start_matches([' ', '*']).strip_prefix(of));
-            lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
-        };
-        let recipe = Recipe::new(Program::Scenario, Scheme::Sp, crate::Schedule::Fifo);
-        let command = compiler(&recipe, "threads.c");
-        let ours: Vec<String> = command
-            .get_args()
-            .map(|it| it.to_string_lossy().into_owned())
-            .filter(|it| !it.starts_with("-W") || it.starts_with("-Wa,"))
-            .collect();
-        assert_eq!(words("gcc:"), ours);
-        assert_eq!(words("link:"), LINK);
-    }
 }

@@ -4,6 +4,8 @@ pub mod behaviour;
 pub mod code;
 pub mod counts;
 pub mod image;
+pub mod install;
+pub mod library;
 pub mod names;
 pub mod qemu;
 pub mod scenario;

@@ -4,6 +4,7 @@ mod support;
 
 use std::process::Command;
 
+use regwin::Scheme;
 use support::{Build, SCHEMES};
 
 /// What the threads compute; compiled for SPARC and for this machine. `seed` and `steps` say what.
@@ -146,13 +147,13 @@ fn compare(options: &[&str], quantum: impl Fn(&mut fastrand::Rng) -> u32) {
 
 #[test]
 fn threads_that_switch_compute_what_is_computed_here() {
-    compare(&["-DFPU"], |_| 0);
+    compare(&["fpu"], |_| 0);
 }
 
 /// Interrupts come between any two instructions, with all registers of floating point in use.
 #[test]
 fn threads_that_are_interrupted_compute_what_is_computed_here() {
-    compare(&["-DFPU", "-DPREEMPT"], |rng| rng.u32(3..60));
+    compare(&["fpu", "preempt"], |rng| rng.u32(3..60));
 }
 
 fn main_and(threads: &str, main: &str) -> String {
@@ -211,8 +212,8 @@ int main(void)
     sums.dedup();
     assert_eq!(sums.len(), 3, "the sums tell the modes apart: {expected}");
     for scheme in SCHEMES {
-        let build = Build { options: &["-DFPU"], ..Build::of(scheme) };
-        assert_eq!(support::printed(build, &main_and(threads, main)), format!("{expected}regwin: done\n"), "{scheme}");
+        let build = Build { options: &["fpu"], ..Build::of(scheme) };
+        assert_eq!(support::printed(build, &main_and(threads, main)), format!("{expected}regwin: done\n"), "{scheme:?}");
     }
 }
 
@@ -248,8 +249,8 @@ static void count(void *arg)
     let main = "thr_create(&floats, \"f\", sf, sizeof sf, compute, 0); thr_create(&whole, \"w\", sw, sizeof sw, count, 0);";
     for scheme in SCHEMES {
         for windows in [4, 32] {
-            let build = Build { options: &["-DFPU"], windows, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, &main_and(threads, main)), "0\nregwin: done\n", "{scheme}, {windows} windows");
+            let build = Build { options: &["fpu"], windows, ..Build::of(scheme) };
+            assert_eq!(support::printed(build, &main_and(threads, main)), "0\nregwin: done\n", "{scheme:?}, {windows} windows");
         }
     }
 }
@@ -265,7 +266,7 @@ fn without_the_option_a_float_is_a_named_trap() {
         let main = format!("thr_create(&t, \"{name}\", s, sizeof s, run, 0);");
         for scheme in SCHEMES {
             let text = support::printed(Build::of(scheme), &main_and(&thread, &main));
-            assert!(text.starts_with("regwin: trap 00000004 at ") && text.ends_with(&format!(" in {name}\n")), "{scheme}: {text}");
+            assert!(text.starts_with("regwin: trap 00000004 at ") && text.ends_with(&format!(" in {name}\n")), "{scheme:?}: {text}");
         }
     }
 }
@@ -273,14 +274,15 @@ fn without_the_option_a_float_is_a_named_trap() {
 /// No library for it can be had: the header says so, and to whom it does not matter.
 #[test]
 fn software_floating_point_is_refused_with_a_reason() {
-    let folder = support::folder(&main_and("double x; void f(void) { x = x * 2; }", ""));
-    let build = Build::of("SP");
+    let folder = measure::scratch::folder().expect("a folder");
+    std::fs::write(folder.path().join("program.c"), main_and("double x; void f(void) { x = x * 2; }", "")).expect("the program");
+    let build = Build::of(Scheme::Sp);
     let compile = |more: &[&str]| {
-        let out = support::compiler(folder.path(), &build).args(more).arg("program.c").output().expect("the compiler starts");
+        let out = support::compiler(&build).current_dir(folder.path()).args(more).arg("program.c").output().expect("the compiler starts");
         (out.status.success(), String::from_utf8_lossy(&out.stderr).into_owned())
     };
     let (done, said) = compile(&["-msoft-float"]);
-    assert!(!done && said.contains("-msoft-float needs __adddf3") && said.contains("use -DFPU"), "{said}");
+    assert!(!done && said.contains("-msoft-float needs __adddf3") && said.contains("use FPU"), "{said}");
     let (done, said) = compile(&["-msoft-float", "-DTHR_SOFT_FLOAT"]);
     assert!(done, "{said}");
     let (done, said) = compile(&[]);

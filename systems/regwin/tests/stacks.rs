@@ -85,9 +85,9 @@ fn a_window_overflow_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         for windows in [4, 8] {
             let build = Build { windows, ..Build::of(scheme) };
-            assert_eq!(printed(build, &program("640", 200, "", "")), FAULT, "{scheme}, {windows} windows");
+            assert_eq!(printed(build, &program("640", 200, "", "")), FAULT, "{scheme:?}, {windows} windows");
             let large = "unsigned room[200]; __asm__ volatile(\"\" : : \"r\"(room)); thr_yield()";
-            assert_eq!(printed(build, &program("2048", 9, large, "")), FAULT, "{scheme}, {windows} windows, large frames");
+            assert_eq!(printed(build, &program("2048", 9, large, "")), FAULT, "{scheme:?}, {windows} windows, large frames");
         }
     }
 }
@@ -98,7 +98,7 @@ fn a_switch_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         for (switch, stack) in [("thr_yield()", "used - 56"), ("thr_yield_flush()", "used - 56"), ("thr_yield()", "used")] {
             let build = Build { windows: 32, ..Build::of(scheme) };
-            assert_eq!(printed(build, &program(stack, 12, switch, "")), FAULT, "{scheme}, {switch}, {stack} bytes");
+            assert_eq!(printed(build, &program(stack, 12, switch, "")), FAULT, "{scheme:?}, {switch}, {stack} bytes");
         }
     }
 }
@@ -107,7 +107,7 @@ fn a_switch_below_the_stack_names_the_thread() {
 fn a_flush_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         let build = Build { windows: 32, ..Build::of(scheme) };
-        assert_eq!(printed(build, &program("used - 56", 12, "thr_flush()", "")), FAULT, "{scheme}");
+        assert_eq!(printed(build, &program("used - 56", 12, "thr_flush()", "")), FAULT, "{scheme:?}");
     }
 }
 
@@ -116,9 +116,9 @@ fn a_flush_below_the_stack_names_the_thread() {
 fn an_interrupt_without_room_on_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         for stack in ["used + 8", "used + 72"] {
-            let build = Build { windows: 32, options: &["-DPREEMPT"], ..Build::of(scheme) };
+            let build = Build { windows: 32, options: &["preempt"], ..Build::of(scheme) };
             let spins = program(stack, 12, "if (thr_self() == &a) for (;;) __asm__ volatile(\"\")", "thr_preempt(100)");
-            assert_eq!(printed(build, &spins), FAULT, "{scheme}, {stack} bytes");
+            assert_eq!(printed(build, &spins), FAULT, "{scheme:?}, {stack} bytes");
         }
     }
 }
@@ -128,7 +128,7 @@ fn main_is_told_apart() {
     for scheme in SCHEMES {
         let main = program("4096", 3, "", "").replace("int main(void)\n{", "int main(void)\n{\n    deep(100);");
         let changed = "regwin: overflow boot\n256 below\n"; // main has not prepared them yet
-        assert_eq!(printed(Build::of(scheme), &main), changed, "{scheme}");
+        assert_eq!(printed(Build::of(scheme), &main), changed, "{scheme:?}");
     }
 }
 
@@ -139,7 +139,7 @@ fn a_stack_with_room_is_no_fault() {
         for (windows, switch) in [(4, "thr_yield_flush()"), (8, "thr_flush()"), (32, "thr_yield()")] {
             let build = Build { windows, ..Build::of(scheme) };
             let fits = program("used + 8", 60, switch, "");
-            assert_eq!(printed(build, &fits), "1830\nregwin: done\n0 below\n", "{scheme}, {windows} windows, {switch}");
+            assert_eq!(printed(build, &fits), "1830\nregwin: done\n0 below\n", "{scheme:?}, {windows} windows, {switch}");
         }
     }
 }
@@ -159,7 +159,7 @@ static __attribute__((noinline)) unsigned deep"#;
             let calls = program("8192", 3, "", "").replace("static __attribute__((noinline)) unsigned deep", flags);
             let calls = calls.replace("deep(DEPTH)", "flags(40)");
             let build = Build { windows, ..Build::of(scheme) };
-            assert_eq!(printed(build, &calls), "0\nregwin: done\n0 below\n", "{scheme}, {windows} windows");
+            assert_eq!(printed(build, &calls), "0\nregwin: done\n0 below\n", "{scheme:?}, {windows} windows");
         }
     }
 }
@@ -167,7 +167,7 @@ static __attribute__((noinline)) unsigned deep"#;
 /// Without the check the same thread goes on: the option does what it says.
 #[test]
 fn an_unchecked_build_does_not_look() {
-    let build = Build { windows: 32, options: &["-DSTACK_UNCHECKED"], ..Build::of("SP") };
+    let build = Build { windows: 32, options: &["unchecked"], ..Build::of(Scheme::Sp) };
     let text = printed(build, &program("used - 56", 12, "thr_yield()", ""));
     assert!(text.starts_with("78\n"), "{text}");
 }

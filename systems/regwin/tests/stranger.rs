@@ -2,11 +2,12 @@
 
 mod support;
 
+use regwin::Scheme;
 use support::{Build, SCHEMES};
 
 /// What this program prints, built with more flags for its C.
 fn printed(flags: &[&str], program: &str) -> String {
-    support::printed(Build { flags, options: &["-DPREEMPT"], ..Build::of("SP") }, program)
+    support::printed(Build { flags, options: &["preempt"], ..Build::of(Scheme::Sp) }, program)
 }
 
 /// A thread that spins until another, made after it, has run: it ends only if it is interrupted.
@@ -24,8 +25,8 @@ void machine_idle(void *x) { (void)x; thr_report(); machine_stop(); }
 #[test]
 fn the_flags_of_the_header_build_a_program_that_is_preempted() {
     for scheme in SCHEMES {
-        let build = Build { options: &["-DPREEMPT"], ..Build::of(scheme) };
-        assert_eq!(support::printed(build, SPINNER), "seen\nregwin: done\n", "{scheme}");
+        let build = Build { options: &["preempt"], ..Build::of(scheme) };
+        assert_eq!(support::printed(build, SPINNER), "seen\nregwin: done\n", "{scheme:?}");
     }
 }
 

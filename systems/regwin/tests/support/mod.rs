@@ -1,25 +1,28 @@
-//! A program of a user's own, built with the runtime in a folder of its own by the words of the header, and run under QEMU.
+//! A program of a user's own, linked with the library that `meanwhile regwin build` writes, and run under QEMU.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
-const HEADER: &str = include_str!("../../runtime/regwin.h");
+use regwin::library::{self, Options};
+use regwin::{Cc, Scheme};
 
-/// The schemes that the header tells people to build.
-pub const SCHEMES: [&str; 4] = ["NS", "SNP", "SP", "ADAPTIVE"];
+/// The schemes that people build.
+pub const SCHEMES: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
 
 /// What is built, and where it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
-    /// As behind `-DSCHEME_`.
-    pub scheme: &'a str,
-    /// More flags for C and assembly: the runtime's options.
+    /// How threads use the windows.
+    pub scheme: Scheme,
+    /// The runtime's options.
     pub options: &'a [&'a str],
-    /// More flags for the program's C only.
+    /// More flags for the program's C.
     pub flags: &'a [&'a str],
     /// The program is compiled by clang.
     pub clang: bool,
-    /// Calls of `machine_stop` by the runtime's C go to the program's `__wrap_machine_stop`.
+    /// Calls of `machine_stop` go to the program's `__wrap_machine_stop`.
     pub wraps_stop: bool,
     /// Register windows.
     pub windows: u32,
@@ -27,26 +30,9 @@ pub struct Build<'a> {
 
 impl Build<'_> {
     /// The plain build of a scheme, on a machine with 8 windows.
-    pub fn of(scheme: &str) -> Build<'_> {
+    pub fn of(scheme: Scheme) -> Build<'static> {
         Build { scheme, options: &[], flags: &[], clang: false, wraps_stop: false, windows: 8 }
     }
-}
-
-/// The words behind `gcc:` or `link:` in the header.
-fn words(of: &str) -> Vec<&'static str> {
-    HEADER.lines().filter_map(|line| line.trim_start_matches([' ', '*']).strip_prefix(of)).flat_map(str::split_whitespace).collect()
-}
-
-/// The files that the header names for a scheme, and those that all programs link; boot.S first.
-fn files(build: &Build) -> Vec<&'static str> {
-    let all = HEADER.lines().map(|line| line.trim_start_matches([' ', '*'])).flat_map(str::split_whitespace);
-    let scheme = format!("-DSCHEME_{}", build.scheme);
-    let own = all.skip_while(|it| *it != scheme).skip(1).take_while(|it| it.ends_with(".S"));
-    let mut files = vec!["boot.S", "ready.S", "threads.c", "streams.c", "int64.c", "console.c"];
-    files.extend(own);
-    files.extend(build.options.contains(&"-DPREEMPT").then_some("preempt.S"));
-    files.extend(build.options.contains(&"-DFPU").then_some("fpu.S"));
-    files
 }
 
 /// What a command says, if it ends well.
@@ -57,44 +43,50 @@ pub fn run(command: &mut Command) -> String {
     text
 }
 
-/// The command that compiles files in a folder, which has the runtime, to objects.
-pub fn compiler(folder: &Path, build: &Build) -> Command {
-    let mut command = if build.clang {
-        let mut clang = Command::new("clang-19");
-        clang.args(["--target=sparc-none-elf", "-mcpu=leon3", "-fno-pic", "-ffreestanding", "-fno-optimize-sibling-calls", "-O2"]);
-        clang.args((2..8).map(|it| format!("-ffixed-g{it}")));
-        clang
-    } else {
-        let mut gcc = Command::new("sparc64-linux-gnu-gcc");
-        gcc.args(words("gcc:"));
-        gcc
-    };
-    command.current_dir(folder).args([&format!("-DSCHEME_{}", build.scheme), "-I.", "-c"]).args(build.options);
-    command
+static LIBRARIES: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// The folder of the library with these options; made once.
+pub fn library(build: &Build) -> PathBuf {
+    let mut options = Options::new(build.scheme);
+    for name in build.options {
+        *options.named(name).unwrap_or_else(|| panic!("there is no option {name}")) = true;
+    }
+    let mut made = LIBRARIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let key = format!("{options:?}");
+    if let Some(path) = made.get(&key) {
+        return path.clone();
+    }
+    // Kept as long as the tests run; the target folder is cleaned by cargo.
+    let name = [&[build.scheme.name()], build.options].concat().join("-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("regwin-{}-{name}", std::process::id()));
+    for (path, text) in library::folder(&options, Cc::Gcc) {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    run(Command::new("make").current_dir(&folder).args(["-s", "lib"]));
+    made.insert(key, folder.clone());
+    folder
 }
 
-/// A folder with the runtime's files and the program.
-pub fn folder(program: &str) -> measure::scratch::Folder {
-    let folder = measure::scratch::folder().expect("a folder");
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
-    for file in std::fs::read_dir(runtime).expect("the runtime") {
-        let file = file.expect("a file");
-        std::fs::copy(file.path(), folder.path().join(file.file_name())).expect("a copy");
-    }
-    std::fs::write(folder.path().join("program.c"), program).expect("the program");
-    folder
+/// The command that compiles C with the library's header.
+pub fn compiler(build: &Build) -> Command {
+    let cc = if build.clang { Cc::Clang } else { Cc::Gcc };
+    let mut command = Command::new(if build.clang { library::CLANG } else { library::GCC });
+    command.args(library::c_flags(cc)).args(["-std=gnu11", "-O2", "-c"]).arg(format!("-I{}", library(build).join("include").display()));
+    command
 }
 
 /// What a program prints. Interrupts come at the same instruction in each run.
 pub fn printed(build: Build, program: &str) -> String {
-    let folder = folder(program);
-    let files = files(&build);
-    run(compiler(folder.path(), &Build { clang: false, ..build }).args(&files));
-    run(compiler(folder.path(), &build).args(build.flags).arg("program.c"));
-    let objects = files.iter().map(|it| format!("{}.o", it.rsplit_once('.').expect("an ending").0));
+    let folder = measure::scratch::folder().expect("a folder");
+    std::fs::write(folder.path().join("program.c"), program).expect("the program");
+    run(compiler(&build).current_dir(folder.path()).args(build.flags).arg("program.c"));
+    let library = library(&build);
     let mut link = Command::new("sparc64-linux-gnu-ld");
-    link.current_dir(folder.path()).args(words("link:")).args(build.wraps_stop.then_some("--wrap=machine_stop"));
-    run(link.args(["-o", "x.elf"]).args(objects).arg("program.o"));
+    link.current_dir(folder.path()).args(library::LINK).arg("-T").arg(library.join("lib/regwin.ld"));
+    link.args(build.wraps_stop.then_some("--wrap=machine_stop")).args(["-o", "x.elf", "program.o"]);
+    run(link.arg(library.join(format!("lib/librw-{}.a", build.scheme.name()))));
     let mut qemu = Command::new("timeout");
     qemu.current_dir(folder.path()).args(["20", "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none"]);
     qemu.args(["-serial", "stdio", "-icount", "shift=0", "-kernel", "x.elf", "-cpu", &format!("LEON3,nwindows={}", build.windows)]);

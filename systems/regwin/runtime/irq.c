@@ -1,0 +1,157 @@
+/* Interrupts: who handles them, the clock, and waits that end after a time. interrupt.S calls this. */
+#include "kernel.h"
+
+struct irq_state irq_state __attribute__((aligned(8)));
+
+#define IRQS 15
+static struct {
+    irq_handler *run;
+    void *argument;
+} handlers[IRQS];
+
+/* LEON3's interrupt controller and its first timer. */
+#define IRQMP ((volatile unsigned *)0x80000200u)
+enum { IRQ_FORCE = 2, IRQ_MASK = 16 };
+#define TIMER ((volatile unsigned *)0x80000310u)
+enum { TIMER_RELOAD = 1, TIMER_CONTROL = 2 };
+
+BOOT int irq_attach(unsigned level, irq_handler *handler, void *argument)
+{
+    if (level == 0 || level >= IRQS || handlers[level].run)
+        return THR_REFUSED;
+    unsigned before = irq_lock();
+    handlers[level].run = handler;
+    handlers[level].argument = argument;
+    IRQMP[IRQ_MASK] |= 1u << level;
+    irq_unlock(before);
+    return 0;
+}
+
+BOOT void irq_detach(unsigned level)
+{
+    if (level == 0 || level >= IRQS)
+        return;
+    unsigned before = irq_lock();
+    IRQMP[IRQ_MASK] &= ~(1u << level);
+    handlers[level].run = 0;
+    irq_unlock(before);
+}
+
+RUNTIME void irq_raise(unsigned level)
+{
+    IRQMP[IRQ_FORCE] = 1u << level;
+}
+
+/* Called by interrupt.S on the stack of interrupts, at the level of the interrupt. */
+void irq_dispatch(unsigned level);
+RUNTIME void irq_dispatch(unsigned level)
+{
+    if (handlers[level].run) {
+        handlers[level].run(handlers[level].argument);
+        return;
+    }
+    console_text("regwin: interrupt ");
+    console_number(level);
+    console_text(" has no handler\n");
+    machine_stop();
+}
+
+/* Called by interrupt.S on the interrupted thread's stack, interrupts masked, before that thread goes on. */
+void irq_reschedule(void);
+RUNTIME void irq_reschedule(void)
+{
+    unsigned looks = irq_state.looks;
+    irq_state.looks = 0;
+    if (thr_self() == &thr_idle) {
+        if (ready_first() != &thr_idle)
+            switch_leave();
+        return;
+    }
+    if (looks & IRQ_SLICE_OVER) {
+        ready_yield();
+        return;
+    }
+#ifdef PRIORITIES
+    ready_give_way();
+#endif
+}
+
+static unsigned now;
+/* Those whose wait ends after a time, the first to end first. */
+static struct thr *timed;
+
+RUNTIME void timer_set(struct thr *t, unsigned ticks)
+{
+    struct thr **at = &timed;
+    t->wakes_at = now + ticks;
+    while (*at && (int)((*at)->wakes_at - t->wakes_at) <= 0)
+        at = &(*at)->timed_next;
+    t->timed_next = *at;
+    t->timed = at;
+    if (*at)
+        (*at)->timed = &t->timed_next;
+    *at = t;
+}
+
+RUNTIME void timer_forget(struct thr *t)
+{
+    if (!t->timed)
+        return;
+    *t->timed = t->timed_next;
+    if (t->timed_next)
+        t->timed_next->timed = t->timed;
+    t->timed = 0;
+}
+
+static RUNTIME void tick(void *unused)
+{
+    (void)unused;
+    unsigned before = irq_lock();
+    now++;
+    while (timed && (int)(timed->wakes_at - now) <= 0) {
+        struct thr *t = timed;
+        timer_forget(t);
+        t->timed_out = 1;
+        if (t->in)
+            list_unlink(t->in, t);
+#ifdef PRIORITIES
+        if (t->waits_for == THR_WAITS_MUTEX)
+            mutex_settle(((const struct mutex *)t->waits)->owner);
+#endif
+        t->waits_for = THR_RUNS;
+        ready_push(t);
+    }
+    irq_state.looks |= IRQ_SLICE_OVER;
+    irq_unlock(before);
+}
+
+BOOT void thr_preempt(unsigned ticks)
+{
+    if (ticks == 0) {
+        TIMER[TIMER_CONTROL] = 0;
+        irq_detach(THR_TIMER_IRQ);
+        return;
+    }
+    irq_attach(THR_TIMER_IRQ, tick, 0);
+    TIMER[TIMER_RELOAD] = ticks - 1;
+    TIMER[TIMER_CONTROL] = 15; /* runs, again and again, from the start, with interrupts */
+}
+
+RUNTIME unsigned thr_now(void)
+{
+    return *(volatile unsigned *)&now;
+}
+
+RUNTIME void thr_sleep(unsigned ticks)
+{
+    static const struct {
+        const char *name;
+    } clock = {"the clock"};
+    struct thr *self = thr_self();
+    unsigned before = irq_lock();
+    self->waits = &clock;
+    self->waits_for = THR_WAITS_TIME;
+    timer_set(self, ticks);
+    give_up();
+    kernel_leave(before);
+}

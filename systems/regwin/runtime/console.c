@@ -51,7 +51,11 @@ BOOT void bad_trap_report(unsigned trap, unsigned pc, unsigned fp)
 BOOT void stack_overflow_report(void)
 {
     console_text("regwin: overflow ");
+#ifdef PREEMPT
+    console_text(irq_state.depth ? "the stack of interrupts" : thr_self()->name);
+#else
     console_text(thr_self()->name);
+#endif
     console_text("\n");
     machine_stop();
 }

@@ -39,7 +39,9 @@ BOOT void irq_detach(unsigned level)
 
 RUNTIME void irq_raise(unsigned level)
 {
-    IRQMP[IRQ_FORCE] = 1u << level;
+    unsigned before = irq_lock();
+    IRQMP[IRQ_FORCE] |= 1u << level; /* those that are pending stay */
+    irq_unlock(before);
 }
 
 /* Called by interrupt.S on the stack of interrupts, at the level of the interrupt. */

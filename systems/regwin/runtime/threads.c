@@ -103,6 +103,9 @@ RUNTIME void thr_finished(void)
     struct thr *t = thr_self();
     kernel_enter();
     t->alive = 0;
+#ifdef PRIORITIES
+    t->queued = 0;
+#endif
 #ifdef FPU
     if (fpu_owner == t)
         fpu_owner = 0;

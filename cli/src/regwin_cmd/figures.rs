@@ -215,7 +215,7 @@ fn charts(runs: &[Run]) -> Vec<Block> {
     let high = [Behaviour::HighFine, Behaviour::HighMedium, Behaviour::HighCoarse];
     let low = [Behaviour::LowFine, Behaviour::LowMedium, Behaviour::LowCoarse];
     let all = Scheme::ALL;
-    let windowed = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
+    let windowed: Vec<Scheme> = Scheme::windowed().collect();
     let total = |run: &Run| run.counts.cycles[0].total() as f64 / 1e6;
     let mean = |run: &Run| run.counts.mean_switch_cycles(0);
     let probability = |run: &Run| run.counts.trap_probability();

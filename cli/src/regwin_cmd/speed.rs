@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use measure::{machine, stats};
 use regwin::image::{Program, Recipe};
-use regwin::{Allocate, Behaviour, Schedule, Scheme, spell, sweep, work};
+use regwin::{Behaviour, Schedule, Scheme, spell, sweep, work};
 use report::page::Block;
 use report::{Cell, Evidence, Kind, Table, Tone};
 use serde_json::{Value, json};
@@ -37,13 +37,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let trace = sweep::trace(Behaviour::HighFine).map_err(failure)?;
     let cores = work::cores();
-    for scheme in [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive] {
+    for scheme in Scheme::windowed() {
         let recipe = Recipe::new(Program::Spell, scheme, Schedule::Fifo);
         let (_, code) = work::image(&recipe).map_err(Failure::tool)?;
-        let costs = regwin::sim::cost::Costs::new(&code, &recipe, [&cores[0], &cores[1]]);
+        let costs = regwin::sim::costs(&recipe, &code, [&cores[0], &cores[1]]);
         let millions = |_| {
             let start = Instant::now();
-            let counts = trace.replay(scheme, Allocate::Simple, WINDOWS, &costs);
+            let counts = trace.replay(&*costs, WINDOWS);
             let n_events = counts.saves + counts.restores + counts.n_switches();
             n_events as f64 / 1e6 / start.elapsed().as_secs_f64()
         };

@@ -26,6 +26,9 @@ pub struct Code {
     pub application: Range<u32>,
 }
 
+/// Bytes of an entry of the trap table.
+pub const VECTOR_BYTES: u32 = 16;
+
 /// Something is wrong with the image that we made: what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadImage(pub String);

@@ -93,7 +93,7 @@ impl Options {
     /// The files that are compiled; boot.S first, whose trap table begins its section.
     pub fn sources(&self) -> Vec<&'static str> {
         let mut files = vec!["boot.S"];
-        files.extend(scheme_files(self.scheme));
+        files.extend(crate::sim::schemes::files(self.scheme));
         files.push(if self.priorities { "ready_priorities.c" } else { "ready.S" });
         files.extend((self.priorities || self.preempt).then_some("schedule.c"));
         files.extend(["threads.c", "lists.c", "streams.c", "int64.c", "console.c", "offsets.c"]);
@@ -114,25 +114,6 @@ impl Options {
 pub fn options_header(defines: &[String]) -> String {
     let lines: String = defines.iter().map(|it| format!("#define {}\n", it.replacen('=', " ", 1))).collect();
     format!("/* What the runtime was built with. */\n#ifndef REGWIN_OPTIONS_H\n#define REGWIN_OPTIONS_H\n{lines}#endif\n")
-}
-
-/// The trap handlers and the switch of a scheme.
-fn scheme_files(scheme: Scheme) -> &'static [&'static str] {
-    match scheme {
-        Scheme::Ns => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
-        Scheme::Flat => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
-        Scheme::Snp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"],
-        Scheme::Sp => &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"],
-        Scheme::Adaptive => &[
-            "overflow_adaptive.S",
-            "underflow_adaptive.S",
-            "flush_sharing.S",
-            "overflow_ns.S",
-            "underflow_lone.S",
-            "flush_ns.S",
-            "switch_adaptive.S",
-        ],
-    }
 }
 
 /// What everything that runs on the machine is compiled with: windows open at the first instruction of a function and close at

@@ -102,6 +102,11 @@ impl Scheme {
         Scheme::ALL.into_iter().find(|it| it.name() == name)
     }
 
+    /// Those whose threads use windows.
+    pub fn windowed() -> impl Iterator<Item = Scheme> {
+        Scheme::ALL.into_iter().filter(|it| *it != Scheme::Flat)
+    }
+
     /// True if windows of several threads are resident.
     pub fn shares(self) -> bool {
         match self {
@@ -131,7 +136,11 @@ impl Allocate {
 
     /// True if this scheme can do so: only `snp` and `sp` have a choice.
     pub fn fits(self, scheme: Scheme) -> bool {
-        self == Allocate::Simple || matches!(scheme, Scheme::Snp | Scheme::Sp)
+        self == Allocate::Simple
+            || match scheme {
+                Scheme::Snp | Scheme::Sp => true,
+                Scheme::Ns | Scheme::Adaptive | Scheme::Flat => false,
+            }
     }
 }
 

@@ -6,9 +6,9 @@ use measure::tool::ToolError;
 use crate::code::Code;
 use crate::counts::Counts;
 use crate::image::{Program, Recipe};
-use crate::names::{Allocate, Behaviour, Schedule, Scheme};
+use crate::names::{Behaviour, Schedule, Scheme};
 use crate::scenario::Scenario;
-use crate::sim::cost::Costs;
+use crate::sim::Costs;
 use crate::sim::trace::{self, Trace};
 use crate::work::{self, Fault};
 use crate::{sim, spell};
@@ -33,14 +33,14 @@ struct Image {
     recipe: Recipe,
     code: Code,
     elf: Vec<u8>,
-    costs: Costs,
+    costs: Box<dyn Costs>,
 }
 
 fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Image, ToolError> {
     let recipe = Recipe::new(Program::Spell, scheme, schedule);
     let (path, code) = work::image(&recipe)?;
     let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
-    let costs = Costs::new(&code, &recipe, machines);
+    let costs = sim::costs(&recipe, &code, machines);
     Ok(Image { recipe, code, elf, costs })
 }
 
@@ -66,14 +66,14 @@ pub fn scenario_trace(scenario: &Scenario) -> Result<Trace, Fault> {
 pub fn worst(scheme: Scheme, windows: u32) -> Result<[(u64, u64); 2], ToolError> {
     let cores = work::cores();
     let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
-    Ok([0, 1].map(|machine| image.costs.worst_switch(&image.recipe, windows, machine)))
+    Ok([0, 1].map(|machine| image.costs.worst_switch(windows, machine)))
 }
 
 /// A recorded run under a scheme, with so many windows.
 pub fn replay(trace: &Trace, scheme: Scheme, windows: u32) -> Result<Counts, Fault> {
     let cores = work::cores();
     let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
-    Ok(trace.replay(scheme, Allocate::Simple, windows, &image.costs))
+    Ok(trace.replay(&*image.costs, windows))
 }
 
 /// The columns of a sweep: scheme and schedule.
@@ -118,7 +118,7 @@ pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)
         let Recipe { scheme, schedule, .. } = image.recipe;
         let counts = if schedule == Schedule::Fifo {
             let (_, windowed, flat) = traces.iter().find(|it| it.0 == behaviour).expect("every behaviour has a trace");
-            if scheme == Scheme::Flat { flat } else { windowed }.replay(scheme, Allocate::Simple, n, &image.costs)
+            if scheme == Scheme::Flat { flat } else { windowed }.replay(&*image.costs, n)
         } else {
             sim::simulate(&image.recipe, &image.code, &image.elf, n, &spell::blobs(behaviour), &names, machines)?.counts
         };

@@ -4,7 +4,6 @@ use machine::in_order::Core;
 use regwin::code::Code;
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
-use regwin::sim::cost::Costs;
 use regwin::sim::trace::{self, Trace};
 use regwin::{Behaviour, Schedule, Scheme, sim, spell, work};
 
@@ -37,7 +36,7 @@ fn excess(
     let cycles = |image: &Image| {
         let Image { recipe, code, elf } = image;
         if recipe.schedule == Schedule::Fifo {
-            return trace.replay(recipe.scheme, recipe.allocate, windows, &Costs::new(code, recipe, machines)).cycles.map(|it| it.total());
+            return trace.replay(&*sim::costs(recipe, code, machines), windows).cycles.map(|it| it.total());
         }
         let done = sim::simulate(recipe, code, elf, windows, blobs, threads, machines).expect("it runs to its end");
         done.counts.cycles.map(|it| it.total())

@@ -2,7 +2,6 @@
 
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
-use regwin::sim::cost::Costs;
 use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme, Variant, sim, spell, work};
 
 fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: &[String], what: &str) -> String {
@@ -12,9 +11,9 @@ fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: 
     assert_eq!(real.output, sim.output, "{what}, {recipe:?}, {windows} windows");
     let (_, code) = work::image(&recipe).expect("the image was built before");
     let cores = work::cores();
-    let costs = Costs::new(&code, &recipe, [&cores[0], &cores[1]]);
+    let costs = sim::costs(&recipe, &code, [&cores[0], &cores[1]]);
     for machine in 0..2 {
-        let (worst, _) = costs.worst_switch(&recipe, windows, machine);
+        let (worst, _) = costs.worst_switch(windows, machine);
         let longest = u64::from(real.counts.worst_switch_cycles(machine));
         assert!(longest <= worst, "{what}, {recipe:?}, {windows} windows: a switch of {longest} cycles, the worst case is {worst}");
     }

@@ -176,7 +176,7 @@ fn an_unchecked_build_does_not_look() {
 #[test]
 fn the_checks_cost_little() {
     let threads = spell::THREADS.map(str::to_owned);
-    for scheme in [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive] {
+    for scheme in Scheme::windowed() {
         let cycles = [Variant::Plain, Variant::Checked].map(|variant| {
             let recipe = Recipe { variant, ..Recipe::new(Program::Spell, scheme, Schedule::Fifo) };
             let done = sim::run(&recipe, 32, &spell::blobs(Behaviour::HighFine), &threads).unwrap_or_else(|fault| panic!("{fault:?}"));

@@ -6,6 +6,7 @@ use machine::in_order::Core;
 use object::{Object, ObjectSegment};
 
 use super::cost::{self, Adds};
+use super::schemes::Rules;
 use super::trace::Event;
 use super::windows::{Thread, Windows};
 use crate::code::Code;
@@ -199,6 +200,7 @@ pub struct Cpu {
     pc: u32,
     npc: u32,
     places: Places,
+    rules: Box<dyn Rules>,
     windows: Windows,
     cycles: cost::Cost,
     /// Cycles not yet added to these, 32 bits each.
@@ -220,7 +222,7 @@ const C: usize = 3;
 
 impl Cpu {
     /// The image in memory, just before `main`.
-    pub fn new(code: &Code, elf: &[u8], blobs: &[Blob], machines: [&Core; 2], windows: Windows) -> Cpu {
+    pub fn new(code: &Code, elf: &[u8], blobs: &[Blob], machines: [&Core; 2], rules: Box<dyn Rules>) -> Cpu {
         let mut memory = vec![0; RAM_BYTES];
         let mut put = |address: u64, bytes: &[u8]| {
             let at = address as usize - RAM as usize;
@@ -273,7 +275,8 @@ impl Cpu {
             pc: main,
             npc: main + 4,
             places,
-            windows,
+            rules,
+            windows: Windows::new(),
             cycles: [0; 2],
             recent: 0,
             saves: 0,
@@ -318,10 +321,10 @@ impl Cpu {
             self.suspend();
             if pc == self.places.block {
                 self.record(Event::Block(next));
-                self.windows.block(next);
+                self.rules.block(&mut self.windows, next);
             } else {
                 self.record(Event::BlockFlush(next));
-                self.windows.block_flush(next);
+                self.rules.block_flush(&mut self.windows, next);
             }
             self.enter(next);
         } else if pc == self.places.leave {
@@ -330,7 +333,7 @@ impl Cpu {
                 (self.cycles, self.saves, self.restores) = ([0; 2], 0, 0);
             }
             self.record(Event::Leave(next));
-            self.windows.leave(next);
+            self.rules.leave(&mut self.windows, next);
             self.enter(next);
         } else if pc == self.places.stop {
             (self.cycles, self.saves, self.restores) = counted.expect("the idle thread ends the machine");
@@ -338,7 +341,7 @@ impl Cpu {
         } else {
             if pc == self.places.wake && self.running.is_some() {
                 let thread = self.thread(self.r[8]);
-                let resident = self.windows.is_resident(thread);
+                let resident = self.rules.is_resident(thread);
                 self.store32(self.r[8] + TCB_PSR, u32::from(resident));
             }
             if pc == self.places.idle {
@@ -482,7 +485,7 @@ impl Cpu {
             }
             Op::FlushTrap => {
                 self.record(Event::Flush);
-                self.windows.flush();
+                self.rules.flush(&mut self.windows);
             }
             Op::Save => self.save(rd, a.wrapping_add(b)),
             Op::Restore => self.restore(word, rd, a.wrapping_add(b)),
@@ -558,7 +561,7 @@ impl Cpu {
         if self.running.is_some() {
             self.saves += 1;
             self.record(Event::Save);
-            self.windows.save();
+            self.rules.save(&mut self.windows);
         }
     }
 
@@ -572,7 +575,7 @@ impl Cpu {
             self.restores += 1;
             self.record(Event::Restore(Adds::of(word.bits)));
             // The handler that loads in place finishes the restore itself.
-            if self.windows.restore(Adds::of(word.bits)) {
+            if self.rules.restore(&mut self.windows, Adds::of(word.bits)) {
                 self.recent -= word.cost;
             }
         }

@@ -1,13 +1,12 @@
 //! The simulator: the program's own instructions, on windows that are only positions.
 //!
 //! `cpu` executes the threads, streams and ready queue of an image instruction by instruction, with
-//! as many windows as a thread wants. Trap handlers and switches are not executed: `windows` says
-//! what they do to the windows, and `cost` what the blocks that they run through cost.
+//! as many windows as a thread wants. Trap handlers and switches are not executed: `schemes` says what those of
+//! each scheme do to the windows, `cost` what the blocks that they run through cost, and `windows` counts.
 
-mod adaptive;
-mod allocate;
 pub mod cost;
 mod cpu;
+pub mod schemes;
 mod spans;
 pub mod trace;
 mod windows;
@@ -20,7 +19,13 @@ use crate::image::Recipe;
 use crate::qemu::Blob;
 use crate::work::{self, Done, Fault};
 
+pub use schemes::Costs;
 pub use windows::Fragments;
+
+/// What the traps and switches of an image cost.
+pub fn costs(recipe: &Recipe, code: &Code, machines: [&Core; 2]) -> Box<dyn Costs> {
+    schemes::costs(recipe.scheme, recipe.allocate, cost::Blocks::new(code, machines))
+}
 
 /// Runs a recipe on the simulator; the same result as [`work::run`].
 pub fn run(recipe: &Recipe, n_windows: u32, blobs: &[Blob], threads: &[String]) -> Result<Done, Fault> {
@@ -41,9 +46,7 @@ pub fn simulate(
     threads: &[String],
     machines: [&Core; 2],
 ) -> Result<Done, Fault> {
-    let costs = cost::Costs::new(code, recipe, machines);
-    let windows = windows::Windows::new(recipe.scheme, recipe.allocate, n_windows, costs);
-    let mut cpu = cpu::Cpu::new(code, elf, blobs, machines, windows);
+    let mut cpu = cpu::Cpu::new(code, elf, blobs, machines, costs(recipe, code, machines).rules(n_windows));
     let console = cpu.run().map_err(Fault::Program)?;
     let output = work::finished(&console)?;
     let mut counts: Counts = cpu.counts();

@@ -5,8 +5,9 @@
 
 use machine::in_order::Core;
 
-use super::cost::{self, Adds, Cost, Costs};
+use super::cost::{self, Adds, Blocks, Cost};
 use super::cpu::Cpu;
+use super::schemes::{self, Costs};
 use super::windows::{Fragments, Thread, Windows};
 use crate::code::Code;
 use crate::counts::Counts;
@@ -79,7 +80,8 @@ pub struct Trace {
 
 /// Runs an image without any window trap and records the events.
 pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machines: [&Core; 2]) -> Result<Trace, Fault> {
-    let mut cpu = Cpu::new(code, elf, blobs, machines, Windows::new(Scheme::Flat, Allocate::Simple, 32, Costs::default()));
+    let flat = schemes::costs(Scheme::Flat, Allocate::Simple, Blocks::free());
+    let mut cpu = Cpu::new(code, elf, blobs, machines, flat.rules(32));
     cpu.events = Some(Vec::new());
     cpu.run().map_err(Fault::Program)?;
     let mut counts = cpu.counts();
@@ -90,10 +92,10 @@ pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machi
 }
 
 impl Trace {
-    /// The run under a scheme that shares windows or not, with so many windows.
-    pub fn replay(&self, scheme: Scheme, allocate: Allocate, n_windows: u32, costs: &Costs) -> Counts {
-        let mut windows = Windows::new(scheme, allocate, n_windows, costs.clone());
-        self.feed(&mut windows);
+    /// The run under the scheme of these costs, with so many windows.
+    pub fn replay(&self, costs: &dyn Costs, n_windows: u32) -> Counts {
+        let mut windows = Windows::new();
+        costs.rules(n_windows).replay(&mut windows, &self.events);
         let mut counts = windows.counts();
         counts.switches = self.counts.switches.clone();
         counts.saves = self.counts.saves;
@@ -108,23 +110,10 @@ impl Trace {
 
     /// The external fragmentation of that run; `snp` and `sp` only.
     pub fn fragments(&self, scheme: Scheme, allocate: Allocate, n_windows: u32) -> Fragments {
-        let mut windows = Windows::new(scheme, allocate, n_windows, Costs::default());
+        let mut windows = Windows::new();
         windows.fragments = Some(Fragments::default());
-        self.feed(&mut windows);
+        schemes::costs(scheme, allocate, Blocks::free()).rules(n_windows).replay(&mut windows, &self.events);
         windows.fragments.expect("it was wanted")
-    }
-
-    fn feed(&self, windows: &mut Windows) {
-        for &event in &self.events {
-            match Event::of(event) {
-                Event::Save => drop(windows.save()),
-                Event::Restore(adds) => drop(windows.restore(adds)),
-                Event::Flush => windows.flush(),
-                Event::Block(next) => windows.block(next),
-                Event::BlockFlush(next) => windows.block_flush(next),
-                Event::Leave(next) => windows.leave(next),
-            }
-        }
     }
 }
 
@@ -246,7 +235,7 @@ mod tests {
             let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
             for scheme in Scheme::ALL {
                 for n in [4, 5, 8] {
-                    let counts = read.replay(scheme, Allocate::Simple, n, &Costs::default());
+                    let counts = read.replay(&*schemes::costs(scheme, Allocate::Simple, Blocks::free()), n);
                     assert!(counts.restored <= counts.restores + counts.n_switches(), "seed {seed}");
                 }
             }

@@ -63,7 +63,7 @@ pub fn phases(period: u64) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-/// The concurrency that the paper gives for a phase, high and low; nothing for a trace of somebody's.
+/// The concurrency that the paper gives for a phase, high and low; nothing for a trace from a file.
 fn paper(behaviour: &str, phase: &str) -> &'static str {
     match (behaviour.split('-').next(), phase) {
         (Some("high"), "load") => "4",

@@ -135,7 +135,7 @@ fn percent(row: &Row, machine: usize) -> f64 {
     (cycles(row, machine, "adaptive") / cycles(row, machine, "best") - 1.0) * 100.0
 }
 
-/// A row for each window count, a column for each behaviour: percent, and who is best.
+/// A row for each window count, a column for each behaviour: percent, and which scheme is best.
 fn table(rows: &[Row], machine: usize) -> Table {
     let names: Vec<&str> = Behaviour::ALL.iter().map(|it| it.name()).collect();
     let head: Vec<&str> = std::iter::once("windows").chain(names).collect();

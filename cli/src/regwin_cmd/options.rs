@@ -15,6 +15,12 @@ fn named<T>(what: &str, name: &str, found: Option<T>, known: &[&str]) -> Result<
     })
 }
 
+/// What the help says of an option that takes one of these schemes.
+pub fn scheme_help(schemes: impl IntoIterator<Item = Scheme>) -> String {
+    let names: Vec<&str> = schemes.into_iter().map(Scheme::name).collect();
+    format!("How threads use the windows: {}", names.join(", "))
+}
+
 /// A scheme by name.
 pub fn scheme(name: &str) -> Result<Scheme, String> {
     named("scheme", name, Scheme::named(name), &Scheme::ALL.map(Scheme::name))
@@ -36,7 +42,9 @@ pub fn fits(allocate: Allocate, scheme: Scheme) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("`--allocate {}` says nothing to the scheme {}", allocate.name(), scheme.name());
-    Err(Failure::user(message, Some("snp and sp look for a place; ns and flat have none to look for, adaptive decides itself")))
+    let others: Vec<&str> = Scheme::ALL.into_iter().filter(|it| Allocate::Search.fits(*it)).map(Scheme::name).collect();
+    let help = format!("only {} look for a place", others.join(" and "));
+    Err(Failure::user(message, Some(&help)))
 }
 
 /// A behaviour by name.

@@ -29,8 +29,7 @@ pub struct ReplayArgs {
     /// The trace.
     #[arg(value_name = "FILE")]
     trace: PathBuf,
-    /// How threads use the windows: ns, snp, sp or adaptive.
-    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    #[arg(long, help = options::scheme_help(Scheme::windowed()), value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
@@ -61,7 +60,7 @@ pub fn read(path: &Path) -> Result<Trace, Failure> {
 pub fn replay(args: ReplayArgs, out: &mut Output) -> Result<(), Failure> {
     let name = args.trace.display().to_string();
     if args.scheme == Scheme::Flat {
-        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose ns, snp, sp or adaptive")));
+        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose a scheme with windows")));
     }
     let trace = read(&args.trace)?;
     let counts = sweep::replay(&trace, args.scheme, args.windows).map_err(failure)?;

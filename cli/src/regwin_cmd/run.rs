@@ -12,8 +12,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile regwin run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How threads use the windows: ns, snp, sp, adaptive or flat.
-    #[arg(long, value_name = "NAME", value_parser = options::scheme)]
+    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
@@ -21,7 +20,7 @@ pub struct Args {
     /// Which of the six behaviours: high- or low-, and fine, medium or coarse.
     #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour)]
     behaviour: Behaviour,
-    /// Who runs next: fifo or working-set.
+    /// Which ready thread runs next: fifo or working-set.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
     schedule: Schedule,
     /// Where snp and sp put a thread without windows: simple, search or lru.

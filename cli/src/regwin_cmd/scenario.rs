@@ -22,13 +22,12 @@ pub struct Args {
     /// Where it runs: qemu, sim, or both, which are compared.
     #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world)]
     on: World,
-    /// How threads use the windows: ns, snp, sp, adaptive or flat.
-    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: u32,
-    /// Who runs next: fifo or working-set.
+    /// Which ready thread runs next: fifo or working-set.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
     schedule: Schedule,
     /// Where snp and sp put a thread without windows: simple, search or lru.

@@ -15,7 +15,7 @@ pub enum Scheme {
     Flat,
 }
 
-/// Who runs next.
+/// Which ready thread runs next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Schedule {
     /// The thread that has been ready for longest.

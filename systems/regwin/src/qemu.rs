@@ -122,7 +122,9 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
 fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
     let marks = |names: &[&str]| names.iter().filter_map(|it| code.try_address(it)).collect::<Vec<u32>>();
     let entries = marks(&["thr_block_leave", "thr_block_flush", "thr_leave"]);
-    let loads = marks(&["thr_to", "thr_to_left", "thr_to_absent", "thr_to_inherit"]);
+    // Where a switch reads the record of the thread that it goes to.
+    let is_load = |name: &str, at: u32| name.starts_with("thr_to") && code.switches.contains(&at);
+    let loads: Vec<u32> = code.symbols.iter().filter(|(name, (at, _))| is_load(name, *at)).map(|it| it.1.0).collect();
     let (start, stop) = (code.address("thr_leave"), code.address("machine_idle"));
     let entry = |(idx, word): (usize, &u32)| {
         let at = code.address_of(idx);

@@ -6,7 +6,7 @@ use regwin::image::{Program, Recipe};
 use regwin::{Behaviour, Schedule, Scheme, Variant, sim, spell};
 use support::{Build, SCHEMES};
 
-/// Memory below a stack that nobody writes; when the machine stops it says how many words there have changed. A first thread, with
+/// Memory below a stack that no thread writes; when the machine stops it says how many words there have changed. A first thread, with
 /// all the room it wants, does what `a` will do, and finds out how many bytes that takes; `a` gets `SPARE` more, or as many as `STACK`
 /// says.
 const BEGINNING: &str = r#"
@@ -92,7 +92,7 @@ fn a_window_overflow_below_the_stack_names_the_thread() {
     }
 }
 
-/// With so many windows nothing is stored before the switch, and the last frame, below the stack or on its guard, is seen by nobody else.
+/// With so many windows nothing is stored before the switch, and the last frame, below the stack or on its guard, no other thread sees.
 #[test]
 fn a_switch_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {

@@ -92,7 +92,7 @@ fn a_window_overflow_below_the_stack_names_the_thread() {
     }
 }
 
-/// With so many windows nothing is stored before the switch, and the last frame, below the stack or on its guard, no other thread sees.
+/// With so many windows nothing is stored before the switch, and no other thread sees the last frame, below the stack or on its guard.
 #[test]
 fn a_switch_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {

@@ -57,6 +57,11 @@ impl Code {
         })
     }
 
+    /// Where a switch begins, `leave` or `flush`. Where it is wrapped, what C calls is a function around it.
+    pub fn switch(&self, which: &str) -> u32 {
+        self.try_address(&format!("switch_{which}")).unwrap_or_else(|| self.address(&format!("thr_block_{which}")))
+    }
+
     /// Three bytes in hexadecimal that change with every word.
     pub fn fingerprint(&self) -> String {
         let bytes: Vec<u8> = self.words.iter().flat_map(|it| it.to_be_bytes()).collect();

@@ -120,8 +120,7 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
 
 /// What the plugin has to know about each word.
 fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
-    let marks = |names: &[&str]| names.iter().filter_map(|it| code.try_address(it)).collect::<Vec<u32>>();
-    let entries = marks(&["thr_block_leave", "thr_block_flush", "thr_leave"]);
+    let entries = [code.switch("leave"), code.switch("flush"), code.address("thr_leave")];
     // Where a switch reads the record of the thread that it goes to.
     let is_load = |name: &str, at: u32| name.starts_with("thr_to") && code.switches.contains(&at);
     let loads: Vec<u32> = code.symbols.iter().filter(|(name, (at, _))| is_load(name, *at)).map(|it| it.1.0).collect();

@@ -1,10 +1,8 @@
 //! What each scheme says of its own code is what the images have.
 
 use regwin::image::{Program, Recipe};
-use regwin::sim::{self, schemes};
+use regwin::sim;
 use regwin::{Allocate, Schedule, Scheme, Variant, work};
-
-const HEADER: &str = include_str!("../runtime/regwin.h");
 
 /// Variants that a scheme can be built in.
 fn variants(scheme: Scheme) -> Vec<Variant> {
@@ -28,20 +26,5 @@ fn every_image_has_the_blocks_that_its_costs_name() {
                 assert!(costs.worst_switch(8, 0).0 > 40, "{recipe:?}");
             }
         }
-    }
-}
-
-/// The header tells people to link what is linked here.
-#[test]
-fn the_header_names_the_files_of_each_scheme() {
-    for scheme in Scheme::windowed() {
-        let name = scheme.name().to_uppercase();
-        let words = HEADER.lines().flat_map(|line| line.trim_start_matches([' ', '*']).split_whitespace());
-        let behind = words.skip_while(|it| *it != format!("-DSCHEME_{name}")).skip(1);
-        let mut told: Vec<&str> = behind.take_while(|it| it.ends_with(".S")).collect();
-        let mut ours = schemes::files(scheme).to_vec();
-        told.sort_unstable();
-        ours.sort_unstable();
-        assert_eq!(told, ours, "{name}");
     }
 }

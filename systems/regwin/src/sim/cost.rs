@@ -53,11 +53,11 @@ impl<'a> Blocks<'a> {
         self.on_both(|code, core| labels.iter().map(|label| code.block_cycles(label, core)).sum())
     }
 
-    /// The first block of a switch, `leave` or `flush`. With interrupts the name that C calls is that of a way into it.
+    /// The first block of a switch, `leave` or `flush`. Where it is wrapped, what C calls is a function around it.
     pub fn switch(&self, which: &str) -> Cost {
-        let masked = format!("switch_{which}");
+        let wrapped = format!("switch_{which}");
         let called = format!("thr_block_{which}");
-        self.sum(&[if self.has(&masked) { &masked } else { &called }])
+        self.sum(&[if self.has(&wrapped) { &wrapped } else { &called }])
     }
 
     /// A trap that is taken, and its vector.

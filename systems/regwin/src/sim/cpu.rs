@@ -18,11 +18,6 @@ const RAM: u32 = 0x4000_0000;
 const RAM_BYTES: usize = 0x60_0000;
 const UART_DATA: u32 = 0x8000_0100;
 const UART_STATUS: u32 = 0x8000_0104;
-/// Offsets in a thread's record, as in `window.h`.
-const TCB_PSR: u32 = 0;
-const TCB_SP: u32 = 8;
-const TCB_PC: u32 = 12;
-const TCB_NEXT: u32 = 20;
 /// A program that executes more than this does not stop.
 const STEPS_MAX: u64 = 4_000_000_000;
 /// Cycles are summed apart for so many instructions: they fit into 32 bits.
@@ -183,6 +178,11 @@ struct Places {
     threads: (u32, u32),
     thread_bytes: u32,
     idle_thread: u32,
+    /// Offsets in a thread's record.
+    psr: u32,
+    next: u32,
+    sp: u32,
+    pc: u32,
 }
 
 /// The processor and its memory.
@@ -242,15 +242,19 @@ impl Cpu {
         };
         let threads = code.symbols["threads"];
         let places = Places {
-            block: code.address("thr_block_leave"),
-            block_flush: code.address("thr_block_flush"),
+            block: code.switch("leave"),
+            block_flush: code.switch("flush"),
             leave: code.address("thr_leave"),
-            wake: code.address("thr_wake"),
+            wake: code.try_address("ready_push").unwrap_or_else(|| code.address("thr_wake")),
             idle: code.address("machine_idle"),
             stop: code.address("machine_stop"),
             threads: (threads.0, threads.0 + threads.1),
-            thread_bytes: code.symbols["thr_idle"].1,
+            thread_bytes: code.address("TCB_BYTES"),
             idle_thread: code.address("thr_idle"),
+            psr: code.address("TCB_PSR"),
+            next: code.address("TCB_NEXT"),
+            sp: code.address("TCB_SP"),
+            pc: code.address("TCB_PC"),
         };
         let mut r = [0; 32];
         r[5] = places.idle_thread;
@@ -342,7 +346,7 @@ impl Cpu {
             if pc == self.places.wake && self.running.is_some() {
                 let thread = self.thread(self.r[8]);
                 let resident = self.rules.is_resident(thread);
-                self.store32(self.r[8] + TCB_PSR, u32::from(resident));
+                self.store32(self.r[8] + self.places.psr, u32::from(resident));
             }
             if pc == self.places.idle {
                 *counted = Some((self.cycles, self.saves, self.restores));
@@ -394,13 +398,13 @@ impl Cpu {
     fn take_ready(&mut self) -> Thread {
         let record = self.r[5];
         debug_assert!(record == self.places.idle_thread || (self.places.threads.0..self.places.threads.1).contains(&record));
-        self.r[5] = self.load32(record + TCB_NEXT);
+        self.r[5] = self.load32(record + self.places.next);
         if self.events.is_some() {
             let mut n_ready = 0;
             let mut at = self.r[5];
             while at != self.places.idle_thread {
                 n_ready += 1;
-                at = self.load32(at + TCB_NEXT);
+                at = self.load32(at + self.places.next);
             }
             self.ready.push(n_ready);
         }
@@ -429,14 +433,14 @@ impl Cpu {
                 self.pc = context.pc;
             }
             None => {
-                let sp = self.load32(record + TCB_SP);
+                let sp = self.load32(record + self.places.sp);
                 self.r = [0; 32];
                 self.r[14] = sp;
                 for idx in 0..16 {
                     self.r[16 + idx as usize] = self.load32(sp + 4 * idx);
                 }
                 self.frames.clear();
-                self.pc = self.load32(record + TCB_PC) + 8;
+                self.pc = self.load32(record + self.places.pc) + 8;
             }
         }
         self.r[..8].copy_from_slice(&globals);

@@ -6,9 +6,10 @@
 #define STREAMS_MAX 32
 #define BUFFER_MAX 1024
 #define NEST_MAX 8
+#define LOCKS_MAX 8
 #define STACK_WORDS 8192
 
-/* What the loader puts into memory; scenario/code.rs writes it. */
+/* What the loader puts into memory; src/scenario.rs writes it. */
 struct table {
     unsigned n_threads, n_streams;
     unsigned quantum; /* ticks after which a thread is interrupted; 0: never */
@@ -16,6 +17,11 @@ struct table {
         char name[16];
         unsigned capacity, n_writers;
     } streams[STREAMS_MAX];
+    char mutexes[LOCKS_MAX][16];
+    struct {
+        char name[16];
+        unsigned count;
+    } semaphores[LOCKS_MAX];
     struct {
         char name[16];
         unsigned code; /* number of its first word in `words` */
@@ -24,7 +30,7 @@ struct table {
 };
 #define TABLE ((const struct table *)0x40440000u)
 
-enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH, SLEEP };
+enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH, SLEEP, LOCK, UNLOCK, TAKE, GIVE, PRIORITY };
 
 struct job {
     const unsigned *at;
@@ -33,6 +39,8 @@ struct job {
 };
 
 static struct stream streams[STREAMS_MAX];
+static struct mutex mutexes[LOCKS_MAX];
+static struct semaphore semaphores[LOCKS_MAX];
 static unsigned char buffers[STREAMS_MAX][BUFFER_MAX];
 struct thr threads[THREADS_MAX];
 static struct job jobs[THREADS_MAX];
@@ -131,6 +139,23 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
             else
                 job->nest--;
             break;
+        case LOCK:
+            mutex_lock(&mutexes[s]);
+            break;
+        case UNLOCK:
+            mutex_unlock(&mutexes[s]);
+            break;
+        case TAKE:
+            semaphore_take(&semaphores[s]);
+            break;
+        case GIVE:
+            semaphore_give(&semaphores[s]);
+            break;
+        case PRIORITY:
+#ifdef PRIORITIES
+            thr_set_priority(thr_self(), n);
+#endif
+            break;
         case CLOSE:
             stream_close(&streams[s]);
             break;
@@ -170,6 +195,10 @@ BOOT int main(void)
 {
     for (unsigned i = 0; i < TABLE->n_streams; i++)
         stream_open(&streams[i], TABLE->streams[i].name, buffers[i], TABLE->streams[i].capacity, TABLE->streams[i].n_writers);
+    for (unsigned i = 0; i < LOCKS_MAX; i++) {
+        mutex_open(&mutexes[i], TABLE->mutexes[i]);
+        semaphore_open(&semaphores[i], TABLE->semaphores[i].name, TABLE->semaphores[i].count);
+    }
     for (unsigned i = 0; i < TABLE->n_threads; i++) {
         jobs[i].at = TABLE->words + TABLE->threads[i].code;
         thr_create(&threads[i], TABLE->threads[i].name, stacks[i], sizeof stacks[i], thread, &jobs[i]);

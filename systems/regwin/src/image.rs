@@ -54,6 +54,7 @@ const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 fn options(recipe: &Recipe) -> (Options, Vec<String>) {
     let mut options = Options::new(recipe.scheme);
     options.working_set = recipe.schedule == Schedule::WorkingSet;
+    options.priorities = recipe.schedule == Schedule::Priorities;
     options.preempt = matches!(recipe.variant, Variant::Preempt | Variant::Float);
     options.fpu = recipe.variant == Variant::Float;
     options.unchecked = !options.preempt && recipe.variant != Variant::Checked;
@@ -86,9 +87,14 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         for (name, text) in RUNTIME.iter().chain(program) {
             write(&scratch.join(name), text.as_bytes())?;
         }
-        let (options, more) = options(recipe);
-        write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), more].concat()).as_bytes())?;
-        let sources = program.iter().map(|it| it.0).filter(|it| it.ends_with(".c"));
+        let (options, macros) = options(recipe);
+        write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), macros].concat()).as_bytes())?;
+        let more: &[&str] = match recipe.program {
+            Program::Spell => &[],
+            Program::Scenario => &["semaphores.c", "mutex.c"],
+        };
+        let more = more.iter().copied().filter(|it| !options.sources().contains(it));
+        let sources = more.chain(program.iter().map(|it| it.0).filter(|it| it.ends_with(".c")));
         let mut objects = Vec::new();
         for name in options.sources().into_iter().chain(sources) {
             let object = format!("{}-{name}.o", objects.len());

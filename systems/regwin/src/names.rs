@@ -22,6 +22,8 @@ pub enum Schedule {
     Fifo,
     /// The same, but a thread that is woken while its windows are still there comes first.
     WorkingSet,
+    /// The most urgent thread, at once; of several the one that has been ready for longest.
+    Priorities,
 }
 
 /// Where a thread without windows goes, in the schemes of the paper that share.
@@ -145,14 +147,15 @@ impl Allocate {
 }
 
 impl Schedule {
-    /// Both.
-    pub const ALL: [Schedule; 2] = [Schedule::Fifo, Schedule::WorkingSet];
+    /// All of them.
+    pub const ALL: [Schedule; 3] = [Schedule::Fifo, Schedule::WorkingSet, Schedule::Priorities];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Fifo => "fifo",
             Schedule::WorkingSet => "working-set",
+            Schedule::Priorities => "priorities",
         }
     }
 

@@ -8,11 +8,15 @@
 //! yield                 the other ready threads run first
 //! sleep                 the same, and no window stays behind
 //! flush                 all windows but the current one go to memory
+//! mutex NAME            a mutex; `lock NAME`, `unlock NAME`
+//! semaphore NAME N      a semaphore that N threads may take; `take NAME`, `give NAME`
+//! priority N            the thread's from now on, 0 (most urgent) to 31; kept by the schedule `priorities` only
 //! call ... return       one frame deeper
 //! repeat N ... end      N times
 //! ```
 //! A `#` begins a comment. A thread closes the streams that it wrote when it ends.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use report::{Diagnostic, SourceFile, Span, did_you_mean};
@@ -29,6 +33,9 @@ pub const CAPACITY_MAX: u32 = 1024;
 pub const BYTES_MAX: u32 = 64;
 /// Most frames of a thread: what its stack holds.
 pub const DEPTH_MAX: usize = 60;
+/// Most mutexes, and most semaphores.
+pub const LOCKS_MAX: usize = 8;
+const PRIORITY_MAX: u32 = 31;
 const NEST_MAX: usize = 8;
 const TIMES_MAX: u32 = 60_000;
 const NAME_MAX: usize = 15;
@@ -51,6 +58,16 @@ pub enum Step {
     Sleep,
     /// All windows but the current one go to memory.
     Flush,
+    /// Has a mutex from then on.
+    Lock(usize),
+    /// Gives it back.
+    Unlock(usize),
+    /// Takes from a semaphore; waits while it is 0.
+    Take(usize),
+    /// Gives to it.
+    Give(usize),
+    /// Another priority.
+    Priority(u32),
     /// What follows, up to [`Step::End`], so many times.
     Repeat(u32),
     /// The end of the innermost repetition.
@@ -62,6 +79,10 @@ pub enum Step {
 pub struct Scenario {
     /// Streams: name and bytes.
     pub streams: Vec<(String, u32)>,
+    /// Mutexes.
+    pub mutexes: Vec<String>,
+    /// Semaphores and how many may take them at first.
+    pub semaphores: Vec<(String, u32)>,
     /// Threads: name and what it does.
     pub threads: Vec<(String, Vec<Step>)>,
 }
@@ -84,13 +105,16 @@ impl Parser {
         Diagnostic::new(message).at(Span::new(&self.file, at..at + n), label)
     }
 
-    fn number(&self, word: Option<&(&str, usize)>, after: (&str, usize), max: u32) -> Result<u32, Diagnostic> {
+    fn number(&self, word: Option<&(&str, usize)>, after: (&str, usize), range: RangeInclusive<u32>) -> Result<u32, Diagnostic> {
         let Some((text, at)) = word else {
             return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a number", after.0), "here"));
         };
         match text.parse() {
-            Ok(number) if (1..=max).contains(&number) => Ok(number),
-            _ => Err(self.fault(*at, text.len(), format!("`{text}` is no number from 1 to {max}"), "here")),
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => {
+                let message = format!("`{text}` is no number from {} to {}", range.start(), range.end());
+                Err(self.fault(*at, text.len(), message, "here"))
+            }
         }
     }
 
@@ -101,25 +125,49 @@ impl Parser {
         if text.len() > NAME_MAX || !text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_') {
             return Err(self.fault(*at, text.len(), format!("`{text}` is no name"), "up to 15 letters, digits, `-`, `_`"));
         }
-        let taken = self.scenario.streams.iter().map(|it| &it.0).chain(self.scenario.threads.iter().map(|it| &it.0)).any(|it| it == text);
+        let it = &self.scenario;
+        let mut names = it.streams.iter().chain(&it.semaphores).map(|it| &it.0).chain(it.threads.iter().map(|it| &it.0)).chain(&it.mutexes);
+        let taken = names.any(|it| it == text);
         if taken {
             return Err(self.fault(*at, text.len(), format!("`{text}` is there already"), "again here"));
         }
         Ok((*text).to_owned())
     }
 
-    fn stream(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+    /// The number of what a step names, a `kind` among `known`; `declared` is how it would be declared.
+    fn named(
+        &self,
+        kind: &str,
+        declared: &str,
+        known: &[&str],
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+    ) -> Result<usize, Diagnostic> {
         let Some((text, at)) = word else {
-            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a stream", after.0), "here"));
+            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a {kind}", after.0), "here"));
         };
-        let known = || self.scenario.streams.iter().map(|it| it.0.as_str());
-        known().position(|it| it == *text).ok_or_else(|| {
-            let fault = self.fault(*at, text.len(), format!("there is no stream `{text}`"), "not above this line");
-            match did_you_mean(text, known()) {
+        known.iter().position(|it| it == text).ok_or_else(|| {
+            let fault = self.fault(*at, text.len(), format!("there is no {kind} `{text}`"), "not above this line");
+            match did_you_mean(text, known.iter().copied()) {
                 Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
-                None => fault.with_help(format!("write `stream {text} BYTES` above")),
+                None => fault.with_help(format!("write `{kind} {text}{declared}` above")),
             }
         })
+    }
+
+    fn stream(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+        let known: Vec<&str> = self.scenario.streams.iter().map(|it| it.0.as_str()).collect();
+        self.named("stream", " BYTES", &known, word, after)
+    }
+
+    fn mutex(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+        let known: Vec<&str> = self.scenario.mutexes.iter().map(String::as_str).collect();
+        self.named("mutex", "", &known, word, after)
+    }
+
+    fn semaphore(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+        let known: Vec<&str> = self.scenario.semaphores.iter().map(|it| it.0.as_str()).collect();
+        self.named("semaphore", " N", &known, word, after)
     }
 
     fn line(&mut self, words: &[(&str, usize)]) -> Result<(), Diagnostic> {
@@ -127,10 +175,29 @@ impl Parser {
         let (word, at) = first;
         let file = Arc::clone(&self.file);
         let here = |message: String, label: &str| Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label);
-        let known = ["stream", "thread", "put", "get", "yield", "sleep", "flush", "call", "return", "repeat", "end"];
+        let known = [
+            "stream",
+            "mutex",
+            "semaphore",
+            "thread",
+            "put",
+            "get",
+            "lock",
+            "unlock",
+            "take",
+            "give",
+            "priority",
+            "yield",
+            "sleep",
+            "flush",
+            "call",
+            "return",
+            "repeat",
+            "end",
+        ];
         let n_words = match word {
-            "stream" | "put" | "get" => 3,
-            "thread" | "repeat" => 2,
+            "stream" | "semaphore" | "put" | "get" => 3,
+            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" => 2,
             _ => 1,
         };
         if !known.contains(&word) {
@@ -148,8 +215,22 @@ impl Parser {
                 return Err(here(format!("there are more than {STREAMS_MAX} streams"), "here"));
             }
             let name = self.name(words.get(1), first)?;
-            let bytes = self.number(words.get(2), first, CAPACITY_MAX)?;
+            let bytes = self.number(words.get(2), first, 1..=CAPACITY_MAX)?;
             self.scenario.streams.push((name, bytes));
+            return Ok(());
+        }
+        if word == "mutex" || word == "semaphore" {
+            let is_mutex = word == "mutex";
+            if if is_mutex { self.scenario.mutexes.len() } else { self.scenario.semaphores.len() } == LOCKS_MAX {
+                return Err(here(format!("there are more than {LOCKS_MAX} of this kind"), "here"));
+            }
+            let name = self.name(words.get(1), first)?;
+            if is_mutex {
+                self.scenario.mutexes.push(name);
+            } else {
+                let count = self.number(words.get(2), first, 1..=TIMES_MAX)?;
+                self.scenario.semaphores.push((name, count));
+            }
             return Ok(());
         }
         if word == "thread" {
@@ -169,9 +250,14 @@ impl Parser {
         let step = match word {
             "put" | "get" => {
                 let stream = self.stream(words.get(1), first)?;
-                let n = self.number(words.get(2), first, BYTES_MAX)?;
+                let n = self.number(words.get(2), first, 1..=BYTES_MAX)?;
                 if word == "put" { Step::Put(stream, n) } else { Step::Get(stream, n) }
             }
+            "lock" => Step::Lock(self.mutex(words.get(1), first)?),
+            "unlock" => Step::Unlock(self.mutex(words.get(1), first)?),
+            "take" => Step::Take(self.semaphore(words.get(1), first)?),
+            "give" => Step::Give(self.semaphore(words.get(1), first)?),
+            "priority" => Step::Priority(self.number(words.get(1), first, 0..=PRIORITY_MAX)?),
             "yield" => Step::Yield,
             "sleep" => Step::Sleep,
             "flush" => Step::Flush,
@@ -180,7 +266,7 @@ impl Parser {
             "repeat" if depth(false) == NEST_MAX => {
                 return Err(here(format!("more than {NEST_MAX} repetitions inside each other"), "here"));
             }
-            "repeat" => Step::Repeat(self.number(words.get(1), first, TIMES_MAX)?),
+            "repeat" => Step::Repeat(self.number(words.get(1), first, 1..=TIMES_MAX)?),
             _ => {
                 let calls = word == "return";
                 let opens = if calls { "call" } else { "repeat" };
@@ -258,6 +344,14 @@ impl Scenario {
             word(&mut bytes, capacity);
             word(&mut bytes, self.threads.iter().filter(|it| writes(&it.1, idx)).count() as u32);
         }
+        for idx in 0..LOCKS_MAX {
+            name(&mut bytes, self.mutexes.get(idx).map_or("", String::as_str));
+        }
+        for idx in 0..LOCKS_MAX {
+            let (text, count) = self.semaphores.get(idx).map_or(("", 0), |it| (it.0.as_str(), it.1));
+            name(&mut bytes, text);
+            word(&mut bytes, count);
+        }
         let mut code: Vec<u32> = Vec::new();
         for idx in 0..THREADS_MAX {
             name(&mut bytes, self.threads.get(idx).map_or("", |it| it.0.as_str()));
@@ -273,6 +367,11 @@ impl Scenario {
                     Step::Yield => 5 << 24,
                     Step::Flush => 9 << 24,
                     Step::Sleep => 10 << 24,
+                    Step::Lock(mutex) => 11 << 24 | (mutex as u32) << 16,
+                    Step::Unlock(mutex) => 12 << 24 | (mutex as u32) << 16,
+                    Step::Take(semaphore) => 13 << 24 | (semaphore as u32) << 16,
+                    Step::Give(semaphore) => 14 << 24 | (semaphore as u32) << 16,
+                    Step::Priority(n) => 15 << 24 | n,
                     Step::Repeat(n) => {
                         starts.push(code.len());
                         6 << 24 | n
@@ -294,6 +393,12 @@ impl Scenario {
         for (name, bytes) in &self.streams {
             text += &format!("stream {name} {bytes}\n");
         }
+        for name in &self.mutexes {
+            text += &format!("mutex {name}\n");
+        }
+        for (name, count) in &self.semaphores {
+            text += &format!("semaphore {name} {count}\n");
+        }
         for (name, steps) in &self.threads {
             text += &format!("\nthread {name}\n");
             let mut depth = 1;
@@ -309,6 +414,11 @@ impl Scenario {
                     Step::Yield => "yield".to_owned(),
                     Step::Sleep => "sleep".to_owned(),
                     Step::Flush => "flush".to_owned(),
+                    Step::Lock(mutex) => format!("lock {}", self.mutexes[mutex]),
+                    Step::Unlock(mutex) => format!("unlock {}", self.mutexes[mutex]),
+                    Step::Take(semaphore) => format!("take {}", self.semaphores[semaphore].0),
+                    Step::Give(semaphore) => format!("give {}", self.semaphores[semaphore].0),
+                    Step::Priority(n) => format!("priority {n}"),
                     Step::Repeat(n) => format!("repeat {n}"),
                     Step::End => "end".to_owned(),
                 };
@@ -353,7 +463,40 @@ impl Scenario {
             (format!("t{idx}"), steps)
         });
         let threads = threads.collect();
-        Scenario { streams, threads }
+        Scenario { streams, threads, ..Scenario::default() }
+    }
+
+    /// The same with mutexes, semaphores and priorities that change. Whoever has one waits for nothing else, so it still ends.
+    pub fn random_locks(seed: u64) -> Scenario {
+        let mut scenario = Scenario::random(seed);
+        let mut rng = fastrand::Rng::with_seed(!seed);
+        scenario.mutexes = (0..rng.usize(1..=3)).map(|idx| format!("m{idx}")).collect();
+        scenario.semaphores = (0..rng.usize(1..=3)).map(|idx| (format!("c{idx}"), rng.u32(1..=2))).collect();
+        let (n_mutexes, n_semaphores) = (scenario.mutexes.len(), scenario.semaphores.len());
+        for (_, steps) in &mut scenario.threads {
+            let mut more = vec![Step::Priority(rng.u32(..6))];
+            for step in std::mem::take(steps) {
+                let is_turn = matches!(step, Step::Put(..) | Step::Get(..));
+                if is_turn && rng.bool() {
+                    let (begin, end) = if rng.bool() {
+                        let it = rng.usize(..n_mutexes);
+                        (Step::Lock(it), Step::Unlock(it))
+                    } else {
+                        let it = rng.usize(..n_semaphores);
+                        (Step::Take(it), Step::Give(it))
+                    };
+                    more.push(begin);
+                    wander(&mut rng, &mut more);
+                    more.push(end);
+                }
+                more.push(step);
+                if is_turn && rng.u8(..4) == 0 {
+                    more.push(Step::Priority(rng.u32(..6)));
+                }
+            }
+            *steps = more;
+        }
+        scenario
     }
 }
 
@@ -396,6 +539,8 @@ mod tests {
         for seed in 0..200 {
             let scenario = Scenario::random(seed);
             assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
+            let scenario = Scenario::random_locks(seed);
+            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
         }
     }
 
@@ -414,6 +559,10 @@ mod tests {
         check("stream a 4\nthread b\nput c 1\n", expect!["my.txt:3:5: there is no stream `c`"]);
         check("stream a 4\nthread a\n", expect!["my.txt:2:8: `a` is there already"]);
         check("stream a 4\nthread b\nput a 65\n", expect!["my.txt:3:7: `65` is no number from 1 to 64"]);
+        check("mutex m\nthread b\nlock n\n", expect!["my.txt:3:6: there is no mutex `n`"]);
+        check("semaphore m 1\nthread b\ntake\n", expect!["my.txt:3:1: `take` needs a semaphore"]);
+        check("mutex m\nsemaphore m 1\n", expect!["my.txt:2:11: `m` is there already"]);
+        check("thread b\npriority 32\n", expect!["my.txt:2:10: `32` is no number from 0 to 31"]);
         check("thread this-name-is-too-long\n", expect!["my.txt:1:8: `this-name-is-too-long` is no name"]);
     }
 

@@ -42,6 +42,22 @@ fn random_scenarios_count_alike() {
     }
 }
 
+/// The same with mutexes and semaphores, under all three schedules.
+#[test]
+fn random_scenarios_with_locks_and_priorities_count_alike() {
+    for seed in 0..n_scenarios() {
+        let scenario = Scenario::random_locks(seed);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let scheme = Scheme::ALL[rng.usize(..Scheme::ALL.len())];
+        let cc = if scheme == Scheme::Flat || rng.bool() { Cc::Gcc } else { Cc::Clang };
+        let schedule = [Schedule::Priorities, Schedule::ALL[rng.usize(..3)]][rng.usize(..2)];
+        let variant = [Variant::Plain, Variant::Checked][rng.usize(..2)];
+        let recipe = Recipe { cc, variant, ..Recipe::new(Program::Scenario, scheme, schedule) };
+        let output = compare(recipe, rng.u32(4..=32), &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
+        assert!(!output.contains("wrong"), "seed {seed}: a value in a window was lost\n{output}");
+    }
+}
+
 /// The scenarios that come with the tool end, and count alike.
 #[test]
 fn bundled_scenarios_end() {
@@ -62,11 +78,11 @@ fn bundled_scenarios_end() {
 #[test]
 fn interrupted_threads_lose_nothing() {
     for seed in 0..n_scenarios() {
-        let scenario = Scenario::random_rounds(seed, 5);
+        let scenario = if seed % 2 == 0 { Scenario::random_rounds(seed, 5) } else { Scenario::random_locks(seed) };
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
         let cc = Cc::ALL[rng.usize(..2)];
-        let recipe = Recipe { cc, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..2)]) };
+        let recipe = Recipe { cc, ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..3)]) };
         let (windows, quantum) = (rng.u32(4..=32), rng.u32(10..200));
         let recipe = Recipe { variant: [Variant::Preempt, Variant::Float][rng.usize(..2)], ..recipe };
         let run = |quantum| {

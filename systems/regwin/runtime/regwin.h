@@ -170,6 +170,11 @@ static inline void thr_flush(void)
 #endif
 }
 
+/* As setjmp and longjmp, within one thread: thr_setjmp returns 0, and once more, with `value`, when thr_longjmp goes back there.
+ * The function that called it must not have returned. */
+int thr_setjmp(unsigned where[2]) __attribute__((returns_twice));
+void thr_longjmp(const unsigned where[2], int value) __attribute__((noreturn));
+
 /* A counter that threads wait for. `name` is for reports. */
 struct semaphore {
     const char *name;

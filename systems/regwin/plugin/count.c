@@ -4,7 +4,7 @@
  * base=ADDRESS; out=FILE. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
  *   load ADDRESS N               a BIT_LOAD instruction read from here N times
- *   span COST0 COST1 S R N       N times, between two BIT_ENTRY, BIT_SUM instructions cost this much
+ *   span COST0 COST1 S R N       N times, from a BIT_ENTRY to the next or a BIT_LEAVE, BIT_SUM instructions cost this much
  *                                and stored S and loaded R windows
  *
  * A block is cut behind each instruction that may trap, so a counter a part is exact. QEMU's header
@@ -39,6 +39,7 @@ enum {
     BIT_LOADS = 1 << 5, /* the first load of a window */
     BIT_START = 1 << 6, /* all counts begin */
     BIT_STOP = 1 << 7,  /* all counts end */
+    BIT_LEAVE = 1 << 24, /* a span ends */
     SHIFT_COST0 = 8,
     SHIFT_COST1 = 16,
 };
@@ -95,6 +96,15 @@ static void on_entry(unsigned cpu, void *data)
         return;
     end_span();
     in_span = 1;
+}
+
+static void on_leave(unsigned cpu, void *data)
+{
+    (void)cpu, (void)data;
+    if (stopped)
+        return;
+    end_span();
+    in_span = 0;
 }
 
 static void on_load(unsigned cpu, uint32_t info, uint64_t address, void *data)
@@ -184,7 +194,7 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
             uint64_t at = (qemu_plugin_insn_vaddr(it) - base) / 4;
             uint32_t word = at < n_words ? words[at] : 0;
             /* A part is a run of words; entries begin one. */
-            if (at != first + (to - from) || (to > from && word & (BIT_ENTRY | BIT_START | BIT_STOP)))
+            if (at != first + (to - from) || (to > from && word & (BIT_ENTRY | BIT_LEAVE | BIT_START | BIT_STOP)))
                 break;
             to++;
             if (word & BIT_SUM) {
@@ -197,6 +207,8 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
                 qemu_plugin_register_vcpu_insn_exec_cb(it, on_start, 0, NULL);
             if (word & BIT_ENTRY)
                 qemu_plugin_register_vcpu_insn_exec_cb(it, on_entry, 0, NULL);
+            if (word & BIT_LEAVE)
+                qemu_plugin_register_vcpu_insn_exec_cb(it, on_leave, 0, NULL);
             if (word & BIT_STOP)
                 qemu_plugin_register_vcpu_insn_exec_cb(it, on_stop, 0, NULL);
             if (word & BIT_LOAD)

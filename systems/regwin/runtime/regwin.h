@@ -28,7 +28,7 @@
  *
  * Time. Switches, wakes and semaphores have no loop whose length depends on the number of threads. A list of waiting
  * threads is kept in order by a walk along it, and so are the waits that end after a time. A switch stores at most as
- * many windows as there are: `meanwhile regwin wcet` prints the longest of each scheme.
+ * many windows as there are: `meanwhile report` prints the longest of each scheme.
  *
  * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine. So does a
  * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before

@@ -17,6 +17,8 @@ pub enum Program {
     Spell,
     /// Threads that a table describes.
     Scenario,
+    /// What RTOS people measure.
+    Rtos,
 }
 
 /// What makes one image different from another.
@@ -46,6 +48,7 @@ impl Recipe {
 const SPELL: &[(&str, &str)] = files!("spell":
     "main.c", "files.c", "filters.c", "delatex.c", "derive.c", "dictionary.c", "words.c", "spell.h", "inputs.h");
 const SCENARIO: &[(&str, &str)] = files!("scenario": "main.c");
+const RTOS: &[(&str, &str)] = files!("bench": "main.c");
 const PLUGIN: &str = include_str!("../plugin/count.c");
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
@@ -77,6 +80,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     let program = match recipe.program {
         Program::Spell => SPELL,
         Program::Scenario => SCENARIO,
+        Program::Rtos => RTOS,
     };
     let mut hash = Sha256::new();
     hash.update(format!("{recipe:?} {} {}", version(GCC)?, if recipe.cc == Cc::Clang { version(CLANG)? } else { String::new() }));
@@ -92,6 +96,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         let more: &[&str] = match recipe.program {
             Program::Spell => &[],
             Program::Scenario => &["semaphores.c", "mutex.c"],
+            Program::Rtos => &["semaphores.c", "mutex.c", "queues.c"],
         };
         let more = more.iter().copied().filter(|it| !options.sources().contains(it));
         let sources = more.chain(program.iter().map(|it| it.0).filter(|it| it.ends_with(".c")));

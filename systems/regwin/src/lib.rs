@@ -8,6 +8,7 @@ pub mod install;
 pub mod library;
 pub mod names;
 pub mod qemu;
+pub mod rtos;
 pub mod scenario;
 pub mod sim;
 pub mod sparc;

@@ -59,11 +59,22 @@ mod bit {
     pub const LOADS: u32 = 1 << 5;
     pub const START: u32 = 1 << 6;
     pub const STOP: u32 = 1 << 7;
+    pub const LEAVE: u32 = 1 << 24;
 }
 
 /// Runs an image with `windows` windows; counts, if `machines` are given. With `icount`, its
 /// clock goes a nanosecond an instruction, so that interrupts come at the same place in each run.
 pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>, icount: bool) -> Result<Raw, ToolError> {
+    start(image, code, windows, blobs, machines.map(|it| word_table(code, it)), icount)
+}
+
+/// Runs an image in which all that is executed between `mark_begin` and the next mark is a span, taken traps included.
+pub fn run_marked(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2]) -> Result<Raw, ToolError> {
+    start(image, code, windows, blobs, Some(mark_table(code, machines)), true)
+}
+
+/// Runs an image; counts what a table says of each word.
+fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], table: Option<Vec<u32>>, icount: bool) -> Result<Raw, ToolError> {
     let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
     let scratch = measure::scratch::folder().map_err(failed)?;
     let mut command = Command::new("qemu-system-sparc");
@@ -78,9 +89,9 @@ pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Op
         command.args(["-icount", "shift=0"]);
     }
     let out = scratch.path().join("counts");
-    if let Some(machines) = machines {
+    if let Some(table) = &table {
         let words = scratch.path().join("words");
-        let table: Vec<u8> = word_table(code, machines).iter().flat_map(|it| it.to_le_bytes()).collect();
+        let table: Vec<u8> = table.iter().flat_map(|it| it.to_le_bytes()).collect();
         std::fs::write(&words, table).map_err(failed)?;
         let plugin = image::plugin()?;
         let [plugin, words, out] = [&plugin, &words, &out].map(|it| it.display());
@@ -89,7 +100,7 @@ pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Op
     let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT").ok().and_then(|it| it.parse().ok()).unwrap_or(LIMIT_S);
     let ran = tool::run(&mut command, b"", Duration::from_secs(limit_s))?.ok()?;
     let mut raw = Raw { console: ran.text(), ..Raw::default() };
-    if machines.is_some() {
+    if table.is_some() {
         let text = std::fs::read_to_string(&out).map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
         let broken = |line: &str| ToolError { ran: ran.command.clone(), said: format!("the plugin wrote `{line}`") };
         for line in text.lines() {
@@ -138,6 +149,29 @@ fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
         set(at == start, bit::START);
         set(at == stop, bit::STOP);
         let [cost0, cost1] = machines.map(|it| code::cycles(*word, it) as u32);
+        bits | cost0 << 8 | cost1 << 16
+    };
+    code.words.iter().enumerate().map(entry).collect()
+}
+
+/// The same for spans between marks.
+fn mark_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
+    let (begin, end) = (code.address("mark_begin"), code.address("mark_end"));
+    let tables: Vec<u32> = ["trap_table", "trap_table_lone"].iter().filter_map(|it| code.try_address(it)).collect();
+    let entry = |(idx, word): (usize, &u32)| {
+        let at = code.address_of(idx);
+        let is_vector =
+            tables.iter().any(|it| (*it..*it + 256 * code::VECTOR_BYTES).contains(&at) && (at - it).is_multiple_of(code::VECTOR_BYTES));
+        let cost = |core: &Core| code::cycles(*word, core) as u32 + if is_vector { core.trap_cycles.unwrap_or(0) } else { 0 };
+        let mut bits = bit::SUM;
+        let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
+        set(sparc::may_trap(*word), bit::TRAPS);
+        set(at == begin, bit::ENTRY);
+        set(at == end, bit::LEAVE);
+        set(sparc::stores_window(*word), bit::STORES);
+        set(sparc::loads_window(*word), bit::LOADS);
+        set(at == code.address("machine_idle"), bit::STOP);
+        let [cost0, cost1] = machines.map(cost);
         bits | cost0 << 8 | cost1 << 16
     };
     code.words.iter().enumerate().map(entry).collect()

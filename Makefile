@@ -46,6 +46,7 @@ bench: build ## measure everything, in full, into .cache/bench; the committed re
 	$(MEANWHILE) audit bench --out $(BENCH)/audit-speed.json
 	$(MEANWHILE) regwin bench --out $(BENCH)/regwin-adaptive.json
 	$(MEANWHILE) regwin variants --out $(BENCH)/regwin-variants.json
+	$(MEANWHILE) regwin rtos --out $(BENCH)/regwin-rtos.json
 	$(MEANWHILE) regwin speed --out $(BENCH)/regwin-speed.json
 	$(MEANWHILE) overlap bench --out $(BENCH)/overlap.json
 	$(MEANWHILE) overlap compile-time --count --out $(BENCH)/overlap-compile-time.json

@@ -6,6 +6,7 @@ mod build;
 mod figures;
 mod options;
 mod record;
+mod rtos;
 mod run;
 mod scenario;
 mod speed;
@@ -39,6 +40,8 @@ enum Command {
     Variants(variants::Args),
     /// Measure how fast the simulator, QEMU and the counting plugin are here.
     Speed(speed::Args),
+    /// Count what RTOS people measure (tmcontext01, Rhealstone, Thread-Metric), in each scheme.
+    Rtos(rtos::Args),
     /// Show how the spell checker uses windows if there are enough of them.
     Behaviour(behaviour::Args),
     /// Record the events of a run.
@@ -54,6 +57,7 @@ pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) ->
     match (experiment, file) {
         ("regwin-adaptive", "adaptive") => Some(bench::committed(evidence)),
         ("regwin-variants", "variants") => Some(variants::committed(evidence)),
+        ("regwin-rtos", "rtos") => Some(rtos::committed(evidence)),
         ("regwin-speed", "speed") => Some(speed::committed(evidence)),
         _ => None,
     }
@@ -68,6 +72,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args, out),
         Command::Variants(args) => variants::run(&args, out),
         Command::Speed(args) => speed::run(&args, out),
+        Command::Rtos(args) => rtos::run(&args, out),
         Command::Behaviour(args) => behaviour::run(args, out),
         Command::Record(args) => record::record(args, out),
         Command::Replay(args) => record::replay(args, out),

@@ -10,7 +10,7 @@ struct table {
 
 enum {
     EMPTY, CALLS, SWITCH_CALLS, SWITCH_DEEP, PREEMPTION, LATENCY, SHUFFLE, DEADLOCK, MESSAGE, COOPERATIVE, PREEMPTIVE, INTERRUPT,
-    INTERRUPT_PREEMPTS, MESSAGES, SEMAPHORE
+    INTERRUPT_PREEMPTS, MESSAGES, SEMAPHORE, MEMORY
 };
 
 /* A round begins; it ends, or the next one begins. */
@@ -27,6 +27,8 @@ static struct mutex mutex;
 static struct semaphore semaphore, other;
 static struct queue queue;
 static unsigned items[8][4];
+static struct pool pool;
+static unsigned blocks[16][32];
 
 /* Calls so deep, and does it there. */
 static __attribute__((noinline)) unsigned nest(unsigned depth, void (*body)(void))
@@ -167,6 +169,7 @@ static void woken(void *x) { (void)x; for (;;) { thr_block(THR_LEAVE); if (!goes
 static void interrupt_preempts(void *x) { (void)x; irq_attach(LEVEL, on_wakes, 0); ROUNDS(raise()); raise(); }
 static void messages(void *x) { (void)x; unsigned item[4] = {1, 2, 3, 4}; ROUNDS(queue_send(&queue, item); queue_receive(&queue, item)); }
 static void semaphores(void *x) { (void)x; ROUNDS(semaphore_give(&semaphore); semaphore_take(&semaphore)); }
+static void memory(void *x) { (void)x; ROUNDS(pool_give(&pool, pool_take(&pool))); }
 
 static BOOT void make(unsigned i, unsigned priority, void (*run)(void *))
 {
@@ -178,9 +181,11 @@ int main(void)
     mutex_open(&mutex, "mutex");
     semaphore_open(&semaphore, "semaphore", TABLE->which == SHUFFLE);
     semaphore_open(&other, "other", 0);
+    pool_open(&pool, "pool", blocks, sizeof blocks[0], 16);
     queue_open(&queue, "queue", items, sizeof items[0], 8);
     static void (*const alone[])(void *) = {
         [EMPTY] = empty, [CALLS] = calls, [LATENCY] = latency, [INTERRUPT] = interrupts, [MESSAGES] = messages, [SEMAPHORE] = semaphores,
+        [MEMORY] = memory,
     };
     switch (TABLE->which) {
     case SWITCH_CALLS:

@@ -218,6 +218,19 @@ void queue_receive(struct queue *q, void *item);
 int queue_try_send(struct queue *q, const void *item);
 int queue_try_receive(struct queue *q, void *item);
 
+/* Blocks of one size, for whoever needs memory for a while. */
+struct pool {
+    struct semaphore free;
+    void *first;
+};
+/* `n` blocks of `bytes` bytes each, at `memory`. THR_REFUSED if one of the two is no multiple of 4, or `bytes` is 0. */
+int pool_open(struct pool *p, const char *name, void *memory, unsigned bytes, unsigned n);
+void *pool_take(struct pool *p);
+/* Without waiting, also from interrupt handlers: 0 if no block is free. */
+void *pool_try(struct pool *p);
+/* A block of this pool, once. Also from interrupt handlers. */
+void pool_give(struct pool *p, void *memory);
+
 /* Deferred work: a function that an interrupt handler leaves to a thread. */
 struct work {
     void (*run)(void *);
@@ -256,6 +269,8 @@ int semaphore_take_for(struct semaphore *s, unsigned ticks);
 int mutex_lock_for(struct mutex *m, unsigned ticks);
 int queue_send_for(struct queue *q, const void *item, unsigned ticks);
 int queue_receive_for(struct queue *q, void *item, unsigned ticks);
+/* 0 if no block became free. */
+void *pool_take_for(struct pool *p, unsigned ticks);
 /* For machine_idle: waits for an interrupt, with the processor in power-down. */
 static inline void machine_wait(void)
 {

@@ -96,7 +96,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         let more: &[&str] = match recipe.program {
             Program::Spell => &[],
             Program::Scenario => &["semaphores.c", "mutex.c"],
-            Program::Rtos => &["semaphores.c", "mutex.c", "queues.c"],
+            Program::Rtos => &["semaphores.c", "mutex.c", "queues.c", "pools.c"],
         };
         let more = more.iter().copied().filter(|it| !options.sources().contains(it));
         let sources = more.chain(program.iter().map(|it| it.0).filter(|it| it.ends_with(".c")));

@@ -51,6 +51,7 @@ pub fn measures(depths: &[u32]) -> Vec<Measure> {
         measure("Thread-Metric", "interrupt, preempting", 12, 1, 0),
         measure("Thread-Metric", "message", 13, 1, 0),
         measure("Thread-Metric", "synchronisation", 14, 1, 0),
+        measure("Thread-Metric", "memory allocation", 15, 1, 0),
     ]);
     all
 }

@@ -465,6 +465,95 @@ static void run(void *x)
     }
 }
 
+/// Four threads take from a pool of three blocks, fill what they have, and give it back after others have run.
+#[test]
+fn a_block_of_a_pool_has_one_owner_and_a_thread_waits_for_the_next() {
+    let program = r#"
+#include <regwin.h>
+#define N 4
+static struct thr threads[N];
+static unsigned stacks[N][512] __attribute__((aligned(8)));
+static struct pool pool;
+static unsigned blocks[3][6], n_taken, n_wrong;
+static void run(void *x)
+{
+    for (unsigned round = 0; round < 100; round++) {
+        unsigned *block = pool_take(&pool), mine = (unsigned)x << 16 | round;
+        n_taken++;
+        n_wrong += block < blocks[0] || block > blocks[2] || (block - blocks[0]) % 6 != 0;
+        for (unsigned i = 0; i < 6; i++)
+            block[i] = mine;
+        thr_yield();
+        for (unsigned i = 0; i < 6; i++)
+            n_wrong += block[i] != mine;
+        pool_give(&pool, block);
+    }
+}
+int main(void)
+{
+    n_wrong += pool_open(&pool, "pool", (char *)blocks + 2, 24, 2) != THR_REFUSED || pool_open(&pool, "pool", blocks, 6, 3) != THR_REFUSED
+        || pool_open(&pool, "pool", blocks, 0, 3) != THR_REFUSED || pool_open(&pool, "pool", blocks, sizeof blocks[0], 3) != 0;
+    for (unsigned i = 0; i < N; i++)
+        thr_create(&threads[i], "t", stacks[i], sizeof stacks[i], run, (void *)i);
+    return 0;
+}
+void machine_idle(void *unused)
+{
+    (void)unused;
+    void *a = pool_try(&pool), *b = pool_try(&pool), *c = pool_try(&pool), *none = pool_try(&pool);
+    n_wrong += !a || !b || !c || a == b || b == c || a == c || none != 0;
+    console_text("taken ");
+    console_number(n_taken);
+    console_text(", wrong ");
+    console_number(n_wrong);
+    console_text("\n");
+    thr_report();
+    machine_stop();
+}
+"#;
+    for scheme in SCHEMES {
+        for options in [&[][..], &["priorities"], &["preempt", "working-set"]] {
+            let build = Build { options, ..Build::of(scheme) };
+            assert_eq!(support::printed(build, program), "taken 400, wrong 0\nregwin: done\n", "{scheme:?}, {options:?}");
+        }
+    }
+}
+
+/// The one block is the running thread's; a wait for it ends after two ticks, and a handler gives and takes it.
+#[test]
+fn a_wait_for_a_block_ends_after_a_time_and_handlers_use_pools() {
+    let body = r#"
+#define ALIVE 0
+static struct pool pool;
+static unsigned block[4];
+static void on(void *x)
+{
+    pool_give(&pool, *(void **)x);
+    say("handler has it ", pool_try(&pool) == block);
+    say("and no other ", pool_try(&pool) == 0);
+    pool_give(&pool, block);
+}
+static void run(void *x)
+{
+    (void)x;
+    static void *mine;
+    pool_open(&pool, "pool", block, sizeof block, 1);
+    mine = pool_take_for(&pool, 2);
+    say("first ", mine == block);
+    say("none ", pool_take_for(&pool, 2) == 0);
+    irq_attach(3, on, &mine);
+    irq_raise(3);
+    say("again ", pool_take_for(&pool, 2) == block);
+    thr_preempt(0);
+}
+"#;
+    let text = "first 1\nnone 1\nhandler has it 1\nand no other 1\nagain 1\n";
+    for scheme in SCHEMES {
+        let build = Build { options: &["preempt"], ..Build::of(scheme) };
+        assert_eq!(support::printed(build, &irq_program(body, "thr_preempt(1000);")), text, "{scheme:?}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_an_interrupt_is_named() {
     let unhandled =

@@ -35,7 +35,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package overlap --test random
 	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package overlap --test memory
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
-	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity
+	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
 	$(MEANWHILE) cipher test --matrix
 
 bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are

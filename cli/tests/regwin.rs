@@ -201,6 +201,48 @@ fn a_stranger_builds_and_runs_a_program() {
     }
 }
 
+/// A user's own image: bounds for both machines, above what its run shows.
+#[test]
+fn an_image_has_bounds_that_its_run_keeps() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    built(&["--scheme", "adaptive", "--options", "preempt,fpu,priorities"], folder.path());
+    std::fs::write(folder.path().join("example/main.c"), include_str!("regwin/stranger.c")).expect("a program");
+    make(folder.path(), &[]);
+    let image = folder.path().join("example.elf");
+    let (object, code) = json(&["wcet", image.to_str().expect("a path"), "--run", "--windows", "6,20", "--json"]);
+    assert_eq!(code, 0, "{object}");
+    let rows = object["rows"].as_array().expect("rows");
+    let mut n_seen = 0;
+    for row in rows {
+        for machine in ["erc32", "leon3"] {
+            let of = |name: &str| row[machine][name].as_u64();
+            assert!(of("least") <= of("most") && of("least") > Some(0), "{row}");
+            assert!(of("seen").is_none_or(|it| of("least") <= Some(it) && Some(it) <= of("most")), "{row}");
+            n_seen += usize::from(of("seen").is_some());
+        }
+    }
+    let has = |name: &str, alone: bool| rows.iter().any(|it| it["routine"] == name && it["alone"] == alone && it["windows"] == 20);
+    assert!(has("window overflow", true) && has("window overflow", false) && has("interrupt, to its handler", false), "{object}");
+    assert!(n_seen >= 20, "{n_seen}: {object}");
+}
+
+#[test]
+fn what_is_no_image_of_the_runtime_has_no_bounds() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text = folder.path().join("text.elf");
+    std::fs::write(&text, "no image").expect("a scratch file");
+    for (path, words) in [
+        (env!("CARGO_BIN_EXE_meanwhile"), "no symbol __trap_start"),
+        (text.to_str().expect("a path"), "text.elf: "),
+        ("/nowhere/image.elf", "No such file"),
+        (folder.path().to_str().expect("a path"), "Is a directory"),
+    ] {
+        let ran = meanwhile(&["wcet", path]);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(words)), (Some(1), true), "{path}: {said}");
+    }
+}
+
 /// The package file has the flags for a compiler that links itself.
 #[test]
 fn pkg_config_has_the_flags() {

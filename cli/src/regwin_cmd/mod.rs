@@ -12,6 +12,7 @@ mod scenario;
 mod speed;
 mod sweep;
 mod variants;
+mod wcet;
 
 use regwin::work::Fault;
 
@@ -42,6 +43,8 @@ enum Command {
     Speed(speed::Args),
     /// Count what RTOS people measure (tmcontext01, Rhealstone, Thread-Metric), in each scheme.
     Rtos(rtos::Args),
+    /// Bound the cycles of every switch, trap and interrupt entry of a linked image, over all paths.
+    Wcet(wcet::Args),
     /// Show how the spell checker uses windows if there are enough of them.
     Behaviour(behaviour::Args),
     /// Record the events of a run.
@@ -73,6 +76,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Variants(args) => variants::run(&args, out),
         Command::Speed(args) => speed::run(&args, out),
         Command::Rtos(args) => rtos::run(&args, out),
+        Command::Wcet(args) => wcet::run(&args, out),
         Command::Behaviour(args) => behaviour::run(args, out),
         Command::Record(args) => record::record(args, out),
         Command::Replay(args) => record::replay(args, out),

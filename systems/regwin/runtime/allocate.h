@@ -13,6 +13,7 @@ allocate:
     mov 1, %o5
     ld [%g6 + OWNER_LAST], %o1
 allocate_next:
+    RUNS_AT_MOST(1, 0)
     ld [%g6 + %o1], %o2
     tst %o2
     be allocate_on
@@ -51,6 +52,7 @@ allocate_full:
     ld [%g6 + OWNER_LAST], %o1
     mov -1, %o0
 lru_next:
+    RUNS_AT_MOST(1, 0)
     ld [%g6 + %o1], %o2
     tst %o2
     be lru_on
@@ -76,6 +78,7 @@ lru_place:                      /* %o4 / 4: the window below its lowest */
     nop
 #endif
 allocate_bit:
+    RUNS_AT_MOST(1, 0)
     andcc %o0, 1, %g0
     bne allocate_found
     srl %o0, 1, %o0

@@ -10,7 +10,8 @@ LONE(flush_trap):                     /* %l0: state, %l3: window mask */
     st %l0, [%g6 + OWNER_SCRATCH]
     nop
     restore
-LONE(flush_trap_next):
+LONE(flush_trap_next):        /* all windows but the current one, and the reserved one ends it */
+    RUNS_AT_MOST(1, -1)
     restore
     rd %psr, %g3
     srl %g2, %g3, %g3

@@ -10,7 +10,8 @@ flush_trap:                     /* %l0: state, %l3: window mask */
     st %l0, [%g6 + OWNER_SCRATCH]
     mov %g4, %l5
     restore
-flush_trap_next:
+flush_trap_next:                /* all windows but the current one, and one of another ends it */
+    RUNS_AT_MOST(1, -1)
     restore
     rd %psr, %g3
     srl %g2, %g3, %g4

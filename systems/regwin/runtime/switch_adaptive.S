@@ -55,6 +55,7 @@ lone_flush:
     or %o1, %o2, %g2            /* bit w: window w is the thread's oldest */
     std %o6, [%g7 + TCB_SP]
 block_next:
+    STORES_WINDOW
     SPILL(%sp)
     rd %psr, %g3
     srl %g2, %g3, %g3
@@ -95,7 +96,8 @@ lone_leave:                     /* %g2: the mask, its one bit below the lowest w
     subx %o3, 0, %o3
     orn %g0, %o3, %o1
     std %o0, [%g7 + TCB_PSR]
-lone_down:
+lone_down:                      /* the thread's: three above it and the reserved one are not */
+    RUNS_AT_MOST(1, -4)
     restore
     rd %psr, %g3
     srl %g2, %g3, %g4
@@ -128,12 +130,14 @@ shared_look:
     cmp %g4, %o4
     bl shared_poor
     add %o3, OWNER_ROOM, %o4
-shared_room:
+shared_room:                    /* each of the three above may be somebody's */
+    RUNS_AT_MOST(0, 4)
     ld [%g6 + %o4], %o4
     andcc %o4, %o1, %g0         /* room in what the thread has already */
     be shared_leave
     mov 3, %o5
-look_next:
+look_next:                      /* three each time, or around the ring to the running thread */
+    RUNS_AT_MOST(1, 11)
     subcc %o3, 4, %o3
     bneg,a look_on
 look_around:
@@ -218,7 +222,9 @@ neighbour_stale:                /* its windows go */
     nop
     nop
     nop
-evict_next:
+evict_next:                     /* not the current window, and not the reserved ones of both */
+    RUNS_AT_MOST(1, -3)
+    STORES_WINDOW
     save
     SPILL(%sp)
     rd %psr, %l0
@@ -260,6 +266,7 @@ shared_flush:                   /* %o1: the mask */
     std %o6, [%g7 + TCB_SP]
     st %g0, [%g7 + TCB_PSR]
 flush_next:
+    STORES_WINDOW
     SPILL(%sp)
     rd %psr, %g3
     srl %g2, %g3, %g3

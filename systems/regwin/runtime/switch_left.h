@@ -22,6 +22,7 @@ SWITCH_FLUSH:            /* leaves no window behind */
     std %o6, [%g7 + TCB_SP]
     st %g0, [%g7 + TCB_PSR]
 flush_next:
+    STORES_WINDOW
     SPILL(%sp)
     rd %psr, %g3
     srl %g2, %g3, %g4

@@ -16,6 +16,7 @@ SWITCH_FLUSH:
     or %o0, %o1, %g2        /* bit w: window w is the thread's oldest */
     std %o6, [%g7 + TCB_SP]
 block_next:
+    STORES_WINDOW
     SPILL(%sp)
     rd %psr, %g3
     srl %g2, %g3, %g4

@@ -56,6 +56,15 @@
     CHECK_STACK(at, scratch)
 #endif
 
+/* What is here is executed at most `windows` times the number of windows plus `more` times, from the beginning of the routine to its
+ * end: what `regwin wcet` must know of a loop. Nothing of it is loaded. */
+#define RUNS_AT_MOST(windows, more) RUNS_AT_MOST_ALL(windows, more, 0)
+/* The same of all places with this number together. */
+#define RUNS_AT_MOST_ALL(windows, more, number) \
+    996: .pushsection .bounds; .word 996b, windows, more, number; .popsection
+/* A window is stored: at most all but a reserved one. */
+#define STORES_WINDOW RUNS_AT_MOST_ALL(1, -1, 1)
+
 /* The store area of a window is the 64 bytes at its stack pointer. */
 #define SPILL(sp) \
     std %l0, [sp + 0]; std %l2, [sp + 8]; std %l4, [sp + 16]; std %l6, [sp + 24]; \

@@ -24,6 +24,26 @@ pub struct Code {
     pub switches: Range<u32>,
     /// The program: threads, streams, the ready queue.
     pub application: Range<u32>,
+    /// What the sources say of loops.
+    pub loops: Vec<Loop>,
+}
+
+/// How often an instruction is executed at most in a run of its routine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    /// The instruction's.
+    pub address: u32,
+    /// If not 0, the bound is of all instructions with this number together.
+    pub group: u32,
+    per_window: i32,
+    more: i32,
+}
+
+impl Loop {
+    /// With so many windows.
+    pub fn most(&self, windows: u32) -> i32 {
+        (self.per_window * windows.cast_signed() + self.more).max(0)
+    }
 }
 
 /// Bytes of an entry of the trap table.
@@ -46,6 +66,12 @@ impl Code {
             .filter_map(|it| Some((it.name().ok()?.to_owned(), (it.address() as u32, it.size() as u32))))
             .filter(|(name, _)| !name.is_empty())
             .collect();
+        let bounds = file.section_by_name(".bounds").and_then(|it| it.data().ok()).unwrap_or_default();
+        let a_loop = |it: &[u8]| {
+            let number = |at: usize| u32::from_be_bytes([it[at], it[at + 1], it[at + 2], it[at + 3]]);
+            Loop { address: number(0), group: number(12), per_window: number(4).cast_signed(), more: number(8).cast_signed() }
+        };
+        let loops = bounds.chunks_exact(16).map(a_loop).collect();
         let at = |name: &str| symbols.get(name).map(|it| it.0).ok_or_else(|| BadImage(format!("no symbol {name}")));
         Ok(Code {
             base: text.address() as u32,
@@ -53,6 +79,7 @@ impl Code {
             traps: at("__trap_start")?..at("__trap_end")?,
             switches: at("__switch_start")?..at("__switch_end")?,
             application: at("__app_start")?..at("__app_end")?,
+            loops,
             symbols,
         })
     }
@@ -79,6 +106,13 @@ impl Code {
     /// The address of a symbol that not every scheme has.
     pub fn try_address(&self, name: &str) -> Option<u32> {
         self.symbols.get(name).map(|it| it.0)
+    }
+
+    /// An address as people read it: the symbol before it, and how far behind it.
+    pub fn place(&self, at: u32) -> String {
+        let before =
+            self.symbols.iter().filter(|(_, (address, _))| (self.base..=at).contains(address)).max_by_key(|(_, (address, _))| address);
+        before.map_or_else(|| format!("{at:#x}"), |(name, (address, _))| format!("{name}+{}", at - address))
     }
 
     /// The address of word number `idx`.

@@ -14,6 +14,7 @@ pub mod sim;
 pub mod sparc;
 pub mod spell;
 pub mod sweep;
+pub mod wcet;
 pub mod work;
 
 pub use counts::Counts;

@@ -1,5 +1,6 @@
 //! Door: runs an image on QEMU's LEON3, with or without the counting plugin.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -68,9 +69,27 @@ pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Op
     start(image, code, windows, blobs, machines.map(|it| word_table(code, it)), icount)
 }
 
+/// What is a span of a run: from one of some instructions to the next of them, or to one of others, before which it ends.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// The addresses at which a span begins.
+    pub begins: Vec<u32>,
+    /// The addresses that end one.
+    pub ends: Vec<u32>,
+    /// What counts in between, taken traps included; everything, if not given.
+    pub words: Option<HashSet<u32>>,
+}
+
+/// Runs an image, of which these spans are counted.
+pub fn run_watched(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2], watch: &Watch) -> Result<Raw, ToolError> {
+    start(image, code, windows, blobs, Some(watch_table(code, machines, watch)), true)
+}
+
 /// Runs an image in which all that is executed between `mark_begin` and the next mark is a span, taken traps included.
 pub fn run_marked(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2]) -> Result<Raw, ToolError> {
-    start(image, code, windows, blobs, Some(mark_table(code, machines)), true)
+    let watch =
+        Watch { begins: vec![code.address("mark_begin")], ends: vec![code.address("mark_end"), code.address("machine_idle")], words: None };
+    run_watched(image, code, windows, blobs, machines, &watch)
 }
 
 /// Runs an image; counts what a table says of each word.
@@ -154,23 +173,22 @@ fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
     code.words.iter().enumerate().map(entry).collect()
 }
 
-/// The same for spans between marks.
-fn mark_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
-    let (begin, end) = (code.address("mark_begin"), code.address("mark_end"));
+/// The same for spans.
+fn watch_table(code: &Code, machines: [&Core; 2], watch: &Watch) -> Vec<u32> {
     let tables: Vec<u32> = ["trap_table", "trap_table_lone"].iter().filter_map(|it| code.try_address(it)).collect();
     let entry = |(idx, word): (usize, &u32)| {
         let at = code.address_of(idx);
         let is_vector =
             tables.iter().any(|it| (*it..*it + 256 * code::VECTOR_BYTES).contains(&at) && (at - it).is_multiple_of(code::VECTOR_BYTES));
         let cost = |core: &Core| code::cycles(*word, core) as u32 + if is_vector { core.trap_cycles.unwrap_or(0) } else { 0 };
-        let mut bits = bit::SUM;
+        let mut bits = 0;
         let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
         set(sparc::may_trap(*word), bit::TRAPS);
-        set(at == begin, bit::ENTRY);
-        set(at == end, bit::LEAVE);
+        set(watch.words.as_ref().is_none_or(|it| it.contains(&at)), bit::SUM);
+        set(watch.begins.contains(&at), bit::ENTRY);
+        set(watch.ends.contains(&at), bit::LEAVE);
         set(sparc::stores_window(*word), bit::STORES);
         set(sparc::loads_window(*word), bit::LOADS);
-        set(at == code.address("machine_idle"), bit::STOP);
         let [cost0, cost1] = machines.map(cost);
         bits | cost0 << 8 | cost1 << 16
     };

@@ -50,6 +50,74 @@ pub fn may_trap(word: u32) -> bool {
     is_save(word) || is_restore(word) || word >> 30 == 2 && word >> 19 & 63 == 0x3a
 }
 
+/// Where control goes behind an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// To the next one.
+    Next,
+    /// To the target, or on.
+    Branch {
+        /// Where to.
+        target: u32,
+        /// It never goes on.
+        is_always: bool,
+        /// Without the delay slot if it goes on, or if it is always taken.
+        annuls: bool,
+    },
+    /// A branch that never goes.
+    Never {
+        /// Without the delay slot.
+        annuls: bool,
+    },
+    /// To the target, and back behind the delay slot.
+    Call {
+        /// Where to.
+        target: u32,
+    },
+    /// Back to the caller: `ret`, `retl`.
+    Return,
+    /// To an address in a register that it adds to another, with the way back in a global register.
+    Table,
+    /// To an address in a register.
+    Jump,
+    /// `rett`.
+    TrapReturn,
+    /// `ta` and its like.
+    Trap,
+    /// `wr REGISTER, 0x20, %psr`: traps go on if they were off, and off if they were on.
+    SwitchTraps,
+}
+
+/// What the instruction at `pc` does to control.
+pub fn control(word: u32, pc: u32) -> Control {
+    let (op3, rd, rs1) = (word >> 19 & 63, word >> 25 & 31, word >> 14 & 31);
+    let annuls = word >> 29 & 1 == 1;
+    match word >> 30 {
+        0 if matches!(word >> 22 & 7, 2 | 6 | 7) => match word >> 25 & 15 {
+            0 => Control::Never { annuls },
+            condition => {
+                let target = pc.wrapping_add((word << 10).cast_signed().wrapping_shr(8).cast_unsigned());
+                Control::Branch { target, is_always: condition == 8, annuls }
+            }
+        },
+        1 => Control::Call { target: pc.wrapping_add(word << 2) },
+        2 if op3 == 0x38 => match (rd, rs1, word & 0x3fff) {
+            (0, 15 | 31, 0x2008) => Control::Return,
+            (1..=7, _, _) => Control::Table,
+            _ => Control::Jump,
+        },
+        2 if op3 == 0x39 => Control::TrapReturn,
+        2 if op3 == 0x3a => Control::Trap,
+        2 if op3 == 0x31 && word >> 13 & 1 == 1 && word & 0x20 != 0 => Control::SwitchTraps,
+        _ => Control::Next,
+    }
+}
+
+/// True for `rett`.
+pub fn is_trap_return(word: u32) -> bool {
+    control(word, 0) == Control::TrapReturn
+}
+
 /// True for the first store of a window: `std %l0, [REGISTER + 0]`.
 pub fn stores_window(word: u32) -> bool {
     word & 0xfff8_3fff == (3 << 30 | 16 << 25 | 0x07 << 19 | 1 << 13)

@@ -231,8 +231,8 @@ impl Costs for AdaptiveCosts {
         let window = of(self.evict_next).max(of(self.flush_next) + of(self.flush_again)).max(of(self.block_next) + of(self.block_again));
         let look = |n: u64| n * (of(self.look_next) + of(self.look_free)) + of(self.look_around);
         let neighbour = of(self.look_neighbour) + of(self.neighbour_other) + self.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
-        // A neighbour has a window and a reserved one.
-        let n_neighbours = (n - 1) / 2;
+        // A neighbour has a window and a reserved one, and goes if its lowest is one of the three above.
+        let n_neighbours = 3.min((n - 1) / 2);
         let pays = n_neighbours * (of(self.shared_room) + look(3) + neighbour) + of(self.shared_room) + look(3);
         let poor = of(self.shared_poor) + of(self.shared_others) + look(n) + neighbour;
         let looks = of(self.shared_look) + pays.max(poor) + of(self.neighbour_last);

@@ -11,7 +11,7 @@ BENCH := .cache/bench
 .PHONY: help setup build report test test-long bench fuzz lint clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing (says what first; root only for Debian packages)
 	@scripts/setup.sh
@@ -25,6 +25,9 @@ report: build ## run every system on its bundled input; write report/index.html
 
 test: setup lint ## lint and run all tests; what this CPU or kernel lacks is named at the end
 	@scripts/test.sh
+
+test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-overlap, test-regwin
+	@scripts/test.sh $*
 
 test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution

@@ -1,17 +1,16 @@
 //! What an interrupted command leaves: no children, no scratch folders, and an exit code that names the signal.
 
+#[path = "support/started.rs"]
+mod started;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-/// Ends a hang; nothing that works comes near it.
-const LIMIT: Duration = Duration::from_secs(120);
-
-/// A variable that tools hand on to what they start.
-const MARK: &str = "MEANWHILE_TEST_OF_INTERRUPTS";
+use started::{Run, kill};
 
 /// Commands that start compilers, simulators or other programs within a second and run for longer than that.
 const COMMANDS: &[&str] = &[
@@ -23,96 +22,8 @@ const COMMANDS: &[&str] = &[
     "regwin bench",
 ];
 
-/// A command with its own folder for scratch files, from whose environment its descendants are known.
-struct Run {
-    child: Child,
-    folder: tempfile::TempDir,
-}
-
-impl Run {
-    fn start(command: &str) -> Run {
-        Run::start_with(command, |_| {})
-    }
-
-    fn start_with(command: &str, prepare: impl FnOnce(&Path)) -> Run {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        fs::create_dir(folder.path().join("scratch")).expect("made");
-        prepare(folder.path());
-        // Under `nohup` a hangup is ignored, and whoever is started inherits that.
-        let mut shell = Command::new("env");
-        shell.args([
-            "--default-signal=HUP,INT,TERM",
-            "sh",
-            "-c",
-            &command.replace("meanwhile ", &format!("exec {} ", env!("CARGO_BIN_EXE_meanwhile"))),
-        ]);
-        shell.env("TMPDIR", folder.path().join("scratch")).env("MEANWHILE_CACHE", folder.path().join("cache"));
-        shell.env(MARK, folder.path());
-        shell.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Run { child: shell.spawn().expect("sh runs"), folder }
-    }
-
-    /// All living processes that were started below this run, without its first one.
-    fn descendants(&self) -> Vec<u32> {
-        let mark = format!("{MARK}={}", self.folder.path().display());
-        let ids = fs::read_dir("/proc").expect("a /proc").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<u32>().ok());
-        // What ends meanwhile, and what has ended and waits for its parent, has no environment.
-        let is_below = |id: &u32| {
-            let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes())
-        };
-        ids.filter(|id| *id != self.child.id()).filter(is_below).collect()
-    }
-
-    fn wait_until(&mut self, what: &str, mut is_true: impl FnMut(&Run) -> bool) {
-        let start = Instant::now();
-        while !is_true(self) {
-            assert!(start.elapsed() < LIMIT, "{what}: not within {LIMIT:?}");
-            assert!(self.child.try_wait().expect("it is ours").is_none(), "{what}: it ended before");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        kill(name, self.child.id());
-    }
-
-    fn end(&mut self) -> ExitStatus {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("it is ours") {
-                return status;
-            }
-            if start.elapsed() > LIMIT {
-                self.child.kill().expect("it is ours");
-                panic!("it does not end within {LIMIT:?}");
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    fn assert_nothing_is_left(&self, what: &str) {
-        assert_eq!(self.descendants(), [], "{what}: processes");
-        let left: Vec<_> =
-            fs::read_dir(self.folder.path().join("scratch")).expect("there").map(|it| it.expect("an entry").path()).collect();
-        assert!(left.is_empty(), "{what}: {left:?}");
-    }
-}
-
-/// A test that failed leaves nothing either.
-impl Drop for Run {
-    fn drop(&mut self) {
-        let left = self.descendants().into_iter().chain(self.child.try_wait().is_ok_and(|it| it.is_none()).then_some(self.child.id()));
-        for id in left {
-            // It may have ended by itself by now.
-            let _ = Command::new("sh").args(["-c", &format!("kill -KILL {id}")]).stderr(Stdio::null()).status();
-        }
-    }
-}
-
-fn kill(name: &str, id: u32) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {id}")]).status().expect("sh runs");
-    assert!(status.success(), "kill -{name} {id}");
+fn start(command: &str) -> Run {
+    Run::start_with(command, |_| {})
 }
 
 /// A compiler that ends when it is told and not before.
@@ -128,7 +39,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
     let mut random = fastrand::Rng::with_seed(seed);
     for command in COMMANDS {
         for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-            let mut run = Run::start(&format!("meanwhile {command}"));
+            let mut run = start(&format!("meanwhile {command}"));
             run.wait_until(command, |it| !it.descendants().is_empty());
             std::thread::sleep(Duration::from_millis(random.u64(0..300)));
             run.signal(name);

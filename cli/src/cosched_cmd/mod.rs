@@ -34,8 +34,8 @@ impl Args {
             | Command::Scale(_)
             | Command::Supervise(_)
             | Command::Enter(_)
-            | Command::Daemon(_)
-            | Command::Sensitivity(_) => true,
+            | Command::Daemon(_) => true,
+            Command::Sensitivity(ref args) => args.is_real(),
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
             Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) => false,
         }
@@ -85,6 +85,10 @@ pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) ->
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    // Also a signal that comes before anything is managed lets scratch files go.
+    if args.manages() {
+        cosched::manager::signals::note().map_err(|error| Failure::environment("catch signals", error))?;
+    }
     let done = command(args.command, out);
     // What a signal broke on its way is no failure of its own.
     match cosched::manager::signals::arrived() {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use cosched::machine::Machine;
 use cosched::manager::daemon;
 use cosched::manager::program::Task;
+use cosched::manager::signals;
 use cosched::manager::turns::Turns;
 use cosched::policies::{Name, ProgramView, Settings, ThreadView, View};
 use measure::stats;
@@ -40,7 +41,7 @@ const COME_AND_GO: usize = 100;
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let bar = out.progress(u64::from(args.quanta) + 1);
-    let simulated = simulated(args, &mut |n| bar.set_position(n));
+    let simulated = simulated(args, &mut |n| bar.set_position(n)).map_err(failed("decide"))?;
     bar.set_message("programs");
     let (status, decision) = real(args, out)?;
     bar.finish_and_clear();
@@ -89,8 +90,17 @@ fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
     measured
 }
 
+/// An error if a signal asks the command to end.
+fn goes_on() -> std::io::Result<()> {
+    match signals::arrived() {
+        Some(signal) => Err(std::io::Error::other(format!("ended by signal {signal}"))),
+        None => Ok(()),
+    }
+}
+
 fn with_sleepers(turns: &mut Turns<'_>, n: usize) -> std::io::Result<(f64, f64)> {
     for idx in 0..n {
+        goes_on()?;
         let command = ["sleep", "100000"].map(str::to_owned).into();
         turns.start(&Task { name: format!("sleep {idx}"), command, n_threads: Some(1), place: None, output: None })?;
     }
@@ -114,7 +124,7 @@ struct Simulated {
 
 /// Decisions of `pairing` while rates move and programs come and go; the memory of this process after a tenth of them and at the
 /// end.
-fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> Simulated {
+fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> std::io::Result<Simulated> {
     let machine = Machine::paper(4);
     let n = args.programs as usize;
     let mut random = fastrand::Rng::with_seed(1);
@@ -145,10 +155,11 @@ fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> Simulated {
             before_kb = memory_kb();
         }
         if quantum % 1000 == 0 {
+            goes_on()?;
             bar(quantum as u64);
         }
     }
-    Simulated { median_ms: stats::median(&samples), p99_ms: stats::quantile(&samples, 0.99), growth_kb: memory_kb() - before_kb }
+    Ok(Simulated { median_ms: stats::median(&samples), p99_ms: stats::quantile(&samples, 0.99), growth_kb: memory_kb() - before_kb })
 }
 
 /// What this process has in memory. Source: proc(5), `/proc/PID/status`.

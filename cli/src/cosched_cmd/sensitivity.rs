@@ -34,6 +34,13 @@ pub struct Args {
     ground: GroundArgs,
 }
 
+impl Args {
+    /// True if programs are started.
+    pub fn is_real(&self) -> bool {
+        self.real
+    }
+}
+
 const PROGRAMS: [&str; 5] = ["BT", "CG", "FT", "MG", "SP"];
 /// The figures of the paper and what runs beside the programs in them.
 pub const BESIDE: [(&str, &str); 3] = [("figure 1", "FLUSH"), ("figure 2", "nBBMA"), ("figure 3", "BBMA")];

@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long bench fuzz lint clean
+.PHONY: help setup build report test test-long deb bench fuzz lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,12 +16,16 @@ help: ## list the targets
 setup: ## install what is missing (says what first; root only for Debian packages)
 	@scripts/setup.sh
 
+# ONLY=audit, or several with commas: installs, builds and reports no more than they need.
+ONLY ?=
+export ONLY
+
 build: setup ## build in release mode
 	cargo build --release --package meanwhile
-	$(MEANWHILE) overlap plugin
+	$(if $(ONLY),$(if $(findstring overlap,$(ONLY)),$(MEANWHILE) overlap plugin),$(MEANWHILE) overlap plugin)
 
-report: build ## run every system on its bundled input; write report/index.html
-	$(MEANWHILE) report --quick
+report: build ## run every system on its bundled input; write report/index.html; ONLY=audit takes one
+	$(MEANWHILE) report --quick $(if $(ONLY),--only $(ONLY))
 
 test: setup lint ## lint and run all tests; what this CPU or kernel lacks is named at the end
 	@scripts/test.sh
@@ -40,6 +44,9 @@ test-long: build ## test every combination; takes hours
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
 	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
 	$(MEANWHILE) cipher test --matrix
+
+deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
+	@scripts/deb.sh
 
 bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are
 	$(MEANWHILE) cipher bench --out $(BENCH)/cipher-schedulers.json

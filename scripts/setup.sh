@@ -3,11 +3,24 @@
 # Says what it is going to do first. Does nothing, without network, when nothing is missing.
 set -eu
 
-# build-essential comes first: without it nothing is built at all.
-packages="build-essential clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 qemu-system-sparc qemu-user valgrind openssl libgcrypt20-dev gcc-arm-linux-gnueabi libc6-dev-armel-cross gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf chromium chromium-driver gcc-sparc64-linux-gnu llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev pkg-config python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev python3-prometheus-client"
+# Debian packages by what needs them; the tests need all. ONLY=audit (or several, with commas) takes those of one system.
+packages_shared="build-essential"
+packages_audit="gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 clang-19 qemu-system-sparc qemu-user gcc-arm-linux-gnueabi libc6-dev-armel-cross gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf gcc-sparc64-linux-gnu"
+packages_cipher="clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user valgrind openssl libgcrypt20-dev pkg-config cmake python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
+packages_cosched="util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev python3-prometheus-client"
+packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev"
+packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config"
+packages_tests="chromium chromium-driver"
 # Taken where the system's release has them.
-optional="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22"
-programs="cc clang-19 aarch64-linux-gnu-gcc llvm-mc-19 llvm-mca-19 qemu-system-sparc qemu-aarch64 valgrind openssl libgcrypt-config arm-linux-gnueabi-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc qemu-arm chromium chromedriver sparc64-linux-gnu-gcc flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip slurmd slurmctld srun pkg-config python3"
+optional_overlap="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22"
+# The same as programs, for systems without apt-get.
+programs_shared="cc"
+programs_audit="aarch64-linux-gnu-gcc clang-19 llvm-mc-19 llvm-mca-19 qemu-system-sparc arm-linux-gnueabi-gcc arm-none-eabi-gcc riscv64-unknown-elf-gcc qemu-arm sparc64-linux-gnu-gcc"
+programs_cipher="clang-19 aarch64-linux-gnu-gcc qemu-aarch64 valgrind openssl libgcrypt-config pkg-config cmake python3"
+programs_cosched="slurmd slurmctld srun"
+programs_overlap="clang-19 flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip"
+programs_regwin="sparc64-linux-gnu-gcc clang-19 qemu-system-sparc pkg-config"
+programs_tests="chromium chromedriver"
 rust_minor=95
 
 refuse() {
@@ -90,6 +103,21 @@ fetch_crates() {
     echo "setup: cargo fetches the crates named in Cargo.lock"
     cargo fetch --target "$host"
 }
+
+# What is wanted of each list, each name once.
+wanted() {
+    for part in shared ${ONLY:-audit cipher cosched overlap regwin tests}; do
+        eval "printf '%s\\n' \${$1_$part:-}"
+    done | tr ' ' '\n' | awk 'NF && !seen[$0]++' | tr '\n' ' '
+}
+
+ONLY=$(printf '%s' "${ONLY:-}" | tr ',' ' ')
+for part in $ONLY; do
+    eval "[ -n \"\${packages_$part:-}\" ]" || refuse "there is no system $part; there are audit, cipher, cosched, overlap, regwin"
+done
+packages=$(wanted packages)
+optional=$(wanted optional)
+programs=$(wanted programs)
 
 cd "$(dirname "$0")/.."
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then

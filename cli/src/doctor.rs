@@ -1,14 +1,32 @@
 //! `meanwhile doctor`: which external tools each system needs, and which are there.
 
 use measure::machine::{self, Feature, Machine};
-use report::{Cell, Table, Tone};
+use report::{Cell, Table, Tone, did_you_mean};
 use serde_json::json;
 
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile doctor`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Only what one system needs: audit, cipher, cosched, overlap, regwin; or tests, fuzz.
+    #[arg(long, value_name = "NAME", value_parser = system)]
+    system: Option<String>,
+}
+
+/// A system that needs tools.
+fn system(name: &str) -> Result<String, String> {
+    let mut known: Vec<&str> = TOOLS.iter().map(|it| it.system).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(match did_you_mean(name, known.iter().copied()) {
+        Some(meant) => format!("there is no system `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no system `{name}`; there are {}", known.join(", ")),
+    })
+}
 
 /// Where a missing tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,14 +177,14 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("qemu-user"),
     },
     Tool {
-        system: "audit",
+        system: "tests",
         name: "chromium",
         used_for: "opens the page of an audit in a test",
         asks: ("chromium", VERSION),
         from: From::Debian("chromium"),
     },
     Tool {
-        system: "audit",
+        system: "tests",
         name: "chromedriver",
         used_for: "clicks on it",
         asks: ("chromedriver", VERSION),
@@ -339,14 +357,15 @@ const TOOLS: &[Tool] = &[
 ];
 
 /// Runs the command; a missing tool is an answer here, not a failure.
-pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let tools: Vec<&Tool> = TOOLS.iter().filter(|it| args.system.as_deref().is_none_or(|name| it.system == name)).collect();
     let machine = Machine::here();
     let features = machine::features();
-    let versions: Vec<Option<String>> = TOOLS.iter().map(|tool| machine::version(tool.asks.0, tool.asks.1).ok()).collect();
-    let missing: Vec<&Tool> = TOOLS.iter().zip(&versions).filter(|(_, version)| version.is_none()).map(|it| it.0).collect();
+    let versions: Vec<Option<String>> = tools.iter().map(|tool| machine::version(tool.asks.0, tool.asks.1).ok()).collect();
+    let missing: Vec<&Tool> = tools.iter().zip(&versions).filter(|(_, version)| version.is_none()).map(|it| *it.0).collect();
     let install = install_command(&missing);
 
-    out.line(&tool_table(&versions).terminal(None));
+    out.line(&tool_table(&tools, &versions).terminal(None));
     out.line(&machine_text(&machine, &features));
     match &install {
         Some(command) => out.line(&format!("to install the rest: {command}")),
@@ -354,7 +373,7 @@ pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.object(&json!({
         "ok": missing.is_empty(),
-        "rows": TOOLS.iter().zip(&versions).map(|(tool, version)| json!({
+        "rows": tools.iter().zip(&versions).map(|(tool, version)| json!({
             "system": tool.system,
             "tool": tool.name,
             "used_for": tool.used_for,
@@ -374,9 +393,9 @@ pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tool_table(versions: &[Option<String>]) -> Table {
+fn tool_table(tools: &[&Tool], versions: &[Option<String>]) -> Table {
     let mut table = Table::new("External tools", &["system", "tool", "version", "used for"]);
-    for (tool, version) in TOOLS.iter().zip(versions) {
+    for (tool, version) in tools.iter().zip(versions) {
         let version = match version {
             Some(line) => Cell::words(version_number(line)),
             None => Cell::words("missing").tone(Tone::Bad),

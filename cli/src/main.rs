@@ -5,6 +5,7 @@ mod cipher_cmd;
 mod cosched_cmd;
 mod doctor;
 mod evidence;
+mod manual;
 mod output;
 mod overlap_cmd;
 mod regwin_cmd;
@@ -12,7 +13,7 @@ mod report_cmd;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use output::{Failure, Output};
 
@@ -44,6 +45,10 @@ enum Command {
     Doctor(doctor::Args),
     /// Run every system on its bundled input and write report/index.html.
     Report(report_cmd::Args),
+    /// Write manual pages, one a command.
+    Man(manual::Args),
+    /// Print what makes a shell complete command lines.
+    Completions(manual::CompletionsArgs),
 }
 
 fn main() -> ExitCode {
@@ -69,12 +74,14 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Cosched(args) => cosched_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Report(args) => report_cmd::run(args, out),
+        Command::Man(args) => manual::run(&args, Cli::command(), out),
+        Command::Completions(args) => manual::completions(&args, Cli::command(), out),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::CommandFactory as _;
 
     /// Names of groups, of options and of values are checked for every command, also for those that no test runs.
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use measure::machine::{self, Machine};
 use measure::noise;
 use report::page::{Block, Page, Section};
-use report::{Evidence, Table};
+use report::{Evidence, Table, did_you_mean};
 use serde_json::{Value, json};
 
 use crate::evidence;
@@ -18,9 +18,26 @@ pub struct Args {
     /// Measure for seconds instead of minutes.
     #[arg(long)]
     pub quick: bool,
+    /// Only these systems, with commas between: audit, cipher, regwin, overlap, cosched.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = system)]
+    pub only: Vec<String>,
     /// Folder that receives index.html.
     #[arg(long, value_name = "DIR", default_value = "report")]
     pub out: PathBuf,
+}
+
+/// In the order of the page.
+const SYSTEMS: [&str; 5] = ["audit", "cipher", "regwin", "overlap", "cosched"];
+
+/// A system by name.
+fn system(name: &str) -> Result<String, String> {
+    if SYSTEMS.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    Err(match did_you_mean(name, SYSTEMS) {
+        Some(meant) => format!("there is no system `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no system `{name}`; there are {}", SYSTEMS.join(", ")),
+    })
 }
 
 /// What one system has to show.
@@ -48,7 +65,8 @@ const NO_EXPERIMENTS: &str =
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     evidence::check(Some(&args.out.join(PAGE)))?;
     // Before anything is measured: an unreadable file is worth no eight minutes.
-    let experiments = experiments(Path::new(EXPERIMENTS))?;
+    let is_wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|it| it == name);
+    let experiments = experiments(Path::new(EXPERIMENTS), &is_wanted)?;
     if experiments.is_empty() {
         out.warning(NO_EXPERIMENTS);
     }
@@ -65,7 +83,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.warning(&busy.to_string());
         warnings.push(Block::Text(format!("Warning: {busy}.")));
     }
-    let systems = run_systems(args.quick, out)?;
+    let systems = run_systems(args.quick, &is_wanted, out)?;
 
     let mut sections = Vec::new();
     let mut rows = Vec::new();
@@ -99,15 +117,19 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All systems, in the order of the page.
-fn run_systems(quick: bool, out: &mut Output) -> Result<Vec<SystemReport>, Failure> {
-    Ok(vec![
-        crate::audit_cmd::report(out)?,
-        crate::cipher_cmd::report(quick, out)?,
-        crate::regwin_cmd::report(quick, out)?,
-        crate::overlap_cmd::report(quick, out)?,
-        crate::cosched_cmd::report(out)?,
-    ])
+/// The systems that are wanted, in the order of the page.
+fn run_systems(quick: bool, is_wanted: &dyn Fn(&str) -> bool, out: &mut Output) -> Result<Vec<SystemReport>, Failure> {
+    let mut done = Vec::new();
+    for name in SYSTEMS.into_iter().filter(|it| is_wanted(it)) {
+        done.push(match name {
+            "audit" => crate::audit_cmd::report(out)?,
+            "cipher" => crate::cipher_cmd::report(quick, out)?,
+            "regwin" => crate::regwin_cmd::report(quick, out)?,
+            "overlap" => crate::overlap_cmd::report(quick, out)?,
+            _ => crate::cosched_cmd::report(out)?,
+        });
+    }
+    Ok(done)
 }
 
 fn intro(machine: &Machine, date: &str) -> String {
@@ -116,9 +138,10 @@ fn intro(machine: &Machine, date: &str) -> String {
 }
 
 /// A section for each folder of committed results that has any, by name.
-fn experiments(folder: &Path) -> Result<Vec<Section>, Failure> {
+fn experiments(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Section>, Failure> {
     let mut sections = Vec::new();
-    for (name, path) in entries(folder)? {
+    // A folder is named after its system, and what of it.
+    for (name, path) in entries(folder)?.into_iter().filter(|it| is_wanted(it.0.split('-').next().unwrap_or_default())) {
         let mut blocks = Vec::new();
         for (file_name, file) in entries(&path)? {
             let Some(title) = file_name.strip_suffix(".json") else { continue };

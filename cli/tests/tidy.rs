@@ -344,15 +344,21 @@ fn doctor_and_setup_know_the_same_packages() {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["doctor", "--json"]).output().expect("the binary runs");
     let answer: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("doctor answers in JSON");
     let rows = answer["rows"].as_array().expect("doctor lists the tools");
-    let commands = rows.iter().filter_map(|row| row["install"].as_str());
-    let packages: Vec<&str> = commands.filter_map(|it| it.strip_prefix("sudo apt-get install ")).collect();
-    assert!(!packages.is_empty());
     let setup = read("scripts/setup.sh");
-    let list = |name: &str| {
-        let line = setup.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("=\"")).expect("setup.sh lists packages");
-        line.trim_end_matches('"').split(' ')
+    let list = |name: String| {
+        let line = setup.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix("=\""));
+        line.unwrap_or_default().trim_end_matches('"').split(' ')
     };
-    let known: Vec<&str> = list("packages").chain(list("optional")).collect();
-    let faults: Vec<String> = packages.iter().filter(|it| !known.contains(it)).map(|&it| it.to_owned()).collect();
+    let mut n_packages = 0;
+    let mut faults = Vec::new();
+    for row in rows {
+        let (system, install) = (row["system"].as_str().expect("a name"), row["install"].as_str().expect("a command"));
+        let Some(packages) = install.strip_prefix("sudo apt-get install ") else { continue };
+        let lists = [format!("packages_{system}"), format!("optional_{system}"), "packages_shared".to_owned()];
+        let known: Vec<&str> = lists.into_iter().flat_map(list).collect();
+        n_packages += 1;
+        faults.extend(packages.split(' ').filter(|it| !known.contains(it)).map(|it| format!("{system}: {it}")));
+    }
+    assert!(n_packages > 20, "doctor lists the packages");
     assert_none("doctor names a package that scripts/setup.sh does not install", &faults);
 }

@@ -1,0 +1,64 @@
+//! Door: `meanwhile man` and `meanwhile completions`: what is installed beside the program, made from its command line.
+
+use std::path::PathBuf;
+
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use report::number::count;
+use serde_json::json;
+
+use crate::output::{Failure, Output, write_file};
+
+/// Arguments of `meanwhile man`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The folder that receives meanwhile.1, meanwhile-audit.1 and so on.
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Arguments of `meanwhile completions`.
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArgs {
+    /// Which shell.
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+/// Writes the pages.
+pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failure> {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let mut pages = Vec::new();
+    collect(&command, &mut pages);
+    std::fs::create_dir_all(&args.out).map_err(|error| Failure::environment(format!("make {}", args.out.display()), error))?;
+    for (name, text) in &pages {
+        write_file(&args.out.join(name), text)?;
+    }
+    out.line(&format!("{} in {}", count(pages.len(), "page"), args.out.display()));
+    let names: Vec<&str> = pages.iter().map(|it| it.0.as_str()).collect();
+    out.object(&json!({"ok": true, "folder": args.out, "files": names}));
+    Ok(())
+}
+
+/// The pages of a command and of those below it: file name and text.
+fn collect(command: &Command, pages: &mut Vec<(String, String)>) {
+    let page = Man::new(command.clone());
+    let mut bytes = Vec::new();
+    page.render(&mut bytes).expect("memory takes what is written");
+    pages.push((page.get_filename(), String::from_utf8(bytes).expect("a page is made of texts")));
+    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        collect(below, pages);
+    }
+}
+
+/// Prints the script.
+pub fn completions(args: &CompletionsArgs, mut command: Command, out: &mut Output) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "meanwhile", &mut bytes);
+    let script = String::from_utf8(bytes).expect("a script is made of texts");
+    out.text(&script);
+    out.object(&json!({"ok": true, "shell": args.shell.to_string(), "script": script}));
+    Ok(())
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Makes target/deb/meanwhile_VERSION_ARCH.deb of a built program, with manual pages, completions and the daemon's unit.
+#
+#   scripts/deb.sh [PROGRAM]     target/release/meanwhile if not given
+set -eu
+
+cd "$(dirname "$0")/.."
+program=${1:-target/release/meanwhile}
+[ -x "$program" ] || { echo "deb: there is no program $program; \`make build\` makes it" >&2; exit 1; }
+for tool in dpkg-deb dpkg-shlibdeps strip gzip; do
+    command -v "$tool" >/dev/null || { echo "deb: $tool is missing; apt-get install dpkg-dev binutils gzip" >&2; exit 2; }
+done
+version=$("$program" --version | cut -d ' ' -f 2)
+architecture=$(dpkg --print-architecture)
+root=$(mktemp -d)
+chmod 755 "$root"
+trap 'rm -rf "$root"' EXIT
+
+install -D -m 755 "$program" "$root/usr/bin/meanwhile"
+strip "$root/usr/bin/meanwhile"
+mkdir -p "$root/usr/share/man"
+"$program" man -o "$root/usr/share/man/man1" >/dev/null
+gzip -9n "$root"/usr/share/man/man1/*.1
+for it in bash:bash-completion/completions/meanwhile zsh:zsh/vendor-completions/_meanwhile fish:fish/vendor_completions.d/meanwhile.fish; do
+    mkdir -p "$(dirname "$root/usr/share/${it#*:}")"
+    "$program" completions "${it%%:*}" >"$root/usr/share/${it#*:}"
+done
+sed 's|/usr/local/bin/|/usr/bin/|' packaging/systemd/meanwhile-cosched.service >"$root/unit"
+install -D -m 644 "$root/unit" "$root/usr/lib/systemd/system/meanwhile-cosched.service"
+rm "$root/unit"
+documents="$root/usr/share/doc/meanwhile"
+install -D -m 644 README.md "$documents/README.md"
+install -m 644 CHANGELOG.md "$documents/CHANGELOG.md"
+install -m 644 packaging/grafana/cosched.json "$documents/grafana-cosched.json"
+cat LICENSE-MIT LICENSE-APACHE >"$documents/copyright"
+
+# What the program itself is linked with; the tools that each system runs are only suggested: `meanwhile doctor` names them.
+mkdir "$root/debian"
+: >"$root/debian/control"
+depends=$(cd "$root" && dpkg-shlibdeps -O usr/bin/meanwhile 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+rm -r "$root/debian"
+mkdir "$root/DEBIAN"
+cat >"$root/DEBIAN/control" <<CONTROL
+Package: meanwhile
+Version: $version
+Architecture: $architecture
+Maintainer: the authors of meanwhile <meanwhile@localhost>
+Section: devel
+Priority: optional
+Installed-Size: $(du -ks "$root/usr" | cut -f 1)
+Depends: $depends
+Suggests: gcc, clang-19, llvm-19, libopenmpi-dev, qemu-system-sparc, gcc-sparc64-linux-gnu, valgrind
+Description: finds where a program waits and fills the wait with other work
+ A compiler from Usuba to sliced constant-time C, an auditor of fast paths on
+ processors that issue in order, an LLVM plugin that makes blocking MPI calls
+ overlap with work, a manager that shares the memory bus, and threads that
+ share register windows on SPARC.
+CONTROL
+mkdir -p target/deb
+made="target/deb/meanwhile_${version}_$architecture.deb"
+dpkg-deb --build --root-owner-group "$root" "$made" >/dev/null
+echo "$made: $(du -k "$made" | cut -f 1) KB"

@@ -89,7 +89,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for system in systems {
         out.line(&system.summary.terminal(None));
-        let name = system.section.title.split(':').next();
+        let name = system.section.title.split(':').next().map(str::to_owned);
         for mut row in system.rows {
             row["system"] = json!(name);
             rows.push(row);
@@ -97,13 +97,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let mut section = system.section;
         section.blocks.insert(0, Block::Table(system.summary));
         section.blocks.splice(0..0, warnings.iter().cloned());
+        let name = name.unwrap_or_default();
+        let own = experiments.iter().filter(|it| system_of(&it.0) == name);
+        section.parts.extend(own.map(|it| it.1.clone()));
         sections.push(section);
     }
     if experiments.is_empty() {
         let blocks = vec![Block::Text(format!("Warning: {NO_EXPERIMENTS}."))];
-        sections.push(Section { title: "Experiments: none".to_owned(), blocks });
+        sections.push(Section { title: "Experiments: none".to_owned(), blocks, ..Section::default() });
     }
-    sections.extend(experiments);
+    let others = experiments.into_iter().filter(|it| !SYSTEMS.contains(&system_of(&it.0)));
+    sections.extend(others.map(|it| it.1));
     let page = Page { title: "meanwhile: report".to_owned(), intro, sections };
     let path = store(&args.out, &page.html())?;
     out.line(&format!("page: {}", path.display()));
@@ -137,11 +141,15 @@ fn intro(machine: &Machine, date: &str) -> String {
     format!("Measured on {date}: {}, {} cores{world}, {}, {}.", machine.cpu, machine.n_cores, machine.distribution, machine.kernel)
 }
 
-/// A section for each folder of committed results that has any, by name.
-fn experiments(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Section>, Failure> {
+/// A folder of results is named after its system, and what of it.
+fn system_of(folder: &str) -> &str {
+    folder.split('-').next().unwrap_or_default()
+}
+
+/// A section for each folder of committed results that has any, with its name.
+fn experiments(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(String, Section)>, Failure> {
     let mut sections = Vec::new();
-    // A folder is named after its system, and what of it.
-    for (name, path) in entries(folder)?.into_iter().filter(|it| is_wanted(it.0.split('-').next().unwrap_or_default())) {
+    for (name, path) in entries(folder)?.into_iter().filter(|it| is_wanted(system_of(&it.0))) {
         let mut blocks = Vec::new();
         for (file_name, file) in entries(&path)? {
             let Some(title) = file_name.strip_suffix(".json") else { continue };
@@ -156,7 +164,8 @@ fn experiments(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Se
             }
         }
         if !blocks.is_empty() {
-            sections.push(Section { title: format!("Experiment: {name}"), blocks });
+            let title = format!("Committed results: {name}");
+            sections.push((name, Section { title, blocks, ..Section::default() }));
         }
     }
     Ok(sections)

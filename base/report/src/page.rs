@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::escape::escape;
+use crate::kind::Kind;
 use crate::table::Table;
 
 /// The whole report.
@@ -17,13 +18,39 @@ pub struct Page {
 }
 
 /// One part of the report.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Section {
     /// Its title.
     pub title: String,
+    /// What of it is on the first screen.
+    pub card: Option<Card>,
     /// What it shows, from top to bottom.
     pub blocks: Vec<Block>,
+    /// What belongs to it and has titles of its own.
+    pub parts: Vec<Section>,
 }
+
+/// A section in a few lines and one picture, which lead to it.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// What it is about, a word.
+    pub title: String,
+    /// What waits, and for what.
+    pub waits: String,
+    /// The one figure, with its unit.
+    pub figure: String,
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// What the figure is of, a sentence.
+    pub says: String,
+    /// How it stands beside the paper, and beside others.
+    pub verdict: String,
+    /// A chart of [`crate::svg`].
+    pub picture: Option<String>,
+}
+
+/// Tables of more rows are folded: the figures come first.
+const ROWS_MAX: usize = 16;
 
 /// One piece of a section.
 #[derive(Debug, Clone)]
@@ -46,31 +73,59 @@ impl Page {
     /// The file's text.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
-        let mut names = HashSet::new();
-        let ids: Vec<String> = self.sections.iter().map(|it| id_of(&it.title, &mut names)).collect();
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-             <body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
+             <body>\n<main>\n<h1>{title}</h1>\n<p class=\"note\">{}</p>\n",
             escape(&self.intro)
         );
-        if !self.sections.is_empty() {
-            html += "<nav aria-label=\"Contents\">\n<ol>\n";
-            for (section, id) in self.sections.iter().zip(&ids) {
-                html += &format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(&section.title));
-            }
-            html += "</ol>\n</nav>\n";
+        let mut names = HashSet::new();
+        let (mut cards, mut contents, mut body) = (String::new(), String::new(), String::new());
+        for section in &self.sections {
+            let id = id_of(&section.title, &mut names);
+            cards += &section.card.as_ref().map_or(String::new(), |it| it.html(&id));
+            section.html(&id, 2, &mut names, &mut contents, &mut body);
         }
-        for (section, id) in self.sections.iter().zip(&ids) {
-            html += &format!("<section id=\"{id}\">\n<h2>{}</h2>\n", escape(&section.title));
-            for block in &section.blocks {
-                html += &block.html();
-            }
-            html += "</section>\n";
+        if !cards.is_empty() {
+            html += &format!("<div class=\"cards\">\n{cards}</div>\n");
         }
-        html += "</main>\n</body>\n</html>\n";
-        html
+        if !contents.is_empty() {
+            html += &format!("<nav aria-label=\"Contents\">\n<ol>\n{contents}</ol>\n</nav>\n");
+        }
+        html + &body + "</main>\n</body>\n</html>\n"
+    }
+}
+
+impl Section {
+    /// Its entry in the contents and its text.
+    fn html(&self, id: &str, level: usize, names: &mut HashSet<String>, contents: &mut String, body: &mut String) {
+        let title = escape(&self.title);
+        *contents += &format!("<li><a href=\"#{id}\">{title}</a>");
+        *body += &format!("<section id=\"{id}\">\n<h{level}>{title}</h{level}>\n");
+        *body += &self.blocks.iter().map(Block::html).collect::<String>();
+        if !self.parts.is_empty() {
+            *contents += "\n<ol>\n";
+            for part in &self.parts {
+                let id = id_of(&part.title, names);
+                part.html(&id, level + 1, names, contents, body);
+            }
+            *contents += "</ol>\n";
+        }
+        *contents += "</li>\n";
+        *body += "</section>\n";
+    }
+}
+
+impl Card {
+    fn html(&self, id: &str) -> String {
+        let [title, waits, figure, says, verdict] = [&self.title, &self.waits, &self.figure, &self.says, &self.verdict].map(|it| escape(it));
+        let picture = self.picture.as_deref().unwrap_or_default();
+        format!(
+            "<article class=\"card\">\n<h2><a href=\"#{id}\">{title}</a></h2>\n<p class=\"waits\">{waits}</p>\n\
+             <p class=\"figure\">{figure} <span class=\"kind\">{}</span></p>\n<p>{says}</p>\n<p class=\"note\">{verdict}</p>\n{picture}</article>\n",
+            self.kind
+        )
     }
 }
 
@@ -80,6 +135,9 @@ impl Block {
             Block::Heading(text) => format!("<h3>{}</h3>\n", escape(text)),
             Block::Text(text) => format!("<p>{}</p>\n", escape(text)),
             Block::Code(text) => format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", escape(text)),
+            Block::Table(table) if table.n_rows() > ROWS_MAX => {
+                format!("<details>\n<summary>{}: {} rows</summary>\n{}</details>\n", escape(&table.title), table.n_rows(), table.html())
+            }
             Block::Table(table) => table.html(),
             Block::Chart(svg) => format!("<figure class=\"chart\">\n{svg}</figure>\n"),
             Block::Details(summary, blocks) => {
@@ -127,8 +185,16 @@ h2 { font-size: 1.3rem; margin: 2.2rem 0 0.5rem; border-bottom: 1px solid var(--
 h3 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
 p { max-width: 46rem; overflow-wrap: anywhere; }
 a { color: var(--link); }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 0.7rem; margin: 1rem calc(50% - min(48vw, 50rem)); }
+.card { border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem 0.8rem; display: flex; flex-direction: column; }
+.card h2 { margin: 0; border: 0; padding: 0; font-size: 1.1rem; }
+.card p { margin: 0.2rem 0; font-size: 0.85rem; line-height: 1.4; }
+.card .waits { color: var(--faint); }
+.card .figure { font-size: 1.3rem; line-height: 1.3; font-weight: 600; margin: 0.3rem 0; }
+.card svg.chart { margin-top: auto; }
 nav { background: var(--panel); border-radius: 6px; padding: 0.3rem 1rem; }
 nav ol { margin: 0.4rem 0; padding-left: 1.4rem; }
+nav ol ol { columns: 16rem; margin: 0; font-size: 0.9rem; }
 figure { margin: 1.2rem 0; }
 figcaption { font-weight: 600; margin-bottom: 0.3rem; }
 .kind { font-weight: 400; font-size: 0.8rem; color: var(--faint); border: 1px solid var(--line); border-radius: 4px; padding: 0 0.3rem; }
@@ -141,7 +207,15 @@ td.good { color: var(--good); } td.bad { color: var(--bad); } td.faint { color: 
 .note { color: var(--faint); font-size: 0.85rem; margin: 0.4rem 0; }
 pre { background: var(--panel); border-radius: 6px; padding: 0.7rem; font-size: 0.85rem; line-height: 1.4; }
 svg.chart { display: block; width: 100%; max-width: 40rem; height: auto; }
-summary { cursor: pointer; color: var(--link); }
+summary { cursor: pointer; color: var(--link); margin: 0.6rem 0; }
+@media print {
+  details::details-content { content-visibility: visible; display: block; }
+  th, td { white-space: normal; padding-right: 0.3rem; }
+  table { font-size: 0.6rem; }
+  .scroll { overflow: visible; }
+  figure, .card { break-inside: avoid; }
+  pre { white-space: pre-wrap; }
+}
 ";
 
 #[cfg(test)]
@@ -154,7 +228,7 @@ mod tests {
     fn sample() -> Page {
         let mut table = Table::new("Names", &["name"]);
         table.push(vec![Cell::words("a & b")]);
-        let section = |title: &str, blocks| Section { title: title.to_owned(), blocks };
+        let section = |title: &str, blocks| Section { title: title.to_owned(), blocks, ..Section::default() };
         Page {
             title: "A <report>".to_owned(),
             intro: "One machine.".to_owned(),
@@ -173,7 +247,7 @@ mod tests {
 
             <main>
             <h1>A &lt;report&gt;</h1>
-            <p>One machine.</p>
+            <p class="note">One machine.</p>
             <nav aria-label="Contents">
             <ol>
             <li><a href="#the-cipher-speed">The cipher: speed</a></li>
@@ -208,6 +282,41 @@ mod tests {
             </html>
         "##]]
         .assert_eq(body);
+    }
+
+    /// A card leads to its section; a long table is folded, a short one is not; parts are below their section in the contents.
+    #[test]
+    fn cards_parts_and_folded_tables() {
+        let table = |n: usize| {
+            let mut table = Table::new(format!("Of {n}"), &["name"]);
+            (0..n).for_each(|it| table.push(vec![Cell::number(it)]));
+            Block::Table(table)
+        };
+        let text = |text: &str| text.to_owned();
+        let card = Card {
+            title: text("audit"),
+            waits: text("a <flag>"),
+            figure: text("5 cycles"),
+            kind: Kind::Model,
+            says: text("Of all."),
+            verdict: text("Good."),
+            picture: None,
+        };
+        let part = Section { title: text("Committed"), blocks: vec![table(ROWS_MAX)], ..Section::default() };
+        let section = Section { title: text("The audit"), card: Some(card), blocks: vec![table(ROWS_MAX + 1)], parts: vec![part] };
+        let html = Page { title: text("T"), intro: text("I"), sections: vec![section] }.html();
+        let at = |words: &str| html.find(words).unwrap_or_else(|| panic!("no `{words}` in {html}"));
+        let order = [
+            "<h2><a href=\"#the-audit\">audit</a></h2>",
+            "a &lt;flag&gt;",
+            "5 cycles <span class=\"kind\">model</span>",
+            "<nav",
+            "<li><a href=\"#the-audit\">The audit</a>\n<ol>\n<li><a href=\"#committed\">Committed</a></li>",
+            "<section id=\"the-audit\">",
+            "<summary>Of 17: 17 rows</summary>",
+            "<section id=\"committed\">\n<h3>Committed</h3>\n<figure class=\"table\">",
+        ];
+        assert!(order.map(at).is_sorted(), "{html}");
     }
 
     #[test]

@@ -95,6 +95,11 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// How many rows it has.
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The table as text of at most `width` characters where the words allow it, or as wide
     /// as it needs; ends with a line end.
     pub fn terminal(&self, width: Option<u16>) -> String {

@@ -16,7 +16,7 @@ use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use machine::in_order::Core;
 use measure::tool::ToolError;
-use report::page::{Block, Section};
+use report::page::{Block, Card, Section};
 use report::svg::{BarChart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -96,9 +96,27 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     ];
     Ok(SystemReport {
         summary,
-        section: Section { title: "audit: where a fast path waits".to_owned(), blocks },
+        section: Section { title: "audit: where a fast path waits".to_owned(), card: Some(card(&audits)), blocks, ..Section::default() },
         rows: rows(&audits, &shares),
     })
+}
+
+/// The first version beside the last.
+fn card(audits: &[(&Version, Audit)]) -> Card {
+    let cycles = |idx: usize| split(&audits[idx].1).2;
+    let (first, optimised, last) = (cycles(0), cycles(3), cycles(audits.len() - 1));
+    Card {
+        title: "audit".to_owned(),
+        waits: "an instruction waits for an operand, a flag, a unit".to_owned(),
+        figure: format!("{first} to {optimised} cycles"),
+        kind: Kind::Model,
+        says: format!("A message-passing call on {CPU}, as gcc compiles it and after the edits in C that the audit names; {last} in assembly from scratch."),
+        verdict: format!(
+            "Waiting {} of {first} cycles before, {} of {optimised} after. The bound beside each version says what no order of its instructions beats.",
+            split(&audits[0].1).1, split(&audits[3].1).1
+        ),
+        picture: Some(chart(audits).svg()),
+    }
 }
 
 fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {

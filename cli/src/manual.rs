@@ -38,7 +38,7 @@ pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failur
     }
     out.line(&format!("{} in {}", count(pages.len(), "page"), args.out.display()));
     let names: Vec<&str> = pages.iter().map(|it| it.0.as_str()).collect();
-    out.object(&json!({"ok": true, "folder": args.out, "files": names}));
+    out.object(&json!({"ok": true, "folder": args.out.display().to_string(), "files": names}));
     Ok(())
 }
 

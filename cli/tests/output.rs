@@ -153,3 +153,19 @@ fn one_is_one_and_two_are_two() {
         }
     }
 }
+
+/// A folder whose name is no UTF-8 is a folder; JSON shows it as well as it can.
+#[test]
+fn names_that_are_no_text_are_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    for command in [&["man"][..], &["regwin", "build"]] {
+        let folder = scratch.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe")).join(command[0]);
+        let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        let ran = meanwhile.args(command).args(["--json", "-o"]).arg(&folder).output().expect("the binary runs");
+        assert_eq!(ran.status.code(), Some(0), "{command:?}: {}", text(&ran.stderr));
+        let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
+        assert!(answer["folder"].as_str().is_some_and(|it| it.contains('\u{fffd}')), "{answer}");
+        assert!(folder.is_dir(), "{command:?}");
+    }
+}

@@ -73,7 +73,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.line(&format!("`make run` in {name} builds example/main.c and runs it under QEMU"));
     out.object(&json!({
         "ok": true,
-        "folder": args.out,
+        "folder": args.out.display().to_string(),
         "scheme": args.scheme.name(),
         "options": args.options,
         "library": library,

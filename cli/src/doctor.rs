@@ -361,8 +361,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let tools: Vec<&Tool> = TOOLS.iter().filter(|it| args.system.as_deref().is_none_or(|name| it.system == name)).collect();
     let machine = Machine::here();
     let features = machine::features();
-    let versions: Vec<Option<String>> = tools.iter().map(|tool| machine::version(tool.asks.0, tool.asks.1).ok()).collect();
-    let missing: Vec<&Tool> = tools.iter().zip(&versions).filter(|(_, version)| version.is_none()).map(|it| *it.0).collect();
+    let versions: Vec<Found> = tools.iter().map(|tool| found(tool)).collect();
+    let missing: Vec<&Tool> = tools.iter().zip(&versions).filter(|(_, it)| **it == Found::Missing).map(|it| *it.0).collect();
     let install = install_command(&missing);
 
     out.line(&tool_table(&tools, &versions).terminal(None));
@@ -373,12 +373,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.object(&json!({
         "ok": missing.is_empty(),
-        "rows": tools.iter().zip(&versions).map(|(tool, version)| json!({
+        "rows": tools.iter().zip(&versions).map(|(tool, found)| json!({
             "system": tool.system,
             "tool": tool.name,
             "used_for": tool.used_for,
-            "present": version.is_some(),
-            "version": version,
+            "present": *found != Found::Missing,
+            "version": if let Found::Version(it) = found { Some(it) } else { None },
             "install": install_command(&[tool]),
         })).collect::<Vec<_>>(),
         "machine": {
@@ -393,12 +393,30 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tool_table(tools: &[&Tool], versions: &[Option<String>]) -> Table {
+/// What is known of a tool here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Found {
+    /// What it says of its version.
+    Version(String),
+    /// It is there and says nothing: Slurm's commands do so where no cluster is configured.
+    There,
+    Missing,
+}
+
+fn found(tool: &Tool) -> Found {
+    let (program, args) = tool.asks;
+    let is_there = program == tool.name && measure::tool::find(program).is_some();
+    let silent = if is_there { Found::There } else { Found::Missing };
+    machine::version(program, args).map_or(silent, Found::Version)
+}
+
+fn tool_table(tools: &[&Tool], versions: &[Found]) -> Table {
     let mut table = Table::new("External tools", &["system", "tool", "version", "used for"]);
-    for (tool, version) in tools.iter().zip(versions) {
-        let version = match version {
-            Some(line) => Cell::words(version_number(line)),
-            None => Cell::words("missing").tone(Tone::Bad),
+    for (tool, found) in tools.iter().zip(versions) {
+        let version = match found {
+            Found::Version(line) => Cell::words(version_number(line)),
+            Found::There => Cell::words("there"),
+            Found::Missing => Cell::words("missing").tone(Tone::Bad),
         };
         table.push(vec![Cell::words(tool.system), Cell::words(tool.name), version, Cell::words(tool.used_for)]);
     }

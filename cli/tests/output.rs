@@ -169,3 +169,22 @@ fn names_that_are_no_text_are_names() {
         assert!(folder.is_dir(), "{command:?}");
     }
 }
+
+/// A tool that is there and does not say its version is not missing; one that is not there is.
+#[test]
+fn a_tool_that_does_not_say_its_version_is_there() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let tool = folder.path().join("srun");
+    std::fs::write(&tool, "#!/bin/sh\necho no configuration >&2\nexit 1\n").expect("written");
+    std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let doctor = || {
+        let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        let ran = meanwhile.args(["doctor", "--system", "cosched", "--json"]).env("PATH", folder.path()).output().expect("the binary runs");
+        let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
+        let rows = answer["rows"].as_array().expect("rows").clone();
+        rows.into_iter().map(|it| (it["tool"].as_str().expect("a name").to_owned(), it["present"] == true)).collect::<Vec<_>>()
+    };
+    assert_eq!(doctor().iter().filter(|it| it.1).map(|it| it.0.as_str()).collect::<Vec<_>>(), ["srun"]);
+    std::fs::remove_file(&tool).expect("it was there");
+    assert!(doctor().iter().all(|it| !it.1));
+}

@@ -99,8 +99,18 @@ fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
 /// Compiles `source`, with its `main`, at `opt` (such as `-O1`); a program made from the same text by the
 /// same compiler with the same flags is reused.
 pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, ToolError> {
+    made(source, arch, cc, &[opt])
+}
+
+/// The object file of `source`, kept likewise.
+pub fn object(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<Vec<u8>, ToolError> {
+    let path = made(source, arch, cc, &[opt, "-c"])?;
+    std::fs::read(&path).map_err(|err| io_error("read", &path, &err))
+}
+
+fn made(source: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Result<PathBuf, ToolError> {
     let mut command = cc.command(arch);
-    command.args(["-std=gnu11", "-w", opt]);
+    command.args(["-std=gnu11", "-w"]).args(flags);
     let mut hash = Sha256::new();
     for part in [cc.version()?.as_str(), &tool::command_line(&command), source] {
         hash.update(part.as_bytes());
@@ -108,9 +118,9 @@ pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, Too
     }
     let dir = cache_dir();
     let name: String = hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect();
-    let program = dir.join(&name);
-    if program.exists() {
-        return Ok(program);
+    let kept = dir.join(&name);
+    if kept.exists() {
+        return Ok(kept);
     }
     std::fs::create_dir_all(&dir).map_err(|err| io_error("create", &dir, &err))?;
     let scratch = measure::scratch::folder_in(&dir).map_err(|err| io_error("create a folder in", &dir, &err))?;
@@ -118,8 +128,8 @@ pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, Too
     std::fs::write(&text, source).map_err(|err| io_error("write", &text, &err))?;
     command.arg("-o").arg(&made).arg(&text);
     tool::run(&mut command, &[], COMPILE_LIMIT)?.ok()?;
-    std::fs::rename(&made, &program).map_err(|err| io_error("keep", &program, &err))?;
-    Ok(program)
+    std::fs::rename(&made, &kept).map_err(|err| io_error("keep", &kept, &err))?;
+    Ok(kept)
 }
 
 fn emulated(program: &Path, arch: Arch) -> Command {

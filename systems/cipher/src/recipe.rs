@@ -107,6 +107,13 @@ impl Recipe {
         )
     }
 
+    /// The C text of the sliced interface alone: the functions that validation follows.
+    pub fn sliced_source(&self, made: &Made) -> String {
+        let unit = Unit { name: None, ..made.unit.clone() };
+        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true };
+        emit_c::source(&made.compiled, &unit, options)
+    }
+
     /// Compiles the C text with its harness.
     pub fn build(&self, made: &Made) -> Result<PathBuf, ToolError> {
         native::build(&self.source(made, true, false), self.arch, self.cc, self.opt)

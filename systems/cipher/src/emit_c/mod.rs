@@ -44,6 +44,13 @@ pub struct Stage {
     pub dims: Vec<Vec<u32>>,
 }
 
+impl Stage {
+    /// The function of the sliced interface that calls the node.
+    pub fn function(&self) -> String {
+        format!("{}__", code::identifier(&self.name))
+    }
+}
+
 /// Where a parameter comes from.
 #[derive(Debug, Clone)]
 pub enum Source {
@@ -245,8 +252,8 @@ fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_ba
             if is_result { &mut args.results } else { &mut args.params }.push(arg);
         }
     }
-    let (name, call) = (code::identifier(&stage.name), call(&names[stage.node.idx()], &args));
-    format!("void {name}__({})\n{{\n    {call}\n}}\n", params.join(", "))
+    let (name, call) = (stage.function(), call(&names[stage.node.idx()], &args));
+    format!("void {name}({})\n{{\n    {call}\n}}\n", params.join(", "))
 }
 
 /// For what is not to stay in memory.

@@ -26,3 +26,4 @@ pub mod syntax;
 pub mod transpose;
 pub mod unit;
 pub mod user_layout;
+pub mod validate;

@@ -1,0 +1,167 @@
+//! Operations on elements of vectors that carry from bit to bit: sums, products, comparisons, shifts by unknown counts.
+//!
+//! An element may be wider than a granule: the operands are then the granules of the first number and those of the second,
+//! and the result is one granule. Sums of elements as wide as granules have a normal form; all else is compared by its
+//! operands only, and has a value for samples.
+
+use smallvec::SmallVec;
+
+use super::terms::{Graph, Part, Sample, Term, Value};
+
+/// What is done with two elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Sum, modulo the element's size.
+    Add,
+    /// Product, likewise.
+    Mul,
+    /// All ones where both are equal.
+    Equal,
+    /// All ones where the first is greater as a number with a sign.
+    Greater,
+    /// All ones where the first is smaller as a number without a sign.
+    Below,
+    /// Shift to the left.
+    Shl,
+    /// Shift to the right, zeros follow.
+    Shr,
+    /// Shift to the right, the sign follows.
+    Sar,
+}
+
+impl Operation {
+    /// Of two elements of so many bits.
+    pub fn apply(self, bits: u32, a: u64, b: u64) -> u64 {
+        let mask = u64::MAX >> (64 - bits);
+        let signed = |it: u64| (it << (64 - bits)) as i64 >> (64 - bits);
+        let all = |it: bool| if it { mask } else { 0 };
+        let value = match self {
+            Operation::Add => a.wrapping_add(b),
+            Operation::Mul => a.wrapping_mul(b),
+            Operation::Equal => all(a == b),
+            Operation::Greater => all(signed(a) > signed(b)),
+            Operation::Below => all(a < b),
+            Operation::Shl => a.checked_shl(b.min(64) as u32).unwrap_or(0),
+            Operation::Shr => a.checked_shr(b.min(64) as u32).unwrap_or(0),
+            Operation::Sar => (signed(a) >> b.min(63)) as u64,
+        };
+        value & mask
+    }
+
+    fn is_commutative(self) -> bool {
+        matches!(self, Operation::Add | Operation::Mul | Operation::Equal)
+    }
+}
+
+/// The values of a granule.
+pub fn sample(part: Part, args: &[Sample], granule: u32) -> Sample {
+    let n_granules = args.len() / 2;
+    let ones = u64::MAX >> (64 - granule);
+    let mut out = [0; 4];
+    for case in 0..256 / granule {
+        let (word, shift) = ((case * granule / 64) as usize, case * granule % 64);
+        let joined =
+            |args: &[Sample]| args.iter().rev().fold(0u64, |all, it| all.checked_shl(granule).unwrap_or(0) | (it[word] >> shift & ones));
+        let value = packed(part.operation, part.bits, joined(&args[..n_granules]), joined(&args[n_granules..]), granule);
+        out[word] |= (value >> (part.part * granule) & ones) << shift;
+    }
+    out
+}
+
+/// The operation on all elements of a granule, or on one that is wider.
+fn packed(operation: Operation, bits: u32, a: u64, b: u64, granule: u32) -> u64 {
+    let mask = u64::MAX >> (64 - bits);
+    (0..granule.max(bits) / bits)
+        .fold(0, |out, i| out | operation.apply(bits, a >> (i * bits) & mask, b >> (i * bits) & mask) << (i * bits))
+}
+
+/// By how many places a product shifts, if this is the same power of two in every element.
+fn shift_of_product(operation: Operation, bits: u32, number: Option<u64>, n: u32) -> Option<u32> {
+    let number = number.filter(|_| operation == Operation::Mul)?;
+    let first = number & (u64::MAX >> (64 - bits));
+    let is_same = (0..n).all(|i| number >> (i * bits) & (u64::MAX >> (64 - bits)) == first);
+    (is_same && first.is_power_of_two()).then(|| first.trailing_zeros())
+}
+
+impl Graph {
+    /// An operation on each element of two values.
+    pub fn elements(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
+        let step = (bits / self.granule()).max(1) as usize;
+        a.chunks(step).zip(b.chunks(step)).flat_map(|(a, b)| self.element(operation, bits, a, b)).collect()
+    }
+
+    /// Difference of each element.
+    pub fn difference(&mut self, bits: u32, a: &[Term], b: &[Term]) -> Value {
+        // a - b = ~(~a + b)
+        let a: Value = a.iter().map(|it| !*it).collect();
+        self.elements(Operation::Add, bits, &a, b).into_iter().map(|it| !it).collect()
+    }
+
+    fn element(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
+        let granule = self.granule();
+        let numbers: Option<SmallVec<[u64; 16]>> = a.iter().chain(b).map(|it| self.number(*it)).collect();
+        if let Some(numbers) = numbers {
+            let joined = |it: &[u64]| it.iter().rev().fold(0u64, |all, it| all.checked_shl(granule).unwrap_or(0) | it);
+            let value = packed(operation, bits, joined(&numbers[..a.len()]), joined(&numbers[a.len()..]), granule);
+            return (0..a.len()).map(|i| self.constant(value >> (i as u32 * granule))).collect();
+        }
+        let total = bits.max(granule);
+        for (factor, other) in [(a, b), (b, a)] {
+            if let Some(by) = shift_of_product(operation, bits, self.known(factor), total / bits) {
+                return self.assemble(total, &[other], &super::moves::left(total, bits, by));
+            }
+        }
+        if operation == Operation::Add {
+            return self.sums(bits, a, b);
+        }
+        (0..a.len() as u32).map(|part| self.granule_of(operation, bits, part, a, b)).collect()
+    }
+
+    /// The granules of a sum; as long as nothing is carried each is a sum of its own.
+    fn sums(&mut self, bits: u32, a: &[Term], b: &[Term]) -> Value {
+        if a == b {
+            let total = a.len() as u32 * self.granule();
+            return self.assemble(total, &[a], &super::moves::left(total, bits, 1));
+        }
+        let mut is_carried = false;
+        let mut sum = Value::new();
+        for part in 0..a.len() {
+            if is_carried {
+                sum.push(self.granule_of(Operation::Add, bits, part as u32, a, b));
+            } else if self.has_no_carry(a[part], b[part]) {
+                sum.push(self.xor(a[part], b[part]));
+            } else {
+                sum.push(self.sum(bits.min(self.granule()), a[part], b[part]));
+                is_carried = true;
+            }
+        }
+        sum
+    }
+
+    fn granule_of(&mut self, operation: Operation, bits: u32, part: u32, a: &[Term], b: &[Term]) -> Term {
+        let (a, b) = if operation.is_commutative() && b < a { (b, a) } else { (a, b) };
+        let args: SmallVec<[Term; 16]> = a.iter().chain(b).copied().collect();
+        self.opaque(Part { operation, bits, part, n_args: args.len() as u32 }, &args)
+    }
+
+    /// The sum of elements not wider than a granule.
+    fn sum(&mut self, bits: u32, a: Term, b: Term) -> Term {
+        let (a, b) = (a.min(b), a.max(b));
+        let lowest = (0..self.granule() / bits).fold(0u64, |all, i| all | 1 << (i * bits));
+        // A sum with the highest bit alone carries out of the element.
+        let highest = lowest << (bits - 1);
+        if [a, b].iter().any(|it| self.live(*it) & !highest == 0) {
+            return self.xor(a, b);
+        }
+        for (ones, other) in [(a, b), (b, a)] {
+            // -1 + x, where x is 0 or 1, is the complement of x in every place.
+            if ones == Term::ONES && self.live(other) & !lowest == 0 {
+                let mask = u64::MAX >> (64 - bits);
+                let moves: Vec<(Term, u32, u64)> = (0..bits).map(|i| (other, i, lowest << i)).collect();
+                assert_eq!(lowest.wrapping_mul(mask), self.ones(), "every bit has one move");
+                return !self.gather(&moves);
+            }
+        }
+        self.opaque(Part { operation: Operation::Add, bits, part: 0, n_args: 2 }, &[a, b])
+    }
+}

@@ -1,0 +1,365 @@
+//! Whether two terms are equal, decided near them: by cancelling what is xored, and by truth tables over a cut.
+//!
+//! ```text
+//! n = (a ^ b) ^ c, r = a ^ (b ^ c)      n ^ r, written out from the youngest node down, cancels to 0
+//! n = a & ~b, r = a ^ (a & b)           over the cut {a, b} both have the truth table 0010
+//! ```
+//!
+//! Nodes are written out from the youngest down, so that what both terms are made of is met on the way. A cut leaves
+//! nodes as if they could have any values: equal over a cut is equal. What is not proved may be equal all the same.
+
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::element::Operation;
+use super::terms::{Graph, Kind, Term, ZERO};
+
+/// Nodes that are written out to cancel.
+const CANCELLED_MAX: usize = 300;
+/// Terms left while cancelling whose sum is looked at over cuts, and how often.
+const ROOTS_MAX: usize = 12;
+const TRIES_MAX: usize = 24;
+/// Nodes between the roots and the deepest cut, at first and last, and on the way.
+const CONE_MAX: usize = 96;
+const CONE_SMALL: usize = 12;
+/// Leaves of a cut; a table then has as many as 2^10 bits.
+const LEAVES_MAX: usize = 10;
+const WORDS: usize = 1 << (LEAVES_MAX - 6);
+/// Stands for a whole granule where a bit is expected.
+const WHOLE: u32 = 255;
+
+/// What cuts say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Equal,
+    /// Some node moves bits, so that looking at single bits may help.
+    MovesBits,
+    Unknown,
+}
+
+/// Where a bit comes from.
+#[derive(Debug, Clone, Copy)]
+enum Bit {
+    /// From a bit of a node, or its complement.
+    Of(u32, u32, bool),
+    /// It is constant.
+    Number(bool),
+}
+
+/// What a place of the cone is made of.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    Leaf,
+    Zero,
+    /// Of two places, each with its complement.
+    And([(u32, bool); 2]),
+    Xor([(u32, bool); 2]),
+}
+
+impl Graph {
+    /// Proves that a node is another one, or its complement.
+    pub fn is_equal(&self, node: u32, other: u32, is_complement: bool) -> bool {
+        let constant = if is_complement { self.ones() } else { 0 };
+        match self.is_constant([node, other], constant, WHOLE) {
+            Verdict::Equal => true,
+            _ if self.is_equal_sum(node, other, is_complement) => true,
+            Verdict::Unknown => false,
+            Verdict::MovesBits => {
+                (0..self.granule()).all(|bit| self.is_constant([node, other], constant >> bit & 1, bit) == Verdict::Equal)
+            }
+        }
+    }
+
+    /// Whether the xor of two nodes is this number: written out until it cancels, with cuts looked at on the way.
+    fn is_constant(&self, nodes: [u32; 2], constant: u64, bit: u32) -> Verdict {
+        let ones = if bit == WHOLE { self.ones() } else { 1 };
+        let mut constant = constant;
+        let mut left: SmallVec<[u64; 16]> = SmallVec::new();
+        let mut heap = BinaryHeap::new();
+        nodes.iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit));
+        let (mut n_written, mut n_tries, mut moves_bits) = (0, 0, false);
+        loop {
+            let n_roots = left.len() + heap.len();
+            let is_last = heap.is_empty();
+            if n_roots == 0 {
+                return if constant == 0 { Verdict::Equal } else { Verdict::Unknown };
+            }
+            if constant != 0 && constant != ones {
+                moves_bits = true;
+            } else if n_roots <= ROOTS_MAX && (n_tries < TRIES_MAX || is_last) {
+                let roots: SmallVec<[u64; 16]> = left.iter().chain(heap.iter()).copied().collect();
+                match self.cut(&roots, constant != 0, if n_tries == 0 || is_last { CONE_MAX } else { CONE_SMALL }) {
+                    Verdict::Equal => return Verdict::Equal,
+                    Verdict::MovesBits => moves_bits = true,
+                    Verdict::Unknown => {}
+                }
+                n_tries += 1;
+            }
+            let Some(top) = heap.pop() else { break };
+            n_written += 1;
+            if n_written > CANCELLED_MAX {
+                break;
+            }
+            let (node, bit) = ((top >> 8) as u32, top as u32 & 255);
+            match self.kind(node) {
+                Kind::Xor(a, b) => [a, b].iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit)),
+                Kind::XorConst(a, value) => constant ^= value ^ self.toggle(&mut heap, a, bit),
+                Kind::Const(value) => constant ^= value,
+                _ => left.push(top),
+            }
+        }
+        if moves_bits { Verdict::MovesBits } else { Verdict::Unknown }
+    }
+
+    /// Xors a node to those that are there: it joins them, or leaves them. A bit of it that is another node's bit is that
+    /// one, or its complement, which is returned.
+    fn toggle(&self, heap: &mut BinaryHeap<u64>, node: u32, bit: u32) -> u64 {
+        let (key, complement) = match self.bit_of(node, bit) {
+            Bit::Of(node, bit, complement) => (key(node, bit), u64::from(complement)),
+            Bit::Number(value) => return u64::from(value),
+        };
+        if heap.iter().any(|it| *it == key) {
+            heap.retain(|it| *it != key);
+        } else {
+            heap.push(key);
+        }
+        complement
+    }
+
+    /// Where a bit of a node comes from, through moves and constants; a whole granule comes from itself.
+    fn bit_of(&self, node: u32, bit: u32) -> Bit {
+        let (mut node, mut bit, mut complement) = (node, bit, false);
+        if bit == WHOLE {
+            return Bit::Of(node, bit, false);
+        }
+        loop {
+            match self.kind(node) {
+                Kind::Const(value) => return Bit::Number((value >> bit & 1 == 1) != complement),
+                _ if self.live(Term::of(node, false)) >> bit & 1 == 0 => return Bit::Number(complement),
+                Kind::XorConst(a, value) => {
+                    complement ^= value >> bit & 1 == 1;
+                    node = a;
+                }
+                Kind::Gather(start, n) => {
+                    let piece = self.pieces(start, n).iter().find(|it| it.mask >> bit & 1 == 1).expect("other bits are not live");
+                    bit = (bit + self.granule() - piece.turn) % self.granule();
+                    node = piece.node;
+                }
+                Kind::Input(_) | Kind::And(..) | Kind::Xor(..) | Kind::Element(..) => return Bit::Of(node, bit, complement),
+            }
+        }
+    }
+
+    /// Two sums of the same terms.
+    fn is_equal_sum(&self, node: u32, other: u32, is_complement: bool) -> bool {
+        let granule = self.granule();
+        let addends = |node: u32| match self.kind(node) {
+            Kind::Element(at, start) => {
+                let (part, args) = self.part(at, start);
+                (part.operation == Operation::Add && part.bits == granule && part.n_args == 2).then(|| [args[0], args[1]])
+            }
+            _ => None,
+        };
+        if addends(node).is_none() && addends(other).is_none() {
+            return false;
+        }
+        // How often each node occurs in the difference, and the rest, all modulo 2^granule; ~x = -x - 1.
+        let mut times: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut heap = BinaryHeap::new();
+        let mut rest = 0u64;
+        let mut add = |term: Term, factor: u64, heap: &mut BinaryHeap<u32>, times: &mut FxHashMap<u32, u64>| {
+            let factor = if term.is_complement() { factor.wrapping_neg() } else { factor };
+            rest = if term.is_complement() { rest.wrapping_add(factor) } else { rest };
+            if !times.contains_key(&term.node()) {
+                heap.push(term.node());
+            }
+            let sum = times.entry(term.node()).or_default();
+            *sum = sum.wrapping_add(factor);
+        };
+        add(Term::of(node, false), 1, &mut heap, &mut times);
+        add(Term::of(other, is_complement), u64::MAX, &mut heap, &mut times);
+        let mut n_written = 0;
+        while let Some(top) = heap.pop() {
+            let factor = times.remove(&top).unwrap_or(0) & self.ones();
+            if factor == 0 {
+                continue;
+            }
+            n_written += 1;
+            match (self.number(Term::of(top, false)), addends(top)) {
+                (Some(0), _) => {}
+                (None, Some(args)) if n_written < CANCELLED_MAX => args.iter().for_each(|it| add(*it, factor, &mut heap, &mut times)),
+                _ => return false,
+            }
+        }
+        rest & self.ones() == 0
+    }
+
+    /// Whether the xor of nodes, or of single bits of them, is this constant.
+    fn cut(&self, roots: &[u64], constant: bool, cone_max: usize) -> Verdict {
+        let mut cone = Cone {
+            graph: self,
+            places: Vec::new(),
+            by_key: FxHashMap::default(),
+            waiting: BinaryHeap::new(),
+            order: Vec::new(),
+            n_leaves: 0,
+            moves_bits: false,
+        };
+        let roots: SmallVec<[(u32, bool); 16]> = roots.iter().map(|it| cone.place((it >> 8) as u32, *it as u32 & 255)).collect();
+        loop {
+            let n_leaves = cone.n_leaves + cone.waiting.len();
+            if n_leaves <= LEAVES_MAX && cone.is_constant(&roots, constant, n_leaves) {
+                return Verdict::Equal;
+            }
+            if cone.n_leaves > LEAVES_MAX || cone.order.len() > cone_max || !cone.write_out() {
+                return if cone.moves_bits { Verdict::MovesBits } else { Verdict::Unknown };
+            }
+        }
+    }
+}
+
+/// Nodes between roots and a cut, or single bits of nodes.
+struct Cone<'a> {
+    graph: &'a Graph,
+    places: Vec<Made>,
+    by_key: FxHashMap<u64, u32>,
+    /// Places that can be written out, the youngest node first.
+    waiting: BinaryHeap<(u64, u32)>,
+    /// Places that are written out, in this order.
+    order: Vec<u32>,
+    /// Places that cannot.
+    n_leaves: usize,
+    moves_bits: bool,
+}
+
+impl Cone<'_> {
+    fn place(&mut self, node: u32, bit: u32) -> (u32, bool) {
+        let (node, bit, complement) = match self.graph.bit_of(node, bit) {
+            Bit::Of(node, bit, complement) => (node, bit, complement),
+            Bit::Number(value) => (ZERO, bit, value),
+        };
+        // The number 0 is one place for all bits.
+        let key = key(node, if node == ZERO { WHOLE } else { bit });
+        if let Some(place) = self.by_key.get(&key) {
+            return (*place, complement);
+        }
+        let place = self.places.len() as u32;
+        self.by_key.insert(key, place);
+        self.places.push(if node == ZERO { Made::Zero } else { Made::Leaf });
+        match self.graph.kind(node) {
+            _ if node == ZERO => {}
+            Kind::And(..) | Kind::Xor(..) => self.waiting.push((key, place)),
+            Kind::Gather(..) | Kind::XorConst(..) | Kind::Const(_) => {
+                self.moves_bits = true;
+                self.n_leaves += 1;
+            }
+            Kind::Input(_) | Kind::Element(..) => self.n_leaves += 1,
+        }
+        (place, complement)
+    }
+
+    /// Replaces the youngest place by what it is made of; false if there is none.
+    fn write_out(&mut self) -> bool {
+        let Some((key, place)) = self.waiting.pop() else { return false };
+        let (node, bit) = ((key >> 8) as u32, (key & 255) as u32);
+        let made = match self.graph.kind(node) {
+            Kind::And(a, b) => Made::And([a, b].map(|it| {
+                let (place, complement) = self.place(it.node(), bit);
+                (place, complement != it.is_complement())
+            })),
+            Kind::Xor(a, b) => Made::Xor([a, b].map(|it| self.place(it, bit))),
+            _ => panic!("only these wait"),
+        };
+        self.places[place as usize] = made;
+        self.order.push(place);
+        true
+    }
+
+    /// Whether the xor of the roots is constant over the cut as it is.
+    fn is_constant(&self, roots: &[(u32, bool)], constant: bool, n_leaves: usize) -> bool {
+        let n_words = 1 << n_leaves.saturating_sub(6);
+        let mut tables: Vec<[u64; WORDS]> = vec![[0; WORDS]; self.places.len()];
+        let mut leaf = 0;
+        for (table, made) in tables.iter_mut().zip(&self.places) {
+            match made {
+                Made::Leaf => {
+                    *table = variable(leaf);
+                    leaf += 1;
+                }
+                Made::Zero | Made::And(_) | Made::Xor(_) => {}
+            }
+        }
+        for place in self.order.iter().rev() {
+            let of = |(it, is_complement): (u32, bool), word: usize| tables[it as usize][word] ^ if is_complement { u64::MAX } else { 0 };
+            let mut table = [0; WORDS];
+            for (word, value) in table.iter_mut().enumerate().take(n_words) {
+                *value = match self.places[*place as usize] {
+                    Made::And([a, b]) => of(a, word) & of(b, word),
+                    Made::Xor([a, b]) => of(a, word) ^ of(b, word),
+                    Made::Zero | Made::Leaf => panic!("what is written out is made of others"),
+                };
+            }
+            tables[*place as usize] = table;
+        }
+        let expected = if constant { u64::MAX } else { 0 };
+        (0..n_words)
+            .all(|word| roots.iter().fold(0, |sum, it| sum ^ tables[it.0 as usize][word] ^ if it.1 { u64::MAX } else { 0 }) == expected)
+    }
+}
+
+/// A node, and one of its bits or all.
+fn key(node: u32, bit: u32) -> u64 {
+    u64::from(node) << 8 | u64::from(bit)
+}
+
+/// The truth table of a variable.
+fn variable(n: usize) -> [u64; WORDS] {
+    const LOW: [u64; 6] = [
+        0xaaaa_aaaa_aaaa_aaaa,
+        0xcccc_cccc_cccc_cccc,
+        0xf0f0_f0f0_f0f0_f0f0,
+        0xff00_ff00_ff00_ff00,
+        0xffff_0000_ffff_0000,
+        0xffff_ffff_0000_0000,
+    ];
+    match LOW.get(n) {
+        Some(word) => [*word; WORDS],
+        None => std::array::from_fn(|i| if i >> (n - 6) & 1 == 1 { u64::MAX } else { 0 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validate::terms::{Graph, Term};
+
+    fn graph() -> (Graph, [Term; 4]) {
+        let mut graph = Graph::new(32, 1);
+        let inputs = [(); 4].map(|()| graph.input());
+        (graph, inputs)
+    }
+
+    #[test]
+    fn equal_functions_are_one_term() {
+        let (mut graph, [a, b, c, _]) = graph();
+        // a & ~b is a ^ (a & b).
+        let both = graph.and(a, b);
+        let first = graph.xor(a, both);
+        assert_eq!(graph.and(a, !b), first);
+        // (a & b) | (~a & c) is ((b ^ c) & a) ^ c.
+        let (left, right) = (graph.and(a, b), graph.and(!a, c));
+        let chosen = graph.or(left, right);
+        let change = graph.xor(b, c);
+        let change = graph.and(change, a);
+        assert_eq!(graph.xor(change, c), chosen);
+        // (a ^ b) ^ c is a ^ (b ^ c).
+        let (ab, bc) = (graph.xor(a, b), graph.xor(b, c));
+        assert_eq!(graph.xor(ab, c), graph.xor(a, bc));
+        // The same under constants that differ from bit to bit.
+        let (x, y) = (graph.xor_constant(a, 0xdd81_af0a), graph.xor_constant(b, 0xae28_18d6));
+        let sum = graph.xor_constant(ab, 0x73a9_b7dc);
+        let first = graph.and(x, y);
+        assert_eq!(graph.and(x, !sum), first);
+    }
+}

@@ -14,6 +14,7 @@ mod sboxes;
 mod scaling;
 mod speed;
 mod test;
+mod validate;
 
 use crate::output::{Failure, Output};
 
@@ -40,6 +41,8 @@ enum Command {
     Run(run::Args),
     /// Run the published vectors through emitted C.
     Test(test::Args),
+    /// Prove that what a C compiler made computes what the program says, and that no secret shows.
+    Validate(validate::Args),
     /// Which C compilers keep all primitives and modes free of branches and addresses that depend on a secret.
     Compilers(compilers::Args),
     /// Measure each scheduler off against on.
@@ -59,6 +62,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Package(args) => package::run(args, out),
         Command::Run(args) => run::run(args, out),
         Command::Test(args) => test::run(args, out),
+        Command::Validate(args) => validate::run(args, out),
         Command::Compilers(args) => compilers::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),

@@ -1,0 +1,153 @@
+//! Door: `meanwhile cipher validate`: proves that what a C compiler made computes what the program says.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cipher::emit_c::Arch;
+use cipher::native;
+use cipher::validate::{self, Difference, Place, Report, Stop, Verdict};
+use report::{Cell, Table};
+use serde_json::{Value, json};
+
+use super::options::{How, Which, shown};
+use crate::output::{Failure, Output};
+
+/// Arguments of `meanwhile cipher validate`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    how: How,
+    /// An object file with the functions of the sliced interface, instead of what --cc makes of the C.
+    #[arg(long, value_name = "FILE")]
+    object: Option<PathBuf>,
+    /// Of the random inputs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// A function and what was found out about it.
+struct Row {
+    function: String,
+    report: Report,
+    seconds: f64,
+}
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    if args.how.arch == Arch::Neon {
+        return Err(Failure::user("validation follows x86-64 instructions, and neon has others", None));
+    }
+    let subject = args.which.load(out)?;
+    let recipe = args.how.recipe(&subject)?;
+    let made = recipe.make(&subject).map_err(Failure::User)?;
+    for warning in &made.compiled.warnings {
+        out.warning(&shown(warning));
+    }
+    let begin = Instant::now();
+    let (object, from) = match &args.object {
+        Some(path) => {
+            let object = std::fs::read(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error))?;
+            (object, path.display().to_string())
+        }
+        None => {
+            let object = native::object(&recipe.sliced_source(&made), recipe.arch, recipe.cc, recipe.opt).map_err(Failure::tool)?;
+            (object, format!("{} {}", recipe.cc.name(), recipe.opt))
+        }
+    };
+    let compiled_s = begin.elapsed().as_secs_f64();
+    let mut rows = Vec::new();
+    for expected in validate::functions(&made, recipe.arch, args.seed) {
+        let begin = Instant::now();
+        let report = expected.check(&object).map_err(|said| Failure::user(format!("{from}: {said}"), None))?;
+        rows.push(Row { function: expected.function().to_string(), report, seconds: begin.elapsed().as_secs_f64() });
+    }
+    let title = format!("{}, slicing {}, {}, {from}", subject.name(), made.compiled.slicing.letter(), recipe.arch.name());
+    out.text(&table(title, &rows).terminal(None));
+    rows.iter().for_each(|row| said(row).iter().for_each(|line| out.line(line)));
+    let is_right = rows.iter().all(|it| matches!(it.report.verdict, Verdict::Proved | Verdict::Simulated));
+    out.object(&json!({
+        "ok": is_right,
+        "subject": subject.name(),
+        "slicing": made.compiled.slicing,
+        "arch": recipe.arch,
+        "object": from,
+        "seconds_to_compile": compiled_s,
+        "functions": rows.iter().map(object_of).collect::<Vec<Value>>(),
+    }));
+    if is_right { Ok(()) } else { Err(Failure::Exit(2)) }
+}
+
+fn name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Proved => "proved",
+        Verdict::Simulated => "simulated",
+        Verdict::Different => "different",
+        Verdict::Leaks => "leaks",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+fn table(title: String, rows: &[Row]) -> Table {
+    let columns = ["function", "verdict", "words proved", "simulated", "different", "instructions", "terms", "seconds"];
+    let mut table = Table::new(title, &columns)
+        .note("proved: equal for every input; simulated: equal for random inputs; instructions that were executed");
+    for Row { function, report, seconds } in rows {
+        let counts = [report.words.proved, report.words.simulated, report.words.different].map(|it| it.to_string());
+        let rest = [report.instructions.to_string(), report.terms.to_string(), format!("{seconds:.2}")];
+        let words = [function.clone(), name(report.verdict).to_string()];
+        table.push(words.into_iter().chain(counts).chain(rest).map(Cell::words).collect());
+    }
+    table
+}
+
+fn place(place: Place) -> &'static str {
+    match place {
+        Place::Address => "an address of memory",
+        Place::Branch => "a branch",
+        Place::Division => "a division",
+    }
+}
+
+/// What the table does not say of a function.
+fn said(row: &Row) -> Vec<String> {
+    let Row { function, report, .. } = row;
+    let mut lines = Vec::new();
+    match &report.stop {
+        Some((at, Stop::Unknown(what))) => lines.push(format!("{function}: no verdict, {what} at {at:#x} is not followed")),
+        Some((at, Stop::Leak(where_))) => lines.push(format!("{function}: a secret reaches {} at {at:#x}", place(*where_))),
+        Some((at, Stop::Fault(what))) => lines.push(format!("{function}: {what}, at {at:#x}")),
+        None => {}
+    }
+    if !report.shifts.is_empty() {
+        let at: Vec<String> = report.shifts.iter().map(|it| format!("{it:#x}")).collect();
+        lines.push(format!("{function}: shift by register with a secret count at {}", at.join(", ")));
+    }
+    if let Some(Difference { word, slice, expected, found, inputs }) = &report.difference {
+        lines.push(format!("{function}: {word} of slice {slice} is {found}, the program says {expected}, for"));
+        lines.extend(inputs.iter().map(|(name, words)| format!("  {name} = {}", words.join(" "))));
+    }
+    lines
+}
+
+fn object_of(row: &Row) -> Value {
+    let Row { function, report, seconds } = row;
+    let (stop, at) = match &report.stop {
+        None => (Value::Null, Value::Null),
+        Some((at, Stop::Unknown(what) | Stop::Fault(what))) => (what.as_str().into(), (*at).into()),
+        Some((at, Stop::Leak(where_))) => (json!({"leak": where_}), (*at).into()),
+    };
+    json!({
+        "function": function,
+        "verdict": report.verdict,
+        "words": report.words,
+        "difference": report.difference,
+        "stop": stop,
+        "at": at,
+        "shifts_by_register": report.shifts,
+        "instructions": report.instructions,
+        "terms": report.terms,
+        "seconds": seconds,
+    })
+}

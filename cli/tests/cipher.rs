@@ -323,3 +323,24 @@ fn dump_after_shows_the_program_between_two_passes() {
     assert!(stdout(&output).contains("entry node rectangle("));
     assert_eq!(meanwhile(&["cipher", "compile", "rectangle-80", "--dump-after", "nothing"], "").status.code(), Some(1));
 }
+
+#[test]
+fn compiled_code_is_proved_or_comes_with_an_input() {
+    let proved = json(&meanwhile(&["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "avx512", "--json"], ""));
+    let function = &proved["functions"][0];
+    assert_eq!((&proved["ok"], &function["verdict"], &function["words"]["proved"]), (&true.into(), &"proved".into(), &16.into()));
+    // The object of another program.
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("f.ua"), "node f (x:u32, k:u32) returns (y:u32) let y = (x ^ k) <<< 7 tel").expect("written");
+    let other = "#include <stdint.h>\nvoid f__(uint32_t x, uint32_t k, uint32_t *y) { *y = (x ^ k) << 7; }\n";
+    std::fs::write(path("f.c"), other).expect("written");
+    let compiled = Command::new("gcc").args(["-O1", "-c", &path("f.c"), "-o", &path("f.o")]).status().expect("gcc runs");
+    assert!(compiled.success());
+    let args = ["cipher", "validate", &path("f.ua"), "--slicing", "v", "--object", &path("f.o")];
+    let refused = meanwhile(&args, "");
+    assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
+    assert!(stdout(&refused).contains("f__: y of slice 0 is 0x"), "{}", stdout(&refused));
+    let neon = meanwhile(&["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "neon"], "");
+    assert_eq!(neon.status.code(), Some(1));
+}

@@ -99,20 +99,25 @@ fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
 /// Compiles `source`, with its `main`, at `opt` (such as `-O1`); a program made from the same text by the
 /// same compiler with the same flags is reused.
 pub fn build(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, ToolError> {
-    made(source, arch, cc, &[opt])
+    build_with(source, "", arch, cc, opt)
+}
+
+/// The same with an assembly file, if it is not empty.
+pub fn build_with(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -> Result<PathBuf, ToolError> {
+    made(source, assembly, arch, cc, &[opt])
 }
 
 /// The object file of `source`, kept likewise.
 pub fn object(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<Vec<u8>, ToolError> {
-    let path = made(source, arch, cc, &[opt, "-c"])?;
+    let path = made(source, "", arch, cc, &[opt, "-c"])?;
     std::fs::read(&path).map_err(|err| io_error("read", &path, &err))
 }
 
-fn made(source: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Result<PathBuf, ToolError> {
+fn made(source: &str, assembly: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Result<PathBuf, ToolError> {
     let mut command = cc.command(arch);
     command.args(["-std=gnu11", "-w"]).args(flags);
     let mut hash = Sha256::new();
-    for part in [cc.version()?.as_str(), &tool::command_line(&command), source] {
+    for part in [cc.version()?.as_str(), &tool::command_line(&command), source, assembly] {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
@@ -127,6 +132,11 @@ fn made(source: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Result<PathBuf, Too
     let (text, made) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
     std::fs::write(&text, source).map_err(|err| io_error("write", &text, &err))?;
     command.arg("-o").arg(&made).arg(&text);
+    if !assembly.is_empty() {
+        let text = scratch.path().join("kernel.s");
+        std::fs::write(&text, assembly).map_err(|err| io_error("write", &text, &err))?;
+        command.arg(&text);
+    }
     tool::run(&mut command, &[], COMPILE_LIMIT)?.ok()?;
     std::fs::rename(&made, &kept).map_err(|err| io_error("keep", &kept, &err))?;
     Ok(kept)

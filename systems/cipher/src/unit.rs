@@ -175,7 +175,20 @@ impl Subject {
             1 => entry.node,
             _ => *compiled.program.entries.last().expect("there is an entry"),
         };
-        Unit { prefix: String::new(), name, title, schedule, entry, one, fields, outputs, n_schedule, counter: None, mode: None }
+        Unit {
+            prefix: String::new(),
+            name,
+            title,
+            schedule,
+            entry,
+            one,
+            fields,
+            outputs,
+            n_schedule,
+            counter: None,
+            mode: None,
+            assembled: vec![],
+        }
     }
 
     /// The mode of this name where it is none that counts.

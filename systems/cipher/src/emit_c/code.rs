@@ -17,6 +17,7 @@ pub struct Code<'a> {
     shape: Shape,
     with_lines: bool,
     names: Vec<String>,
+    assembled: Vec<bool>,
     out: String,
     last_line: Loc,
 }
@@ -30,8 +31,8 @@ enum Place {
 }
 
 impl<'a> Code<'a> {
-    /// Ready to print; `with_lines` adds `#line`.
-    pub fn new(program: &'a Program, shape: Shape, with_lines: bool) -> Self {
+    /// Ready to print; `with_lines` adds `#line`; of `assembled` nodes only the prototypes are printed.
+    pub fn new(program: &'a Program, shape: Shape, with_lines: bool, assembled: &[(NodeId, String)]) -> Self {
         let mut taken = std::collections::HashSet::new();
         let mut names = Vec::new();
         for node in &program.nodes {
@@ -44,7 +45,12 @@ impl<'a> Code<'a> {
             }
             names.push(name);
         }
-        Code { program, shape, with_lines, names, out: String::new(), last_line: Loc::default() }
+        let mut is_assembled = vec![false; names.len()];
+        for (id, name) in assembled {
+            names[id.idx()] = name.clone();
+            is_assembled[id.idx()] = true;
+        }
+        Code { program, shape, with_lines, names, assembled: is_assembled, out: String::new(), last_line: Loc::default() }
     }
 
     /// Every function, callees first.
@@ -70,6 +76,12 @@ impl<'a> Code<'a> {
             }
         }
         params.extend(node.results.iter().map(|var| format!("reg *restrict {}", var_name(node, *var))));
+        if self.assembled[id.idx()] {
+            let hidden = "__attribute__((visibility(\"hidden\")))";
+            let _ =
+                writeln!(self.out, "\n/* In the assembly file. */\nextern {hidden} void {}({});", self.names[id.idx()], params.join(", "));
+            return;
+        }
         let inline = if self.program.entries.contains(&id) { "static" } else { "static inline" };
         let _ = writeln!(self.out, "\n{inline} void {}({})\n{{", self.names[id.idx()], params.join(", "));
         let mut body = Function { code: self, node, by_value, calls: 0, depth: 1 };

@@ -85,6 +85,8 @@ pub struct Unit {
     pub counter: Option<Counter>,
     /// Another mode that it offers.
     pub mode: Option<Mode>,
+    /// Nodes whose functions are in an assembly file, with their symbols.
+    pub assembled: Vec<(NodeId, String)>,
 }
 
 /// One of Ascon's modes in a file.
@@ -163,7 +165,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     let shape = shape(compiled, options.arch);
     let mut out = format!("/* {}\n   Made by meanwhile; {} */\n", unit.title, compile_line(shape));
     out += &shape.prelude();
-    let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines).functions();
+    let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines, &unit.assembled).functions();
     out += &functions;
     if options.with_sliced {
         out += "\n/* Sliced interface: every array element is a register. */\n";

@@ -1,5 +1,6 @@
 //! Usuba in, sliced C out: the front end, the interpreter, the passes and the C back end.
 
+pub mod asm;
 pub mod byte_cost;
 pub mod cases;
 pub mod circuit;

@@ -6,8 +6,10 @@ use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
+use crate::asm::{self, Count, Effort};
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::native::{self, Cc};
+use crate::passes::inline::Inline;
 use crate::passes::interleave;
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
 use crate::unit::Subject;
@@ -29,6 +31,18 @@ pub struct Recipe {
     pub mode: Option<String>,
     /// In front of every name in C.
     pub prefix: String,
+    /// Who chooses order and registers of the functions that work on blocks.
+    pub back: Back,
+}
+
+/// A back end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Back {
+    /// The C compiler.
+    C,
+    /// Ours, with so much search for each block.
+    Asm(Effort),
 }
 
 /// A subject compiled by a recipe.
@@ -38,6 +52,12 @@ pub struct Made {
     pub compiled: Compiled,
     /// What the text offers.
     pub unit: Unit,
+    /// The assembly file that goes with the C file, empty without one.
+    pub assembly: String,
+    /// Why there is none although it was asked for.
+    pub refused: Option<String>,
+    /// Of the blocks of the assembly file: steps, and what registers cost beside them.
+    pub blocks: Vec<(usize, Count)>,
 }
 
 impl Recipe {
@@ -51,6 +71,7 @@ impl Recipe {
             machine: None,
             mode: None,
             prefix: String::new(),
+            back: Back::C,
         }
     }
 
@@ -70,7 +91,8 @@ impl Recipe {
             Interleave::Auto if sponge.is_some() => Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 }),
             asked => asked,
         };
-        let options = Options { ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
+        let inline = if self.back == Back::C { self.options.inline } else { Inline::All };
+        let options = Options { inline, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
         let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {
@@ -95,7 +117,11 @@ impl Recipe {
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
         let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
-        Ok(Made { compiled, unit })
+        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![] };
+        if let Back::Asm(effort) = self.back {
+            made.assemble(self.arch, &self.machine(), effort);
+        }
+        Ok(made)
     }
 
     /// The C text; with a harness it is a program.
@@ -116,11 +142,40 @@ impl Recipe {
 
     /// Compiles the C text with its harness.
     pub fn build(&self, made: &Made) -> Result<PathBuf, ToolError> {
-        native::build(&self.source(made, true, false), self.arch, self.cc, self.opt)
+        native::build_with(&self.source(made, true, false), &made.assembly, self.arch, self.cc, self.opt)
     }
 }
 
 impl Made {
+    /// Makes the functions that work on blocks in assembly; all of them or none.
+    fn assemble(&mut self, arch: Arch, machine: &Machine, effort: Effort) {
+        let shape = emit_c::shape(&self.compiled, arch);
+        let stem = self.unit.entry.name.clone();
+        let mut nodes = vec![(self.unit.entry.node, format!("{stem}_kernel"))];
+        let others = [(self.unit.one, "one"), (self.unit.mode.as_ref().map_or(self.unit.one, |it| it.short), "short")];
+        for (node, name) in others {
+            if nodes.iter().all(|it| it.0 != node) {
+                nodes.push((node, format!("{stem}_kernel_{name}")));
+            }
+        }
+        let mut text = String::from("\t.intel_syntax noprefix\n");
+        for (node, name) in &nodes {
+            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, machine, effort) {
+                Ok(made) => {
+                    text += &made.text;
+                    self.blocks.extend(made.blocks);
+                }
+                Err(why) => {
+                    self.refused = Some(why.text());
+                    return;
+                }
+            }
+        }
+        text += "\t.section .note.GNU-stack, \"\", @progbits\n";
+        self.assembly = text;
+        self.unit.assembled = nodes;
+    }
+
     /// Equations of all nodes: the size of the C text.
     pub fn n_equations(&self) -> usize {
         self.compiled.n_equations()

@@ -1,0 +1,244 @@
+//! Cycles of a block on an out-of-order core, from the machine file: what the search for an order makes small, together with the
+//! count of loads and stores.
+//!
+//! Instructions enter in order, so many a cycle, as long as the scheduler has room for those that wait and the window for those that
+//! are not finished; each starts when its operands are there and a unit is free. A model, good for comparing orders of one block.
+
+use std::collections::VecDeque;
+
+use machine::{Class, Machine};
+
+use super::allocate::{Count, Place, Sink};
+use super::steps::{Kind, Step};
+
+/// Instructions that wait for operands. Skylake and Golden Cove 97; Zen 4 four times 24 scalar and two times 32 vector.
+/// Source: Fog, "The microarchitecture of Intel, AMD and VIA CPUs", 2024.
+const WAITING_MAX: u32 = 96;
+/// Cycles that are looked ahead.
+const RING: usize = 2048;
+
+/// A core with its registers, and what was counted.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Instructions beside those that compute.
+    pub count: Count,
+    /// Units and latency of each class.
+    classes: Vec<(u32, u32)>,
+    width: u32,
+    window: usize,
+    ready: [u32; 32],
+    slots: Vec<u32>,
+    /// Units taken and instructions started, by cycle.
+    ring: Vec<(u32, u32, u32)>,
+    now: u32,
+    entered: u32,
+    waiting: u32,
+    finished: VecDeque<u32>,
+    last: u32,
+    /// When carried values that lie in memory were stored in the last iteration, and in this one.
+    kept: [Vec<u32>; 2],
+    stored: u32,
+    carried: u32,
+}
+
+impl Model {
+    /// A core that does nothing yet.
+    pub fn new(machine: &Machine, kind: machine::Kind) -> Model {
+        let of = |class: &Class| {
+            let it = machine.operation(kind, *class);
+            (it.units.0, it.latency_cycles)
+        };
+        Model {
+            count: Count::default(),
+            classes: Class::ALL.iter().map(of).collect(),
+            width: machine.issue_width,
+            window: machine.window as usize,
+            ready: [0; 32],
+            slots: Vec::new(),
+            ring: vec![(u32::MAX, 0, 0); RING],
+            now: 0,
+            entered: 0,
+            waiting: 0,
+            finished: VecDeque::new(),
+            last: 0,
+            kept: [Vec::new(), Vec::new()],
+            stored: 0,
+            carried: 0,
+        }
+    }
+
+    /// Forgets what ran.
+    pub fn reset(&mut self) {
+        self.count = Count::default();
+        self.ready = [0; 32];
+        self.slots.clear();
+        self.ring.fill((u32::MAX, 0, 0));
+        (self.now, self.entered, self.waiting, self.last) = (0, 0, 0, 0);
+        self.finished.clear();
+        self.kept.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Another iteration begins.
+    pub fn next_iteration(&mut self) {
+        self.kept.swap(0, 1);
+        self.kept[1].clear();
+    }
+
+    /// When everything so far is done.
+    pub fn end(&self) -> u32 {
+        self.last
+    }
+
+    fn next_cycle(&mut self) {
+        let (cycle, _, started) = self.ring[self.now as usize % RING];
+        if cycle == self.now {
+            self.waiting -= started;
+        }
+        self.now += 1;
+        self.entered = 0;
+    }
+
+    fn start(&mut self, class: Class, ready: u32) -> u32 {
+        let (units, latency) = self.classes[class as usize];
+        if self.entered == self.width {
+            self.next_cycle();
+        }
+        while self.waiting >= WAITING_MAX {
+            self.next_cycle();
+        }
+        if self.finished.len() == self.window {
+            let first = self.finished.pop_front().unwrap_or(0);
+            while self.now < first {
+                self.next_cycle();
+            }
+        }
+        self.entered += 1;
+        let mut at = ready.max(self.now);
+        loop {
+            let slot = &mut self.ring[at as usize % RING];
+            if slot.0 != at {
+                *slot = (at, 0, 0);
+            }
+            let free = units & !slot.1;
+            if free != 0 {
+                slot.1 |= free & free.wrapping_neg();
+                slot.2 += 1;
+                break;
+            }
+            at += 1;
+        }
+        self.waiting += 1;
+        let done = at + latency;
+        self.last = self.last.max(done);
+        let in_order = self.finished.back().copied().unwrap_or(0).max(done);
+        self.finished.push_back(in_order);
+        done
+    }
+
+    fn arrives(&mut self, place: Place) -> u32 {
+        match place {
+            Place::Register(register) => self.ready[register as usize],
+            Place::Immediate(_) => 0,
+            Place::Slot(slot) => {
+                let stored = self.slots.get(slot as usize).copied().unwrap_or(0);
+                self.read(stored)
+            }
+            Place::Based(register, _) => {
+                let stored = std::mem::take(&mut self.carried);
+                self.read(stored.max(self.ready[register as usize]))
+            }
+            Place::Memory(_) => {
+                let stored = std::mem::take(&mut self.carried);
+                self.read(stored)
+            }
+            Place::Constant(_) => self.read(0),
+        }
+    }
+
+    /// A load that belongs to another instruction: it takes a unit, but no place of its own among those that enter.
+    fn read(&mut self, ready: u32) -> u32 {
+        self.entered = self.entered.saturating_sub(1);
+        self.start(Class::Load, ready)
+    }
+}
+
+fn class(kind: Kind) -> Class {
+    match kind {
+        Kind::And | Kind::Or | Kind::Xor | Kind::AndNot | Kind::Not => Class::Logic,
+        Kind::Ternary(_) => Class::Ternary,
+        Kind::Add | Kind::Sub => Class::Add,
+        Kind::Mul => Class::Mul,
+        Kind::Shl(_) | Kind::Shr(_) | Kind::Sar(_) | Kind::Rotl(_) => Class::Shift,
+        Kind::Bytes | Kind::Swap => Class::Shuffle,
+        Kind::Store(_) | Kind::Keep(_) => Class::Store,
+    }
+}
+
+impl Sink for Model {
+    fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
+        self.count.operate(step, kind, dst, args);
+        let mut ready = 0;
+        for place in args {
+            ready = ready.max(self.arrives(*place));
+        }
+        self.ready[dst as usize] = self.start(class(kind), ready);
+    }
+
+    fn load(&mut self, dst: u8, place: Place) {
+        self.count.load(dst, place);
+        self.ready[dst as usize] = match place {
+            Place::Immediate(_) => self.start(Class::Move, 0),
+            Place::Slot(slot) => {
+                let stored = self.slots.get(slot as usize).copied().unwrap_or(0);
+                self.start(Class::Load, stored)
+            }
+            Place::Based(register, _) => {
+                let stored = std::mem::take(&mut self.carried);
+                self.start(Class::Load, stored.max(self.ready[register as usize]))
+            }
+            _ => {
+                let stored = std::mem::take(&mut self.carried);
+                self.start(Class::Load, stored)
+            }
+        };
+    }
+
+    fn store(&mut self, place: Place, src: u8) {
+        self.count.store(place, src);
+        let done = self.start(Class::Store, self.ready[src as usize]);
+        self.stored = done;
+        if let Place::Slot(slot) = place {
+            if self.slots.len() <= slot as usize {
+                self.slots.resize(slot as usize + 1, 0);
+            }
+            self.slots[slot as usize] = done;
+        }
+    }
+
+    fn load_address(&mut self, dst: u8, address: u32) {
+        self.count.load_address(dst, address);
+        self.ready[dst as usize] = self.start(Class::Load, 0);
+    }
+
+    fn copy(&mut self, dst: u8, src: u8) {
+        self.count.copy(dst, src);
+        // Most cores only rename.
+        self.ready[dst as usize] = self.ready[src as usize].max(self.now);
+        self.entered += 1;
+        if self.entered >= self.width {
+            self.next_cycle();
+        }
+    }
+
+    fn kept(&mut self, carried: u32) {
+        let kept = &mut self.kept[1];
+        if kept.len() <= carried as usize {
+            kept.resize(carried as usize + 1, 0);
+        }
+        kept[carried as usize] = self.stored;
+    }
+
+    fn carried(&mut self, carried: u32) {
+        self.carried = self.kept[0].get(carried as usize).copied().unwrap_or(0);
+    }
+}

@@ -1,0 +1,105 @@
+//! The search in a long block, part after part: what an order costs is then known without a walk through the whole.
+//!
+//! A part is searched as a block of its own. It begins with what the allocator holds there, ends with a tail that does not move, and
+//! knows when later steps need its values. What registers hold after the tail is left to the next part.
+
+use super::allocate::{Allocator, Count, Edge, Header};
+use super::order::{Graph, Judge, Planner, search};
+use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
+
+/// Steps of a part that move.
+const LENGTH: usize = 1200;
+/// Steps behind them that stay.
+const TAIL: usize = 150;
+
+/// Searches each part of a block of which nothing is carried in registers.
+pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order: &mut [u32], n_walks: u64) {
+    let n = order.len();
+    let mut start = 0;
+    let header: Header = vec![None; block.carried.len()];
+    let mut whole = Allocator::new(block, planner.constants, planner.registers);
+    while start + 8 < n {
+        let end = (start + LENGTH).min(n);
+        whole.run_steps(order, start, &header, buffer, &mut Count::default());
+        let (part, edge) = cut(block, order, (start, (end + TAIL).min(n)), &whole, buffer);
+        let mut judge = Judge {
+            planner,
+            allocator: Allocator::part(&part, planner.constants, planner.registers, edge),
+            model: planner.model.clone(),
+            buffer: None,
+            is_short_loop: false,
+        };
+        let mut own: Vec<u32> = (0..part.steps.len() as u32).collect();
+        let mut cost = judge.cost(&own, &Vec::new());
+        let graph = Graph::new(&part);
+        search(&graph, &mut judge, &Vec::new(), (&mut own, &mut cost), (start as u64, n_walks, end - start));
+        let old: Vec<u32> = order[start..end].to_vec();
+        for (at, from) in own[..end - start].iter().enumerate() {
+            order[start + at] = old[*from as usize];
+        }
+        start += LENGTH * 5 / 6;
+    }
+}
+
+/// The steps from one place of an order to another as a block.
+fn cut(block: &Block, order: &[u32], (start, end): (usize, usize), whole: &Allocator, buffer: Option<u32>) -> (Block, Edge) {
+    let mut part = Block::default();
+    let mut edge = Edge::default();
+    let mut number = vec![NONE; block.origins.len()];
+    let mut stores = vec![NONE; block.steps.len()];
+    for (at, idx) in order[start..end].iter().enumerate() {
+        let step = &block.steps[*idx as usize];
+        stores[*idx as usize] = at as u32;
+        let kind = match step.kind {
+            Kind::Keep(k) => {
+                let address = buffer.expect("carried values in memory have buffers") + 1;
+                Kind::Store(Memory { address, offset: block.carried[k as usize].offset })
+            }
+            kind => kind,
+        };
+        let mut name = |value: Value, origin: Origin| {
+            if number[value as usize] == NONE {
+                number[value as usize] = part.origins.len() as u32;
+                part.origins.push(origin);
+                let (register, home) = whole.whereabouts(value);
+                let is_new = matches!(origin, Origin::Step) && register.is_none() && home.is_none();
+                if !is_new {
+                    edge.held.push((number[value as usize], register, home));
+                }
+            }
+            number[value as usize]
+        };
+        let args = step.args.iter().map(|arg| name(*arg, block.origins[*arg as usize])).collect();
+        let dst = if step.dst == NONE { NONE } else { name(step.dst, Origin::Step) };
+        part.steps.push(Step { kind, lane: step.lane, dst, args, place: step.place });
+    }
+    for origin in &mut part.origins {
+        if let Origin::Carried(_) = origin {
+            *origin = Origin::Step;
+        }
+    }
+    for (value, step) in &block.after {
+        if number[*value as usize] != NONE && stores[*step as usize] != NONE {
+            part.after.push((number[*value as usize], stores[*step as usize]));
+        }
+    }
+    // What else the registers hold, and when it is needed.
+    for (at, idx) in order[end..].iter().enumerate().rev() {
+        for arg in &block.steps[*idx as usize].args {
+            let own = number[*arg as usize];
+            let (register, home) = whole.whereabouts(*arg);
+            let own = if own == NONE && register.is_some() {
+                number[*arg as usize] = part.origins.len() as u32;
+                part.origins.push(Origin::Step);
+                edge.held.push((number[*arg as usize], register, home));
+                number[*arg as usize]
+            } else {
+                own
+            };
+            if own != NONE {
+                edge.later.push((own, (end - start + at) as u32));
+            }
+        }
+    }
+    (part, edge)
+}

@@ -1,0 +1,204 @@
+//! What the assembler works on: straight blocks of machine operations over values, and loops around them.
+
+use smallvec::SmallVec;
+
+use crate::ir::LoopId;
+
+/// A value of a block, an index into [`Block::origins`].
+pub type Value = u32;
+
+/// No value: a step that only stores.
+pub const NONE: Value = u32::MAX;
+
+/// What a machine operation does; `lane` of the step is the width in bits that arithmetic works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `a & b`.
+    And,
+    /// `a | b`.
+    Or,
+    /// `a ^ b`.
+    Xor,
+    /// `a & ~b`; vectors only.
+    AndNot,
+    /// Any function of three words, as [`crate::ir::Op::Ternary`]; AVX-512 only.
+    Ternary(u8),
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// Complement; general registers only.
+    Not,
+    /// Shift towards the most significant bit.
+    Shl(u8),
+    /// Shift towards the least significant bit.
+    Shr(u8),
+    /// The same with copies of the sign.
+    Sar(u8),
+    /// Rotation towards the most significant bit.
+    Rotl(u8),
+    /// Bytes of each 128 bits of `a`, chosen by `b`; vectors only.
+    Bytes,
+    /// The halves of each 128 bits exchanged; vectors only.
+    Swap,
+    /// `a` into memory.
+    Store(Memory),
+    /// `a` into the written buffer, as the next value of this carried one, unless that has a register.
+    Keep(u32),
+}
+
+impl Kind {
+    /// The two arguments may be exchanged.
+    pub fn is_commutative(self) -> bool {
+        matches!(self, Kind::And | Kind::Or | Kind::Xor | Kind::Add | Kind::Mul)
+    }
+}
+
+/// A word in memory: so many bytes behind an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Memory {
+    /// An index into [`Function::addresses`].
+    pub address: u32,
+    /// Bytes.
+    pub offset: i32,
+}
+
+/// The address that is the bottom of the arrays of the stack frame.
+pub const FRAME: u32 = 0;
+
+/// Where an address starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// An argument of the function.
+    Pointer(u32),
+    /// So many bytes into the arrays of the stack frame.
+    Frame(i32),
+    /// A table of constants, an index into [`Function::tables`].
+    Table(u32),
+    /// One of two buffers that are exchanged at the end of each iteration: what is read, or what is written.
+    Buffer(u32, bool),
+}
+
+/// An address: it moves with the counters of loops.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// Where it starts.
+    pub base: Base,
+    /// Bytes for each step of a counter.
+    pub terms: Vec<(LoopId, i64)>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A step of the block.
+    Step,
+    /// Memory, written before the block.
+    Memory(Memory),
+    /// An index into [`Function::constants`].
+    Constant(u32),
+    /// The last iteration, an index into [`Block::carried`].
+    Carried(u32),
+}
+
+/// A machine operation.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// What it does.
+    pub kind: Kind,
+    /// Width in bits that arithmetic works on.
+    pub lane: u8,
+    /// The result, or [`NONE`].
+    pub dst: Value,
+    /// The operands.
+    pub args: SmallVec<[Value; 3]>,
+    /// Where the equation stands in the source: steps of one table or node have places near each other.
+    pub place: u32,
+}
+
+/// A value that a loop hands from one iteration to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried {
+    /// At the start of the iteration.
+    pub from: Value,
+    /// At its end.
+    pub next: Value,
+    /// Byte offset in the buffers of the loop.
+    pub offset: i32,
+}
+
+/// Straight code.
+#[derive(Debug, Clone, Default)]
+pub struct Block {
+    /// In an order that can be executed.
+    pub steps: Vec<Step>,
+    /// Of each value.
+    pub origins: Vec<Origin>,
+    /// What stays in registers from iteration to iteration, if the block is the body of a loop.
+    pub carried: Vec<Carried>,
+    /// Reads of memory behind stores to it that may be the same word: value read, step that stores.
+    pub after: Vec<(Value, u32)>,
+}
+
+/// A loop.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// Its counter.
+    pub id: LoopId,
+    /// Iterations.
+    pub n: u32,
+    /// The body.
+    pub body: Vec<Item>,
+    /// The two buffers of the carried values.
+    pub pair: Option<u32>,
+}
+
+/// A piece of a function.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// Straight code.
+    Block(Block),
+    /// A loop.
+    Loop(Loop),
+}
+
+/// A function.
+#[derive(Debug, Clone, Default)]
+pub struct Function {
+    /// Its symbol.
+    pub name: String,
+    /// All addresses; the first is [`FRAME`].
+    pub addresses: Vec<Address>,
+    /// 128 bits each, which a vector repeats.
+    pub constants: Vec<[u64; 2]>,
+    /// Arrays of constants that counters index: each word an index into the constants, if it is ever written.
+    pub tables: Vec<Vec<Option<u32>>>,
+    /// What it does.
+    pub items: Vec<Item>,
+    /// Where each of the two buffers of a pair lies among the arrays of the frame.
+    pub pairs: Vec<[i32; 2]>,
+    /// Bytes of the arrays in the frame.
+    pub frame_bytes: i32,
+    /// Bytes of a word in memory.
+    pub word_bytes: i32,
+}
+
+impl Block {
+    /// Bytes that are read from memory have an address; the value's, if it begins in memory.
+    pub fn memory(&self, value: Value) -> Option<Memory> {
+        if let Origin::Memory(memory) = self.origins[value as usize] { Some(memory) } else { None }
+    }
+
+    /// The step that makes each value, or `u32::MAX`.
+    pub fn makers(&self) -> Vec<u32> {
+        let mut makers = vec![u32::MAX; self.origins.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            if step.dst != NONE {
+                makers[step.dst as usize] = at as u32;
+            }
+        }
+        makers
+    }
+}

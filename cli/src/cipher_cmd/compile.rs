@@ -6,7 +6,7 @@ use cipher::emit_c;
 use cipher::pipeline::PASSES;
 use serde_json::json;
 
-use super::options::{How, Which, shown};
+use super::options::{Emit, How, Which, shown};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher compile`.
@@ -42,7 +42,8 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let program = Path::new(&args.which.subject);
     let layout = args.which.layout.clone().unwrap_or_else(|| cipher::user_layout::beside(program));
-    let written: Vec<&Path> = args.output.iter().chain(&args.header).map(PathBuf::as_path).collect();
+    let assembly = assembly_file(args);
+    let written: Vec<&Path> = args.output.iter().chain(&args.header).chain(&assembly).map(PathBuf::as_path).collect();
     for (k, path) in written.iter().enumerate() {
         let is_other = written[k + 1..].contains(path) && !measure::file::is_standard_output(path) && !is_device(path);
         if is_other || [program, &layout].iter().any(|it| it.exists() && real(it) == real(path)) {
@@ -53,6 +54,11 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The assembly file lies beside the C file.
+fn assembly_file(args: &Args) -> Option<PathBuf> {
+    args.output.as_ref().filter(|_| args.how.emit == Emit::Asm).map(|it| it.with_extension("s"))
+}
+
 fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
@@ -61,6 +67,11 @@ fn is_device(path: &Path) -> bool {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
     let mut recipe = args.how.recipe(&subject)?;
+    let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path));
+    if args.how.emit == Emit::Asm && !has_file && args.dump_after.is_none() {
+        let help = "`--emit asm -o NAME.c` writes NAME.c and NAME.s";
+        return Err(Failure::user("two files do not fit standard output", Some(help)));
+    }
     recipe.options.dump_after = args.dump_after.clone();
     recipe.mode = args.mode.clone();
     recipe.prefix = args.prefix.clone();
@@ -77,6 +88,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     refuse_own_files(&args)?;
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
+    let assembly = assembly_file(&args).filter(|_| made.refused.is_none());
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));
     match &output {
         Some(path) => write_file(path, &source)?,
@@ -85,6 +97,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     if let Some(path) = &args.header {
         write_file(path, &header)?;
+    }
+    if let Some(path) = &assembly {
+        write_file(path, &made.assembly)?;
+    }
+    if let Some(why) = &made.refused {
+        out.warning(&format!("the C file has all functions, and there is no assembly: {why}"));
     }
     let circuits: Vec<_> = made
         .compiled
@@ -103,6 +121,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         if let Some(reason) = &made.compiled.interleave_reason {
             out.line(&format!("interleave {}: {reason}", made.compiled.interleave));
         }
+        if !made.assembly.is_empty() {
+            let steps: usize = made.blocks.iter().map(|it| it.0).sum();
+            let sum = |of: fn(&cipher::asm::Count) -> u32| made.blocks.iter().map(|it| of(&it.1)).sum::<u32>();
+            let (loads, stores, folded, copies) = (sum(|it| it.loads), sum(|it| it.stores), sum(|it| it.folded), sum(|it| it.copies));
+            out.line(&format!(
+                "assembly: {steps} steps, {folded} of them with an operand in memory, {loads} loads, {stores} stores, {copies} moves"
+            ));
+        }
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
     }
@@ -120,6 +146,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "interleave_reason": made.compiled.interleave_reason,
         "circuits": circuits,
         "output": output.as_ref().map(|p| p.display().to_string()),
+        "assembly": assembly.as_ref().map(|p| p.display().to_string()),
+        "refused": made.refused,
         "header": args.header.as_ref().map(|p| p.display().to_string()),
         "source": if output.is_none() { Some(source) } else { None },
     }));

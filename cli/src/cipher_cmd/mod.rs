@@ -1,5 +1,6 @@
 //! `meanwhile cipher`: Usuba ciphers listed, checked, compiled, run and tested.
 
+mod back_ends;
 mod bench;
 mod check;
 mod compile;
@@ -49,6 +50,8 @@ enum Command {
     Bench(bench::Args),
     /// Measure cycles a byte of emitted C.
     Speed(speed::Args),
+    /// Measure our assembly beside the best C, in turn.
+    Backends(back_ends::Args),
     /// Compare the synthesiser of circuits with decision diagrams on random S-boxes.
     Sboxes(sboxes::Args),
 }
@@ -66,6 +69,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Compilers(args) => compilers::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),
+        Command::Backends(args) => back_ends::run(args, out),
         Command::Sboxes(args) => sboxes::run(args, out),
     }
 }

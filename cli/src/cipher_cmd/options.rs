@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cipher::asm::{self, Effort};
 use cipher::elaborate;
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
@@ -10,7 +11,7 @@ use cipher::passes::inline::{Inline, Thresholds};
 use cipher::passes::interleave::MOST;
 use cipher::passes::schedule_mslice::LOOK_BEHIND;
 use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
-use cipher::recipe::Recipe;
+use cipher::recipe::{Back, Recipe};
 use cipher::unit::Subject;
 use cipher::user_layout;
 use machine::Machine;
@@ -80,6 +81,22 @@ pub struct How {
     /// The C compiler.
     #[arg(long, value_name = "gcc|clang", default_value = "gcc", value_parser = cc)]
     pub cc: Cc,
+    /// Who chooses order and registers of the functions that work on blocks: the C compiler, or ours, in an assembly file for
+    /// x86-64, avx2 or avx512 beside the C file.
+    #[arg(long, value_name = "c|asm", default_value = "c", value_parser = emit)]
+    pub emit: Emit,
+    /// How long `--emit asm` searches for an order: millions of steps walked for each block.
+    #[arg(long, value_name = "N", default_value_t = Effort::default().millions, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub budget: u32,
+}
+
+/// What `--emit` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emit {
+    /// C alone.
+    C,
+    /// Assembly and C.
+    Asm,
 }
 
 impl Which {
@@ -168,7 +185,12 @@ impl How {
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None, prefix: String::new() })
+        let back = match self.emit {
+            Emit::C => Back::C,
+            Emit::Asm => Back::Asm(Effort { millions: self.budget }),
+        };
+        check_emit(self.emit, Some(self.arch))?;
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None, prefix: String::new(), back })
     }
 }
 
@@ -276,6 +298,27 @@ pub fn prefix(text: &str) -> Result<String, String> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let is_name = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inside);
     if text.is_empty() || is_name { Ok(text.into()) } else { Err("choose lower case letters, digits and `_`, a letter first".into()) }
+}
+
+/// Assembly is made for x86-64 only.
+pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
+    match arch {
+        Some(arch) if emit == Emit::Asm && !asm::ARCHS.contains(&arch) => {
+            let names: Vec<&str> = asm::ARCHS.iter().map(|it| it.name()).collect();
+            let help = format!("assembly is made for {}", names.join(", "));
+            Err(Failure::user(format!("--emit asm has no target {}", arch.name()), Some(&help)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A back end by name.
+pub fn emit(text: &str) -> Result<Emit, String> {
+    match text {
+        "c" => Ok(Emit::C),
+        "asm" => Ok(Emit::Asm),
+        _ => Err("choose c or asm".into()),
+    }
 }
 
 /// A C compiler by name.

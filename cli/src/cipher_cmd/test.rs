@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cipher::asm::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};
+use cipher::recipe::Back;
 use cipher::suite::{self, Filter, Outcome, Row};
 use measure::tool::ToolError;
 use report::{Cell, Table};
@@ -41,6 +43,9 @@ pub struct Args {
     /// Only this choice about loops.
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     unroll: Option<Unroll>,
+    /// Through assembly of ours with C around it, or through C alone.
+    #[arg(long, value_name = "c|asm", default_value = "c", value_parser = options::emit)]
+    emit: options::Emit,
     /// Combinations tested at the same time.
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
@@ -68,7 +73,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         arch: args.arch,
         cc: args.cc,
         unroll: args.unroll,
+        back: match args.emit {
+            options::Emit::C => Back::C,
+            // The search has little to do with whether the code is right.
+            options::Emit::Asm => Back::Asm(Effort { millions: 1 }),
+        },
     };
+    options::check_emit(args.emit, args.arch)?;
     let rows = if args.matrix { suite::matrix(&filter) } else { suite::covering(&filter) };
     if rows.is_empty() {
         let help = match &args.mode {

@@ -1,6 +1,7 @@
 //! Usuba in, sliced C out: the front end, the interpreter, the passes and the C back end.
 
 pub mod asm;
+pub mod back_ends;
 pub mod byte_cost;
 pub mod cases;
 pub mod circuit;

@@ -5,12 +5,13 @@ use std::path::Path;
 use measure::tool::ToolError;
 use serde::Serialize;
 
+use crate::asm;
 use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
 use crate::library::{self, Vector, primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
-use crate::recipe::Recipe;
+use crate::recipe::{Back, Recipe};
 use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
 use crate::user_layout;
@@ -37,6 +38,8 @@ pub struct Row {
     pub unroll: Unroll,
     /// The C compiler's optimisation flag; large programs get -O0 in its place.
     pub opt: &'static str,
+    /// The back end.
+    pub back: Back,
 }
 
 /// How a combination ended.
@@ -51,7 +54,7 @@ pub enum Outcome {
 }
 
 /// Which combinations are wanted; `None` is no restriction.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Filter {
     /// Names of primitives; empty for all.
     pub names: Vec<String>,
@@ -65,6 +68,14 @@ pub struct Filter {
     pub cc: Option<Cc>,
     /// One choice about loops.
     pub unroll: Option<Unroll>,
+    /// The back end; one for all.
+    pub back: Back,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter { names: vec![], mode: None, slicing: None, arch: None, cc: None, unroll: None, back: Back::C }
+    }
 }
 
 impl Filter {
@@ -75,6 +86,12 @@ impl Filter {
             && self.arch.is_none_or(|a| a == row.arch)
             && self.cc.is_none_or(|c| c == row.cc)
             && self.unroll.is_none_or(|u| u == row.unroll)
+    }
+
+    /// The rows that it takes, through its back end.
+    fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        rows.retain(|row| self.takes(row) && (self.back == Back::C || asm::ARCHS.contains(&row.arch)));
+        rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
     }
 
     fn is_narrow(&self) -> bool {
@@ -141,8 +158,7 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
             rows.extend(own.into_iter().map(|row| Row { mode: Some(sponge.mode()), cc: Cc::ALL[(n + k + row.arch as usize) % 2], ..row }));
         }
     }
-    rows.retain(|row| filter.takes(row));
-    rows
+    filter.choose(rows)
 }
 
 /// Every combination, and one at -O3 for each primitive.
@@ -167,8 +183,7 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
         let last = slicings[slicings.len() - 1];
         rows.push(row(primitive, last, Arch::Avx2, Cc::Gcc, Unroll::No, "-O3"));
     }
-    rows.retain(|row| filter.takes(row));
-    rows
+    filter.choose(rows)
 }
 
 fn row(primitive: &str, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
@@ -179,7 +194,7 @@ fn row(primitive: &str, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, op
         (Arch::Avx2, _) => Schedule::Auto,
         (Arch::Sse | Arch::Neon, _) => Schedule::None,
     };
-    Row { primitive: primitive.to_string(), mode: None, slicing, arch, cc, schedule, unroll, opt }
+    Row { primitive: primitive.to_string(), mode: None, slicing, arch, cc, schedule, unroll, opt, back: Back::C }
 }
 
 /// Compiles one combination and runs every vector through it, several times over so that every
@@ -198,6 +213,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     };
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
     recipe.options.schedule = row.schedule;
+    recipe.back = row.back;
     // As users have it: where the model chooses the order, it chooses the batches, too.
     recipe.options.interleave = if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
     recipe.mode = row.mode.map(str::to_string);
@@ -205,6 +221,9 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
         Ok(made) => made,
         Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),
     };
+    if let Some(why) = &made.refused {
+        return Ok(Outcome::Failed(why.clone()));
+    }
     if made.n_equations() > OPTIMISED_MAX {
         recipe.opt = "-O0";
     }

@@ -1,0 +1,150 @@
+//! The assembly back end: published vectors, random programs against the interpreter, the same text for the same budget, and what
+//! it leaves to the C compiler.
+
+mod support;
+
+use cipher::asm::Effort;
+use cipher::cases::{self, Fields};
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc};
+use cipher::pipeline::{Interleave, Slicing, Unroll};
+use cipher::recipe::{Back, Made, Recipe};
+use cipher::suite::{self, Filter, Outcome};
+use cipher::unit::Subject;
+use fastrand::Rng;
+
+/// The first orders alone, and a short search.
+const NONE: Effort = Effort { millions: 0 };
+const LITTLE: Effort = Effort { millions: 1 };
+
+fn recipe(slicing: Slicing, arch: Arch, unroll: Unroll, effort: Effort) -> Recipe {
+    Recipe { back: Back::Asm(effort), ..Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O1") }
+}
+
+fn made(name: &str, recipe: &Recipe) -> Made {
+    recipe.make(&Subject::named(name).expect("it is bundled")).expect("bundled programs compile")
+}
+
+#[test]
+fn assembled_primitives_give_their_published_vectors() {
+    let some = [
+        ("aes-128", Slicing::Bit, Arch::Avx2),
+        ("aes-128-decrypt", Slicing::Horizontal, Arch::Avx512),
+        ("ascon-p12", Slicing::Vertical, Arch::X86_64),
+        ("chacha20", Slicing::Vertical, Arch::Avx2),
+        ("gift-128", Slicing::Bit, Arch::Avx512),
+        ("rectangle-80", Slicing::Vertical, Arch::X86_64),
+        ("rectangle-80", Slicing::Horizontal, Arch::Avx2),
+        ("serpent-128", Slicing::Vertical, Arch::Avx512),
+    ];
+    for (name, slicing, arch) in some {
+        let filter = Filter {
+            names: vec![name.into()],
+            slicing: Some(slicing),
+            arch: Some(arch),
+            cc: Some(Cc::Gcc),
+            unroll: Some(Unroll::No),
+            back: Back::Asm(NONE),
+            ..Filter::default()
+        };
+        let rows = suite::covering(&filter);
+        assert!(!rows.is_empty(), "{name} {} {}", slicing.letter(), arch.name());
+        for row in rows {
+            let outcome = suite::test(&row).expect("compiler and program run");
+            assert!(matches!(outcome, Outcome::Passed | Outcome::Skipped(_)), "{row:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_agree_with_the_interpreter() {
+    let mut n_assembled = 0;
+    for seed in 0..9u64 {
+        let text = support::generator::program(seed).text;
+        let subject = Subject::text("random.ua", &text, None).unwrap_or_else(|errors| panic!("seed {seed}: {}\n{text}", errors[0]));
+        for slicing in subject.slicings(Some(16)) {
+            let archs: Vec<Arch> =
+                [Arch::X86_64, Arch::Avx2, Arch::Avx512].into_iter().filter(|it| native::missing_feature(*it).is_none()).collect();
+            let arch = archs[seed as usize % archs.len()];
+            let mut recipe =
+                recipe(slicing, arch, [Unroll::No, Unroll::Auto][seed as usize / 3 % 2], if seed % 2 == 0 { NONE } else { LITTLE });
+            let word = if slicing == Slicing::Bit { Some(1) } else { Some(16) };
+            recipe.options.word = word;
+            let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("seed {seed} {}: {}\n{text}", slicing.letter(), errors[0]));
+            if made.refused.is_some() {
+                continue;
+            }
+            n_assembled += 1;
+            agrees(&subject, &recipe, &made, word, seed);
+        }
+    }
+    assert!(n_assembled >= 9, "{n_assembled} programs have assembly");
+}
+
+fn agrees(subject: &Subject, recipe: &Recipe, made: &Made, word: Option<u32>, seed: u64) {
+    let program = recipe.build(made).unwrap_or_else(|error| panic!("seed {seed}: {}", error.said));
+    let (inputs, _) = cipher::interp::interface(&subject.ast, &subject.entry, word).expect("the sizes are given");
+    let mut rng = Rng::with_seed(seed);
+    let mut line = |port: &cipher::interp::Port| {
+        let words: Vec<String> = (0..port.n).map(|_| format!("{:x}", rng.u64(..) >> (64 - port.m))).collect();
+        (port.name.to_string(), if port.m == 1 { words.concat() } else { words.join(",") })
+    };
+    let fields: Vec<Fields> = (0..5).map(|_| inputs.iter().map(&mut line).collect()).collect();
+    let case = |it: &Fields| cases::case_bytes(subject, &made.unit, word, it).expect("the fields fit");
+    let cases: Vec<Vec<u8>> = fields.iter().map(case).collect();
+    let outputs = native::run_cases(&program, recipe.arch, &cases, made.unit.output_bytes()).expect("the program runs");
+    for (fields, output) in fields.iter().zip(outputs) {
+        let expected = cases::interpret_line(subject, word, fields).expect("the interpreter takes the fields");
+        assert_eq!(cases::output_line(subject, word, &output), expected, "seed {seed} {} {fields:?}", recipe.arch.name());
+    }
+}
+
+#[test]
+fn the_byte_interface_gives_what_that_of_c_does() {
+    if native::missing_feature(Arch::Avx2).is_some() {
+        return;
+    }
+    // Two batches at once, and one for what is left of a message.
+    let subject = Subject::named("serpent-128").expect("it is bundled");
+    let mut rng = Rng::with_seed(20_261_125);
+    let (keys, n) = ((0..16).map(|_| rng.u8(..)).collect::<Vec<u8>>(), 41);
+    let blocks: Vec<u8> = (0..16 * n).map(|_| rng.u8(..)).collect();
+    let outputs = [Back::C, Back::Asm(NONE)].map(|back| {
+        let mut recipe = Recipe { back, ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::No, NONE) };
+        recipe.options.interleave = Interleave::Times(2);
+        let made = recipe.make(&subject).expect("it compiles");
+        assert_eq!(made.unit.assembled.len(), if back == Back::C { 0 } else { 2 });
+        let program = recipe.build(&made).expect("it builds");
+        native::run_blocks(&program, recipe.arch, n, &keys, &blocks).expect("it runs")
+    });
+    assert_eq!(outputs[0].len(), 16 * n);
+    assert_eq!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn the_same_budget_gives_the_same_text() {
+    let recipe = recipe(Slicing::Bit, Arch::Avx2, Unroll::No, LITTLE);
+    assert_eq!(made("rectangle-80", &recipe).assembly, made("rectangle-80", &recipe).assembly);
+}
+
+#[test]
+fn the_order_keeps_more_of_a_bitsliced_round_in_registers_than_the_text_does() {
+    let made = made("aes-128", &recipe(Slicing::Bit, Arch::Avx2, Unroll::Auto, LITTLE));
+    let (n_steps, count) = made.blocks.iter().max_by_key(|it| it.0).expect("there is a round");
+    // A round reads 128 words of the key and 128 of the state, and stores 128. In the order of the text registers are stored and loaded
+    // some 2000 times beside.
+    assert_eq!(*n_steps, 2416);
+    assert!(count.loads + count.stores + count.folded < 1400, "{count:?}");
+}
+
+#[test]
+fn what_the_target_has_no_instruction_for_is_left_to_the_c_compiler() {
+    // One product of bytes, which vectors do not have.
+    let text = "node f (a : u8, b : u8) returns (c : u8)\nlet\n    c = a * b\ntel\n";
+    let subject = Subject::text("product.ua", text, None).expect("it is right");
+    let made = recipe(Slicing::Vertical, Arch::Avx2, Unroll::Auto, LITTLE).make(&subject).expect("it compiles");
+    assert!(made.refused.as_deref().is_some_and(|why| why.contains("words of this size")), "{:?}", made.refused);
+    assert!(made.assembly.is_empty() && made.unit.assembled.is_empty());
+    let other = recipe(Slicing::Vertical, Arch::X86_64, Unroll::Auto, LITTLE).make(&subject).expect("it compiles");
+    assert_eq!(other.refused, None);
+}

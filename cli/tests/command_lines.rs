@@ -74,8 +74,28 @@ fn commands(path: Vec<String>, found: &mut Vec<Shown>) {
 /// A value that may be right, or may be anything.
 fn value(shown: &Shown, rng: &mut fastrand::Rng) -> OsString {
     let fixed: [&[u8]; 22] = [
-        b"", b"0", b"1", b"8", b"-1", b"4294967296", b"99999999999999999999", b"0.5", b"nan", b"1e309", b"none", b"text.txt", b"bytes.bin",
-        b"made/there", b"full/x", b"/dev/null", b"/dev/full", b"no/such/file", b"\xff\xfe", b"a,b", b"--", "ÄÖ \u{202e}x".as_bytes(),
+        b"",
+        b"0",
+        b"1",
+        b"8",
+        b"-1",
+        b"4294967296",
+        b"99999999999999999999",
+        b"0.5",
+        b"nan",
+        b"1e309",
+        b"none",
+        b"text.txt",
+        b"bytes.bin",
+        b"made/there",
+        b"full/x",
+        b"/dev/null",
+        b"/dev/full",
+        b"no/such/file",
+        b"\xff\xfe",
+        b"a,b",
+        b"--",
+        "ÄÖ \u{202e}x".as_bytes(),
     ];
     match rng.u32(..3) {
         0 if !shown.words.is_empty() => OsString::from(&shown.words[rng.usize(..shown.words.len())]),
@@ -152,7 +172,7 @@ fn try_line(args: &[OsString], patience: Duration) -> Result<(), String> {
     }
     // The folder of a user's sockets stays, as those of other daemons do.
     let mut left = names(&run.folder.path().join("scratch"));
-    left.retain(|it| !it.strip_prefix("meanwhile-").is_some_and(|it| it.parse::<u32>().is_ok()));
+    left.retain(|it| it.strip_prefix("meanwhile-").is_none_or(|it| it.parse::<u32>().is_err()));
     if !left.is_empty() || names(run.folder.path()).iter().any(|it| it.contains(".part") || it.contains(".tmp")) {
         return Err(format!("left behind: {left:?} {:?}", names(run.folder.path())));
     }

@@ -110,10 +110,13 @@ fn card(audits: &[(&Version, Audit)]) -> Card {
         waits: "an instruction waits for an operand, a flag, a unit".to_owned(),
         figure: format!("{first} to {optimised} cycles"),
         kind: Kind::Model,
-        says: format!("A message-passing call on {CPU}, as gcc compiles it and after the edits in C that the audit names; {last} in assembly from scratch."),
+        says: format!(
+            "A message-passing call on {CPU}, as gcc compiles it and after the edits in C that the audit names; {last} in assembly from scratch."
+        ),
         verdict: format!(
             "Waiting {} of {first} cycles before, {} of {optimised} after. The bound beside each version says what no order of its instructions beats.",
-            split(&audits[0].1).1, split(&audits[3].1).1
+            split(&audits[0].1).1,
+            split(&audits[3].1).1
         ),
         picture: Some(chart(audits).svg()),
     }

@@ -89,6 +89,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
     let assembly = assembly_file(&args).filter(|_| made.refused.is_none());
+    let validated = if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));
     match &output {
         Some(path) => write_file(path, &source)?,
@@ -129,6 +130,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 "assembly: {steps} steps, {folded} of them with an operand in memory, {loads} loads, {stores} stores, {copies} moves"
             ));
         }
+        validated.iter().for_each(|it| out.line(it));
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
     }
@@ -148,6 +150,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "output": output.as_ref().map(|p| p.display().to_string()),
         "assembly": assembly.as_ref().map(|p| p.display().to_string()),
         "refused": made.refused,
+        "validated": validated.is_some(),
         "header": args.header.as_ref().map(|p| p.display().to_string()),
         "source": if output.is_none() { Some(source) } else { None },
     }));

@@ -234,31 +234,51 @@ fn best_of_primitives(rows: &[Value]) -> BarChart {
     let mut groups: Vec<String> = rows.iter().filter_map(|it| it["primitive"].as_str().map(str::to_owned)).collect();
     groups.dedup();
     let least = |group: &String, arch: &str| {
-        let own = rows.iter().filter(|row| row["primitive"] == **group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        let own =
+            rows.iter().filter(|row| row["primitive"] == **group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
         own.min_by(f64::total_cmp)
     };
     let series = ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|it| least(it, arch)).collect() });
-    BarChart { title: "The fastest slicing".into(), unit: "cycles/byte".into(), kind: Kind::Measured, series: series.into(), groups, log: false }
+    BarChart {
+        title: "The fastest slicing".into(),
+        unit: "cycles/byte".into(),
+        kind: Kind::Measured,
+        series: series.into(),
+        groups,
+        log: false,
+    }
 }
 
 /// The fastest primitive of those measured, and how many are faster than the original compiler's.
 fn card(rows: &[Value]) -> Card {
     let cycles = |row: &Value| row["cycles_per_byte"].as_f64();
-    let fastest = rows.iter().filter(|it| cycles(it).is_some()).min_by(|a, b| cycles(a).unwrap_or(f64::MAX).total_cmp(&cycles(b).unwrap_or(f64::MAX)));
+    let fastest = rows
+        .iter()
+        .filter(|it| cycles(it).is_some())
+        .min_by(|a, b| cycles(a).unwrap_or(f64::MAX).total_cmp(&cycles(b).unwrap_or(f64::MAX)));
     let text = |name: &str| fastest.and_then(|it| it[name].as_str()).unwrap_or("nothing").to_owned();
     let ratios: Vec<f64> = rows.iter().filter_map(|it| Some(cycles(it)? / it["original_on"].as_f64()?)).collect();
     let mean = (ratios.iter().map(|it| it.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
     let verdict = if ratios.is_empty() {
         "The original compiler's own figures are of another machine.".to_owned()
     } else {
-        format!("Over {} builds {mean:.2} of the cycles that the original's authors give, geometric mean, on another machine.", ratios.len())
+        format!(
+            "Over {} builds {mean:.2} of the cycles that the original's authors give, geometric mean, on another machine.",
+            ratios.len()
+        )
     };
     Card {
         title: "cipher".to_owned(),
         waits: "an instruction waits for the result of the one before".to_owned(),
         figure: format!("{:.2} cycles a byte", fastest.and_then(cycles).unwrap_or(f64::NAN)),
         kind: Kind::Measured,
-        says: format!("{}, {}-sliced, {}, {}: emitted constant-time C, the fastest of those measured here.", text("primitive"), text("slicing"), text("arch"), text("cc")),
+        says: format!(
+            "{}, {}-sliced, {}, {}: emitted constant-time C, the fastest of those measured here.",
+            text("primitive"),
+            text("slicing"),
+            text("arch"),
+            text("cc")
+        ),
         verdict,
         picture: Some(best_of_primitives(rows).svg()),
     }

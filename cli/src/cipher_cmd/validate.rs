@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cipher::emit_c::Arch;
-use cipher::native;
+use cipher::recipe::{Made, Recipe};
 use cipher::validate::{self, Difference, Place, Report, Stop, Verdict};
 use report::{Cell, Table};
 use serde_json::{Value, json};
@@ -52,21 +52,16 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             (object, path.display().to_string())
         }
         None => {
-            let object = native::object(&recipe.sliced_source(&made), recipe.arch, recipe.cc, recipe.opt).map_err(Failure::tool)?;
-            (object, format!("{} {}", recipe.cc.name(), recipe.opt))
+            let by = if made.assembly.is_empty() { "" } else { "assembly and " };
+            (recipe.object(&made).map_err(Failure::tool)?, format!("{by}{} {}", recipe.cc.name(), recipe.opt))
         }
     };
     let compiled_s = begin.elapsed().as_secs_f64();
-    let mut rows = Vec::new();
-    for expected in validate::functions(&made, recipe.arch, args.seed) {
-        let begin = Instant::now();
-        let report = expected.check(&object).map_err(|said| Failure::user(format!("{from}: {said}"), None))?;
-        rows.push(Row { function: expected.function().to_string(), report, seconds: begin.elapsed().as_secs_f64() });
-    }
+    let rows = checked(&made, &recipe, &object, args.seed).map_err(|said| Failure::user(format!("{from}: {said}"), None))?;
     let title = format!("{}, slicing {}, {}, {from}", subject.name(), made.compiled.slicing.letter(), recipe.arch.name());
     out.text(&table(title, &rows).terminal(None));
     rows.iter().for_each(|row| said(row).iter().for_each(|line| out.line(line)));
-    let is_right = rows.iter().all(|it| matches!(it.report.verdict, Verdict::Proved | Verdict::Simulated));
+    let is_right = rows.iter().all(Row::is_right);
     out.object(&json!({
         "ok": is_right,
         "subject": subject.name(),
@@ -77,6 +72,46 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "functions": rows.iter().map(object_of).collect::<Vec<Value>>(),
     }));
     if is_right { Ok(()) } else { Err(Failure::Exit(2)) }
+}
+
+impl Row {
+    fn is_right(&self) -> bool {
+        matches!(self.report.verdict, Verdict::Proved | Verdict::Simulated)
+    }
+}
+
+/// All functions of an object file; `Err` says what is wrong with it.
+fn checked(made: &Made, recipe: &Recipe, object: &[u8], seed: u64) -> Result<Vec<Row>, String> {
+    let check = |expected: validate::Expected| {
+        let begin = Instant::now();
+        let report = expected.check(object)?;
+        Ok(Row { function: expected.function().to_string(), report, seconds: begin.elapsed().as_secs_f64() })
+    };
+    validate::functions(made, recipe.arch, seed).into_iter().map(check).collect()
+}
+
+/// What our own assembly computes, before it is written: a line to print. Without a C compiler it is not known, and that is said.
+pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option<String>, Failure> {
+    let recipe = Recipe { opt: "-O1", ..recipe.clone() };
+    if let Err(error) = recipe.cc.version() {
+        out.warning(&format!("the assembly was not validated: `{}` said: {}", error.ran, error.said));
+        return Ok(None);
+    }
+    let object = recipe.object(made).map_err(Failure::tool)?;
+    let rows = checked(made, &recipe, &object, 1).unwrap_or_else(|said| panic!("the object of our own assembly: {said}"));
+    if let Some(row) = rows.iter().find(|it| !it.is_right()) {
+        let what = format!("prove the assembly of {}: {}", row.function, name(row.report.verdict));
+        return match row.report.verdict {
+            Verdict::Unknown => {
+                out.warning(&format!("the assembly was not validated: {}", said(row).join("; ")));
+                Ok(None)
+            }
+            _ => Err(Failure::environment(what, said(row).join("\n"))),
+        };
+    }
+    let words: usize = rows.iter().map(|it| it.report.words.proved).sum();
+    let instructions: u64 = rows.iter().map(|it| it.report.instructions).sum();
+    Ok(Some(format!("validated: {words} words proved over {instructions} instructions, no secret in an address, branch or division")))
 }
 
 fn name(verdict: Verdict) -> &'static str {

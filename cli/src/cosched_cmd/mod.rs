@@ -29,12 +29,9 @@ impl Args {
     /// True for commands whose programs outlive an interrupt, or are ended by the command itself in its own way.
     pub fn manages(&self) -> bool {
         match self.command {
-            Command::Run(_)
-            | Command::Bench(_)
-            | Command::Scale(_)
-            | Command::Supervise(_)
-            | Command::Enter(_)
-            | Command::Daemon(_) => true,
+            Command::Run(_) | Command::Bench(_) | Command::Scale(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => {
+                true
+            }
             Command::Sensitivity(ref args) => args.is_real(),
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
             Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) => false,

@@ -80,8 +80,13 @@ fn card(rows: &[(&str, [Summary; 3])], windows: &[Window]) -> Card {
         waits: "a program waits for a message".to_owned(),
         figure: format!("{:.1} times the window", last.over_basic.value),
         kind: Kind::Measured,
-        says: format!("From the start of the paper's MPI_Alltoall to its wait, {} beside the call made nonblocking in place.", last.strength),
-        verdict: format!("{converted} of {sites} calls of the example programs are converted. On codes that others wrote: docs/explain/overlap.md."),
+        says: format!(
+            "From the start of the paper's MPI_Alltoall to its wait, {} beside the call made nonblocking in place.",
+            last.strength
+        ),
+        verdict: format!(
+            "{converted} of {sites} calls of the example programs are converted. On codes that others wrote: docs/explain/overlap.md."
+        ),
         picture: Some(bars.svg()),
     }
 }

@@ -107,9 +107,10 @@ pub fn build_with(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -
     made(source, assembly, arch, cc, &[opt])
 }
 
-/// The object file of `source`, kept likewise.
-pub fn object(source: &str, arch: Arch, cc: Cc, opt: &str) -> Result<Vec<u8>, ToolError> {
-    let path = made(source, "", arch, cc, &[opt, "-c"])?;
+/// The object file of `source`, and of an assembly file if it is not empty; kept likewise.
+pub fn object(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -> Result<Vec<u8>, ToolError> {
+    let flags: &[&str] = if assembly.is_empty() { &[opt, "-c"] } else { &[opt, "-r", "-nostdlib"] };
+    let path = made(source, assembly, arch, cc, flags)?;
     std::fs::read(&path).map_err(|err| io_error("read", &path, &err))
 }
 

@@ -140,6 +140,11 @@ impl Recipe {
         emit_c::source(&made.compiled, &unit, options)
     }
 
+    /// The sliced interface as an object file, with what is in assembly: what [`crate::validate`] reads.
+    pub fn object(&self, made: &Made) -> Result<Vec<u8>, ToolError> {
+        native::object(&self.sliced_source(made), &made.assembly, self.arch, self.cc, self.opt)
+    }
+
     /// Compiles the C text with its harness.
     pub fn build(&self, made: &Made) -> Result<PathBuf, ToolError> {
         native::build_with(&self.source(made, true, false), &made.assembly, self.arch, self.cc, self.opt)

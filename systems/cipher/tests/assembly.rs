@@ -3,7 +3,7 @@
 
 mod support;
 
-use cipher::asm::Effort;
+use cipher::asm::{self, Effort};
 use cipher::cases::{self, Fields};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
@@ -11,6 +11,7 @@ use cipher::pipeline::{Interleave, Slicing, Unroll};
 use cipher::recipe::{Back, Made, Recipe};
 use cipher::suite::{self, Filter, Outcome};
 use cipher::unit::Subject;
+use cipher::validate::{self, Verdict};
 use fastrand::Rng;
 
 /// The first orders alone, and a short search.
@@ -147,4 +148,71 @@ fn what_the_target_has_no_instruction_for_is_left_to_the_c_compiler() {
     assert!(made.assembly.is_empty() && made.unit.assembled.is_empty());
     let other = recipe(Slicing::Vertical, Arch::X86_64, Unroll::Auto, LITTLE).make(&subject).expect("it compiles");
     assert_eq!(other.refused, None);
+}
+
+/// The assembled functions, proved from their machine code; all primitives, slicings and targets when MEANWHILE_LONG is set.
+#[test]
+fn assembly_is_proved_to_compute_what_the_program_says() {
+    let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
+    let some = [
+        ("aes-128", Slicing::Bit, Arch::Avx2),
+        ("aes-128", Slicing::Horizontal, Arch::Avx512),
+        ("ascon-p12", Slicing::Bit, Arch::X86_64),
+        ("chacha20", Slicing::Vertical, Arch::X86_64),
+        ("gift-128", Slicing::Bit, Arch::Avx512),
+        ("photon-256", Slicing::Bit, Arch::Avx2),
+        ("present-80", Slicing::Bit, Arch::X86_64),
+        ("rectangle-80", Slicing::Horizontal, Arch::Avx2),
+        ("serpent-128", Slicing::Vertical, Arch::Avx512),
+        ("skinny-128-128", Slicing::Bit, Arch::Avx2),
+    ];
+    let mut n_proved = 0;
+    let mut prove = |name: &str, slicing: Slicing, arch: Arch| {
+        let recipe = recipe(slicing, arch, Unroll::Auto, if is_long { LITTLE } else { NONE });
+        let Ok(made) = recipe.make(&Subject::named(name).expect("it is bundled")) else { return };
+        if made.assembly.is_empty() {
+            return;
+        }
+        let object = recipe.object(&made).expect("it assembles");
+        for expected in validate::functions(&made, arch, 1) {
+            let report = expected.check(&object).expect("the object has it");
+            assert_eq!(report.verdict, Verdict::Proved, "{name} {} {}: {report:?}", slicing.letter(), arch.name());
+            n_proved += 1;
+        }
+    };
+    if is_long {
+        for primitive in cipher::library::primitives() {
+            for slicing in [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal] {
+                asm::ARCHS.iter().for_each(|arch| prove(&primitive.name, slicing, *arch));
+            }
+        }
+    } else {
+        some.into_iter().for_each(|(name, slicing, arch)| prove(name, slicing, arch));
+    }
+    assert!(n_proved > some.len(), "only {n_proved} functions were proved");
+}
+
+/// One changed instruction of the text is found, and the word that it spoils is named.
+#[test]
+fn a_changed_instruction_of_the_assembly_is_refused() {
+    let recipe = recipe(Slicing::Bit, Arch::Avx2, Unroll::Auto, NONE);
+    let made = made("present-80", &recipe);
+    let mut n_tried = 0;
+    for (from, to) in [("vpxor", "vpor"), ("vpxor", "vpand"), ("vpand ", "vpxor "), ("ymm3, ", "ymm4, "), ("ymm15, ", "ymm14, ")] {
+        for at in made.assembly.match_indices(from).map(|it| it.0).step_by(9).take(3) {
+            let mut assembly = made.assembly.clone();
+            assembly.replace_range(at..at + from.len(), to);
+            let source = recipe.sliced_source(&made);
+            let object = native::object(&source, &assembly, recipe.arch, recipe.cc, recipe.opt).expect("it assembles");
+            let blocks =
+                |it: Vec<validate::Expected>| it.into_iter().last().expect("there are blocks").check(&object).expect("it has them");
+            let proved = blocks(validate::functions(&made, recipe.arch, 1));
+            // What changes nothing is right, which one input alone shows.
+            let is_same = blocks(validate::examples(&made, recipe.arch, 7)).verdict == Verdict::Proved;
+            assert_eq!(proved.verdict == Verdict::Proved, is_same, "{from} at {at}: {proved:?}");
+            assert!(is_same || proved.verdict != Verdict::Different || proved.difference.is_some(), "{proved:?}");
+            n_tried += usize::from(!is_same);
+        }
+    }
+    assert!(n_tried >= 8, "only {n_tried} changes changed anything");
 }

@@ -34,7 +34,7 @@ fn compiled(case: Case) -> (Made, Vec<u8>) {
     let subject = Subject::bundled(case.name).expect("it is bundled").expect("bundled programs are right");
     let recipe = recipe(case);
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
-    let object = native::object(&recipe.sliced_source(&made), case.arch, case.cc, case.opt).unwrap_or_else(|error| panic!("{error}"));
+    let object = native::object(&recipe.sliced_source(&made), "", case.arch, case.cc, case.opt).unwrap_or_else(|error| panic!("{error}"));
     (made, object)
 }
 
@@ -105,7 +105,7 @@ fn interleaved_batches_are_proved() {
     let mut recipe = recipe(case);
     recipe.options.interleave = Interleave::Times(2);
     let made = recipe.make(&subject).expect("it compiles");
-    let object = native::object(&recipe.sliced_source(&made), case.arch, case.cc, case.opt).unwrap_or_else(|error| panic!("{error}"));
+    let object = native::object(&recipe.sliced_source(&made), "", case.arch, case.cc, case.opt).unwrap_or_else(|error| panic!("{error}"));
     let report = validate::functions(&made, case.arch, 1)[1].check(&object).expect("the file has the function");
     assert_eq!((report.verdict, report.words.proved), (Verdict::Proved, 8), "{report:?}");
 }
@@ -127,7 +127,7 @@ fn arguments_come_in_registers_and_on_the_stack() {
     for arch in [Arch::X86_64, Arch::Sse, Arch::Avx2, Arch::Avx512] {
         let (recipe, made) = of_text(&text, arch);
         for cc in Cc::ALL {
-            let object = native::object(&recipe.sliced_source(&made), arch, cc, "-O2").unwrap_or_else(|error| panic!("{error}"));
+            let object = native::object(&recipe.sliced_source(&made), "", arch, cc, "-O2").unwrap_or_else(|error| panic!("{error}"));
             let report = validate::functions(&made, arch, 1)[0].check(&object).expect("the file has the function");
             assert_eq!(report.verdict, Verdict::Proved, "{arch:?} {cc:?} {report:?}");
         }
@@ -141,7 +141,7 @@ fn of_body(body: &str) -> Report {
         "#include <stdint.h>\nextern const uint8_t table[256];\nconst uint8_t table[256] = {{1, 2, 3}};\n\
          void f__(uint32_t x, uint32_t k, uint32_t *y)\n{{\n    {body}\n}}\n"
     );
-    let object = native::object(&source, Arch::X86_64, Cc::Gcc, "-O1").unwrap_or_else(|error| panic!("{error}"));
+    let object = native::object(&source, "", Arch::X86_64, Cc::Gcc, "-O1").unwrap_or_else(|error| panic!("{error}"));
     validate::functions(&made, Arch::X86_64, 1)[0].check(&object).expect("the file has the function")
 }
 

@@ -4,8 +4,12 @@
 #   scripts/deb.sh [PROGRAM]     target/release/meanwhile if not given
 set -eu
 
+case "${1:-/}" in
+/*) ;;
+*) set -- "$PWD/$1" ;;
+esac
 cd "$(dirname "$0")/.."
-program=${1:-target/release/meanwhile}
+program=${1:-${CARGO_TARGET_DIR:-target}/release/meanwhile}
 [ -x "$program" ] || { echo "deb: there is no program $program; \`make build\` makes it" >&2; exit 1; }
 for tool in dpkg-deb dpkg-shlibdeps strip gzip; do
     command -v "$tool" >/dev/null || { echo "deb: $tool is missing; apt-get install dpkg-dev binutils gzip" >&2; exit 2; }

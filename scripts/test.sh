@@ -11,8 +11,7 @@ MEANWHILE_SKIPS=$(mktemp)
 export MEANWHILE_SKIPS
 log=$(mktemp)
 trap 'rm -f "$MEANWHILE_SKIPS" "$log"' EXIT
-host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
-export "CARGO_TARGET_${host}_RUNNER=sh $PWD/scripts/timed.sh"
+host=$(rustc -vV | sed -n 's/^host: //p')
 
 system=${1:-}
 if [ -z "$system" ]; then
@@ -28,7 +27,7 @@ fi
 
 start=$(date +%s)
 # shellcheck disable=SC2086 # a list of options
-{ cargo test $tests --no-fail-fast 2>&1 || touch "$log.failed"; } | tee "$log"
+{ cargo test --config "target.$host.runner=['sh', '$PWD/scripts/timed.sh']" $tests --no-fail-fast 2>&1 || touch "$log.failed"; } | tee "$log"
 status=0
 [ ! -e "$log.failed" ] || status=1
 rm -f "$log.failed"

@@ -203,3 +203,22 @@ fn long_commands_ask_before_they_measure() {
         assert!(ran.stdout.is_empty(), "{command}");
     }
 }
+
+/// Two names of one file are one file, and a device has none beside it.
+#[test]
+fn an_assembly_file_takes_no_other_file_and_lies_beside_no_device() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let compile = "cipher compile rectangle-80 --slicing v --arch avx2 --emit asm --budget 0";
+    for (args, words) in [
+        ("-o r.c --header ./r.s", "would be written over"),
+        ("-o x.c --header ../x/x.c", "would be written over"),
+        ("-o /dev/null", "two files do not fit one output"),
+    ] {
+        fs::create_dir_all(folder.path().join("x")).expect("made");
+        let ran = run(&format!("{compile} {args}"), &folder.path().join("x"));
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(words)), (Some(1), true), "{args}: {said}");
+        assert_eq!(names(&folder.path().join("x")), Vec::<String>::new(), "{args}");
+    }
+    assert!(!Path::new("/dev/null.s").exists());
+}

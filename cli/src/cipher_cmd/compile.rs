@@ -39,13 +39,19 @@ pub struct Args {
 
 /// No file is written over another one of the same command.
 fn refuse_own_files(args: &Args) -> Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // Those that are not there yet are known by their folder.
+    let real = |path: &Path| {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let named = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(named).unwrap_or_else(|| path.to_owned())
+    };
     let program = Path::new(&args.which.subject);
     let layout = args.which.layout.clone().unwrap_or_else(|| cipher::user_layout::beside(program));
     let assembly = assembly_file(args);
     let written: Vec<&Path> = args.output.iter().chain(&args.header).chain(&assembly).map(PathBuf::as_path).collect();
     for (k, path) in written.iter().enumerate() {
-        let is_other = written[k + 1..].contains(path) && !measure::file::is_standard_output(path) && !is_device(path);
+        let is_other =
+            written[k + 1..].iter().any(|it| real(it) == real(path)) && !measure::file::is_standard_output(path) && !is_device(path);
         if is_other || [program, &layout].iter().any(|it| it.exists() && real(it) == real(path)) {
             let help = "the program, its layout, the C file and its header are files of their own";
             return Err(Failure::user(format!("{} would be written over", path.display()), Some(help)));
@@ -67,10 +73,10 @@ fn is_device(path: &Path) -> bool {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
     let mut recipe = args.how.recipe(&subject)?;
-    let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path));
+    let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
     if args.how.emit == Emit::Asm && !has_file && args.dump_after.is_none() {
         let help = "`--emit asm -o NAME.c` writes NAME.c and NAME.s";
-        return Err(Failure::user("two files do not fit standard output", Some(help)));
+        return Err(Failure::user("two files do not fit one output", Some(help)));
     }
     recipe.options.dump_after = args.dump_after.clone();
     recipe.mode = args.mode.clone();
@@ -130,7 +136,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 "assembly: {steps} steps, {folded} of them with an operand in memory, {loads} loads, {stores} stores, {copies} moves"
             ));
         }
-        validated.iter().for_each(|it| out.line(it));
+        validated.iter().for_each(|it| out.line(&it.text));
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
     }
@@ -150,7 +156,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "output": output.as_ref().map(|p| p.display().to_string()),
         "assembly": assembly.as_ref().map(|p| p.display().to_string()),
         "refused": made.refused,
-        "validated": validated.is_some(),
+        "validated": validated.as_ref().map(|it| it.is_proved),
         "header": args.header.as_ref().map(|p| p.display().to_string()),
         "source": if output.is_none() { Some(source) } else { None },
     }));

@@ -55,7 +55,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.object(&json!({"ok": true, "kind": "model", "on": "qemu", "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    evidence::store(path, Kind::Model, (library::GCC, "--version"), "meanwhile regwin rtos --out FILE", rows)
+    let windows: Vec<String> = args.windows.iter().map(u32::to_string).collect();
+    let quick = if args.quick { " --quick" } else { "" };
+    let command = format!("meanwhile regwin rtos --windows {}{quick} --out FILE", windows.join(","));
+    evidence::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
 }
 
 fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure> {

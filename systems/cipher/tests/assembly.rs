@@ -216,3 +216,29 @@ fn a_changed_instruction_of_the_assembly_is_refused() {
     }
     assert!(n_tried >= 8, "only {n_tried} changes changed anything");
 }
+
+/// What a walk must not be deceived by: rotations that go around, memory that others may change, addresses that trap.
+#[test]
+fn what_a_processor_does_otherwise_is_not_proved() {
+    let verdict = |name: &str, slicing: Slicing, arch: Arch, edit: &dyn Fn(&str) -> String| {
+        let recipe = recipe(slicing, arch, Unroll::Auto, NONE);
+        let made = made(name, &recipe);
+        let assembly = edit(&made.assembly);
+        assert_ne!(assembly, made.assembly, "the text has what is changed");
+        let object = native::object(&recipe.sliced_source(&made), &assembly, arch, recipe.cc, recipe.opt).expect("it assembles");
+        validate::functions(&made, arch, 1).last().expect("there are blocks").check(&object).expect("it has them").verdict
+    };
+    let chacha = |by: u32| verdict("chacha20", Slicing::Vertical, Arch::Avx512, &|it| it.replacen(", 16\n", &format!(", {by}\n"), 1));
+    assert_eq!([chacha(48), chacha(80)], [Verdict::Proved; 2]);
+    assert_eq!(chacha(81), Verdict::Different);
+    let begin = |text: &str, lines: &str| {
+        let at = text.find("_kernel:\n").expect("a label") + "_kernel:\n".len();
+        format!("{}{lines}{}", &text[..at], &text[at..])
+    };
+    let rectangle = |lines: &str, more: &str| verdict("rectangle-80", Slicing::Vertical, Arch::Avx2, &|it| begin(it, lines) + more);
+    assert_eq!(rectangle("\tmov [rsp - 64], rdi\n\tmov rdi, [rsp - 64]\n", ""), Verdict::Proved);
+    assert_eq!(rectangle("\tmov [rsp - 4096], rdi\n\tmov rdi, [rsp - 4096]\n", ""), Verdict::Different);
+    assert_eq!(rectangle("\tinc dword ptr n_calls[rip]\n", "\t.bss\nn_calls: .long 0\n"), Verdict::Different);
+    let misaligned = |it: &str| it.replace("and rsp, -64", "sub rsp, 1").replace("vmovdqu", "vmovdqa");
+    assert_eq!(verdict("aes-128", Slicing::Bit, Arch::Avx2, &misaligned), Verdict::Different);
+}

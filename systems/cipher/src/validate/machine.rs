@@ -84,6 +84,11 @@ pub struct Machine {
 /// Bits of the widest vector register.
 const WIDEST: u32 = 512;
 
+/// Bytes of the stack.
+pub const STACK_BYTES: u64 = 8 << 20;
+/// What is a function's own below its stack pointer.
+const RED_ZONE: u64 = 128;
+
 impl Machine {
     /// Nothing is known of any register.
     pub fn new(graph: Graph) -> Machine {
@@ -194,6 +199,11 @@ impl Machine {
 
     /// Bytes into memory.
     pub fn store(&mut self, address: u64, bits: u32, value: &[Term]) -> Result<(), Stop> {
+        // System V: what lies more than 128 bytes below the stack pointer may change at any time.
+        let top = self.graph.known(self.file(Register::RSP));
+        if top.is_some_and(|it| (it.saturating_sub(STACK_BYTES)..it.saturating_sub(RED_ZONE)).contains(&address)) {
+            return Err(Stop::Fault(format!("it writes {} bytes below the red zone of the stack", bits / 8)));
+        }
         self.memory.store(&mut self.graph, address, bits / 8, value).map_err(|fault| stop(fault, "writes", address, bits))
     }
 

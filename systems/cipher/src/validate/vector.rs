@@ -15,6 +15,14 @@ fn is_legacy(it: &Instruction) -> bool {
     it.code().encoding() == EncodingKind::Legacy
 }
 
+/// What a mask does to the lowest elements of these is not followed.
+fn unmasked(it: &Instruction) -> Result<(), Stop> {
+    if it.op_mask() == Register::None {
+        return Ok(());
+    }
+    Err(Stop::Unknown(format!("{:?} under a mask", it.mnemonic())))
+}
+
 /// The first of two sources: old instructions write over theirs.
 fn first(it: &Instruction) -> u32 {
     u32::from(!is_legacy(it))
@@ -42,21 +50,47 @@ enum Shift {
 
 impl Shift {
     fn moves(self, total: u32, bits: u32, by: u64) -> Vec<Move> {
+        // A rotation goes around; a shift by more than there is takes all.
+        let around = (by % u64::from(bits)) as u32;
         let by = by.min(64) as u32;
         match self {
             Shift::Left => moves::left(total, bits, by),
             Shift::Right => moves::right(total, bits, by, false),
             Shift::RightWithSign => moves::right(total, bits, by, true),
-            Shift::TurnLeft => moves::turned(total, bits, by % bits),
-            Shift::TurnRight => moves::turned(total, bits, (bits - by % bits) % bits),
+            Shift::TurnLeft => moves::turned(total, bits, around),
+            Shift::TurnRight => moves::turned(total, bits, (bits - around) % bits),
         }
     }
 }
 
+/// Bytes of which the address of a memory operand must be a multiple. Source: Intel's manual, volume 1, 4.1.1 and 14.9.
+fn alignment(it: &Instruction) -> u64 {
+    use Mnemonic as M;
+    let size = it.memory_size().size() as u64;
+    match it.mnemonic() {
+        M::Vmovdqa | M::Vmovdqa32 | M::Vmovdqa64 | M::Vmovaps | M::Vmovapd | M::Vmovntdq | M::Vmovntdqa | M::Vmovntps => size,
+        M::Movdqu | M::Movups | M::Movupd | M::Lddqu => 1,
+        _ if is_legacy(it) && size == 16 => 16,
+        _ => 1,
+    }
+}
+
 impl Machine {
+    fn must_be_aligned(&self, it: &Instruction) -> Result<(), Stop> {
+        if (0..it.op_count()).all(|op| it.op_kind(op) != OpKind::Memory) || alignment(it) <= 1 {
+            return Ok(());
+        }
+        let address = self.address(it)?;
+        if address.is_multiple_of(alignment(it)) {
+            return Ok(());
+        }
+        Err(Stop::Fault(format!("{:?} at {address:#x}, which is no multiple of {}", it.mnemonic(), alignment(it))))
+    }
+
     /// Executes an instruction on vector or mask registers; false if it is none.
     pub fn vector(&mut self, it: &Instruction) -> Result<bool, Stop> {
         use Mnemonic as M;
+        self.must_be_aligned(it)?;
         if self.is_shuffled(it)? {
             return Ok(true);
         }
@@ -260,6 +294,7 @@ impl Machine {
 
     /// `movd` and `movq`: between a general register or memory and the lowest element, with zeros above.
     fn scalar(&mut self, it: &Instruction, bits: u32) -> Result<(), Stop> {
+        unmasked(it)?;
         let is_vector = |op: u32| it.op_kind(op) == OpKind::Register && it.op_register(op).is_vector_register();
         let value = if is_vector(1) { self.vector_operand(it, 1, bits)? } else { self.operand(it, 1, bits)? };
         if !is_vector(0) {
@@ -271,6 +306,7 @@ impl Machine {
     }
 
     fn scalar_or_merged(&mut self, it: &Instruction, bits: u32) -> Result<(), Stop> {
+        unmasked(it)?;
         if (0..it.op_count()).any(|op| it.op_kind(op) == OpKind::Memory) {
             return self.scalar(it, bits);
         }
@@ -593,6 +629,7 @@ impl Machine {
             let value = self.graph.assemble(narrow, &[&value], &moves);
             return self.write(it, &value, narrow, to);
         }
+        unmasked(it)?;
         let value = self.graph.assemble(128, &[&value], &moves);
         self.write(it, &value, 128, to)
     }

@@ -4,13 +4,11 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
 use rustc_hash::FxHashMap;
 
 use super::general::Next;
-use super::machine::{Machine, Stop};
+use super::machine::{Machine, STACK_BYTES, Stop};
 use super::object::Image;
 use super::terms::{Term, Value};
 use super::{Array, Expected};
 
-/// Bytes of the stack.
-const STACK_BYTES: u64 = 8 << 20;
 /// The address behind the stack.
 const STACK_END: u64 = 1 << 46;
 /// Where the function is called from.
@@ -43,7 +41,8 @@ impl<'a> Walk<'a> {
     /// Ready to be called.
     pub fn new(expected: &'a Expected, image: &'a Image) -> Walk<'a> {
         let mut machine = Machine::new(expected.graph.clone());
-        for section in &image.sections {
+        // Memory that anybody may have written has no known contents, and a function that keeps something from call to call is no function.
+        for section in image.sections.iter().filter(|it| !it.can_write || it.name.starts_with(".data.rel.ro")) {
             machine.memory.add_bytes(&mut machine.graph, &section.name, section.base, &section.bytes, section.can_write);
         }
         machine.memory.add(&machine.graph, "the stack", STACK_END - STACK_BYTES, STACK_BYTES, true);
@@ -138,6 +137,10 @@ impl<'a> Walk<'a> {
         let mut end = STACK_END - 4096;
         let n_bytes: u64 = on_stack.iter().map(|it| it.1.max(8) * 2).sum();
         end -= n_bytes.next_multiple_of(64);
+        // A caller promises no more than 16 bytes, but for wider arguments.
+        if on_stack.iter().all(|it| it.1 <= 16) {
+            end -= 48;
+        }
         let mut at = end;
         for (value, size) in on_stack {
             at = at.next_multiple_of((*size).max(8));

@@ -188,3 +188,24 @@ fn a_tool_that_does_not_say_its_version_is_there() {
     std::fs::remove_file(&tool).expect("it was there");
     assert!(doctor().iter().all(|it| !it.1));
 }
+
+/// Names and options that mean nothing are refused before anything runs, with what was meant.
+#[test]
+fn what_would_do_nothing_is_refused() {
+    for (args, words) in [
+        ("report --only audti", "did you mean `audit`?"),
+        ("report --only sparc", "there are audit, cipher, regwin, overlap, cosched"),
+        ("doctor --system regwn", "did you mean `regwin`?"),
+        ("completions tcsh", "tcsh"),
+        ("regwin rtos --windows 3", "3"),
+        ("regwin rtos --windows 8,33", "33"),
+        ("cipher compile aes-128 --budget 3", "add --emit asm"),
+        ("cipher validate aes-128 --emit asm --inline none", "leave --inline out"),
+        ("cipher validate aes-128 --emit asm --arch neon", "neon"),
+        ("cipher backends aes-182", "aes-128"),
+    ] {
+        let ran = meanwhile(&args.split(' ').collect::<Vec<_>>());
+        assert_eq!((ran.status.code(), text(&ran.stderr).contains(words)), (Some(1), true), "{args}: {}", text(&ran.stderr));
+        assert!(ran.stdout.is_empty(), "{args}");
+    }
+}

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "ARCH", value_parser = options::arch)]
     arch: Option<Arch>,
     /// How long an order is searched for: millions of steps walked for each block.
-    #[arg(long, value_name = "N", default_value_t = Effort::default().millions)]
+    #[arg(long, value_name = "N", default_value_t = Effort::default().millions, value_parser = clap::value_parser!(u32).range(..=100_000))]
     budget: u32,
     /// Fewer runs.
     #[arg(long)]

@@ -94,7 +94,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     refuse_own_files(&args)?;
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
-    let assembly = assembly_file(&args).filter(|_| made.refused.is_none());
+    let assembly_file = assembly_file(&args);
+    let assembly = assembly_file.clone().filter(|_| made.refused.is_none());
     let validated = if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));
     match &output {
@@ -110,6 +111,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     if let Some(why) = &made.refused {
         out.warning(&format!("the C file has all functions, and there is no assembly: {why}"));
+        if let Some(older) = assembly_file.filter(|it| it.exists()) {
+            out.warning(&format!("{} is older and does not belong to it", older.display()));
+        }
     }
     let circuits: Vec<_> = made
         .compiled

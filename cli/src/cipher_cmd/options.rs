@@ -48,9 +48,9 @@ pub struct How {
     /// The target.
     #[arg(long, value_name = "ARCH", default_value = "x86-64", value_parser = arch)]
     pub arch: Arch,
-    /// Which nodes are inlined.
-    #[arg(long, value_name = "auto|all|none", default_value = "auto", value_parser = inline)]
-    pub inline: Inline,
+    /// Which nodes are inlined; all of them in assembly [default: auto].
+    #[arg(long, value_name = "auto|all|none", value_parser = inline)]
+    pub inline: Option<Inline>,
     /// Which loops are written out.
     #[arg(long, value_name = "auto|yes|no", default_value = "auto", value_parser = unroll)]
     pub unroll: Unroll,
@@ -85,9 +85,9 @@ pub struct How {
     /// x86-64, avx2 or avx512 beside the C file.
     #[arg(long, value_name = "c|asm", default_value = "c", value_parser = emit)]
     pub emit: Emit,
-    /// How long `--emit asm` searches for an order: millions of steps walked for each block.
-    #[arg(long, value_name = "N", default_value_t = Effort::default().millions, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub budget: u32,
+    /// How long `--emit asm` searches for an order: millions of steps walked for each block [default: 10].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub budget: Option<u32>,
 }
 
 /// What `--emit` says.
@@ -175,7 +175,7 @@ impl How {
         let options = Options {
             slicing,
             word,
-            inline: self.inline,
+            inline: self.inline.unwrap_or(Inline::Auto),
             thresholds,
             unroll: self.unroll,
             specialise: self.specialise,
@@ -187,8 +187,14 @@ impl How {
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
         let back = match self.emit {
             Emit::C => Back::C,
-            Emit::Asm => Back::Asm(Effort { millions: self.budget }),
+            Emit::Asm => Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions })),
         };
+        if self.emit == Emit::C && self.budget.is_some() {
+            return Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm")));
+        }
+        if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
+            return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
+        }
         check_emit(self.emit, Some(self.arch))?;
         Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None, prefix: String::new(), back })
     }

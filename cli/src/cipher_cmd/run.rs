@@ -34,6 +34,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             return Err(Failure::user(message, Some("choose another --arch, or run without --compiled")));
         }
         let made = recipe.make(&subject).map_err(Failure::User)?;
+        if let Some(why) = &made.refused {
+            out.warning(&format!("there is no assembly, so the C runs: {why}"));
+        }
         let bytes = cases
             .iter()
             .map(|(number, fields)| cases::case_bytes(&subject, &made.unit, word, fields).map_err(|why| line_error(*number, &why)));

@@ -65,7 +65,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.text(&table(&rows, args.machine, args.run).terminal(None));
     for windows in &args.windows {
-        let rows = || rows.iter().filter(|it| it.windows == *windows && it.routine.is_trap_free);
+        let rows = || rows.iter().filter(|it| it.windows == *windows && it.routine.has_traps_off);
         if let Some(longest) = rows().max_by_key(|it| it.bounds[args.machine].most) {
             let cycles = longest.bounds[args.machine].most;
             out.line(&format!("{windows} windows: traps are off for {cycles} cycles at most, in {}", named(&longest.routine)));
@@ -112,7 +112,7 @@ fn object(row: &Row) -> Value {
         json!({"least": bound.least, "most": bound.most, "seen": row.seen.map(|it| it[machine])})
     };
     json!({
-        "routine": row.routine.name, "alone": row.routine.alone, "traps_off": row.routine.is_trap_free, "windows": row.windows,
+        "routine": row.routine.name, "alone": row.routine.alone, "traps_off": row.routine.has_traps_off, "windows": row.windows,
         MACHINES[0]: of(0), MACHINES[1]: of(1),
     })
 }

@@ -23,7 +23,7 @@ pub struct Routine {
     /// While one thread has all windows (adaptive).
     pub alone: bool,
     /// With traps off from its entry to its end.
-    pub is_trap_free: bool,
+    pub has_traps_off: bool,
     start: u32,
     end: End,
     is_vector: bool,
@@ -62,8 +62,8 @@ pub fn routines(code: &Code) -> Result<Vec<Routine>, BadImage> {
         return Err(BadImage(format!("no symbol {name}")));
     }
     let mut all = Vec::new();
-    let mut add = |name, alone, is_trap_free, start, end, is_vector| {
-        all.push(Routine { name, alone, is_trap_free, start, end, is_vector });
+    let mut add = |name, alone, has_traps_off, start, end, is_vector| {
+        all.push(Routine { name, alone, has_traps_off, start, end, is_vector });
     };
     let (leave, flush) = (code.switch("leave"), code.switch("flush"));
     add(if leave == flush { "switch" } else { "switch, windows stay" }, false, false, leave, End::Return, false);
@@ -164,7 +164,7 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn of(code: &'a Code, core: &Core, routine: &Routine) -> Result<Graph<'a>, BadImage> {
-        let start: State = (routine.start, routine.start + 4, !routine.is_trap_free && !routine.is_vector, Vec::new());
+        let start: State = (routine.start, routine.start + 4, !routine.is_vector, Vec::new());
         let mut numbers: FxHashMap<State, usize> = FxHashMap::from_iter([(start.clone(), 0)]);
         let mut blocks: Vec<Block> = Vec::new();
         let mut left = vec![start];

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::steps::{Block, Kind, Origin, Step, Value};
 use crate::emit_c::{Arch, Shape};
 use crate::ir::Op;
-use crate::passes::hslice::ZERO;
+use crate::passes::hslice::{ZERO, shifts};
 use crate::pipeline::Slicing;
 
 /// A block being made, with the constants of its function.
@@ -235,20 +235,14 @@ impl Maker<'_> {
 
     /// A shuffle of the bits of a vertical word by shifts and masks.
     fn shuffle_bits(&mut self, a: Value, pattern: &[u8], lane: u32) -> Value {
-        let m = i64::from(self.shape.word_bits);
         let mut all = None;
-        for shift in 1 - m..m {
-            let bits = (0..m).filter(|j| pattern[*j as usize] != ZERO && i64::from(pattern[*j as usize]) - j == shift);
-            let mask = bits.fold(0u64, |mask, j| mask | 1 << (m - 1 - j));
-            if mask == 0 {
-                continue;
-            }
+        for (shift, mask) in shifts(pattern, self.shape.word_bits) {
             let moved = match shift {
                 0 => a,
                 s if s > 0 => self.shl(a, s as u32, lane),
                 s => self.shr(a, -s as u32, lane),
             };
-            let part = if mask == u64::MAX >> (64 - m) {
+            let part = if mask == u64::MAX >> (64 - self.shape.word_bits) {
                 moved
             } else {
                 let mask = self.splat(mask);

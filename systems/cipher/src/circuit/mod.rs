@@ -18,6 +18,7 @@ mod truth;
 pub use compare::{Comparison, SboxCounts, compare};
 pub use known::{KnownSbox, known_sboxes, legacy_lsb_first};
 pub use synth::{Effort, N_INPUTS_MAX, N_INPUTS_SEARCHED, bdd_baseline, shrink, synthesise};
+pub(crate) use truth::INPUT_WORDS;
 
 use std::fmt;
 

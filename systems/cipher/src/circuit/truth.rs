@@ -6,7 +6,8 @@ use super::BitOrder;
 /// `i` has bit `i` of `m`. A function of fewer inputs is repeated to fill the words.
 pub(super) type Truth<const W: usize> = [u64; W];
 
-const INPUT_WORDS: [u64; 6] = [
+/// The tables of the first six inputs.
+pub const INPUT_WORDS: [u64; 6] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xcccc_cccc_cccc_cccc,
     0xf0f0_f0f0_f0f0_f0f0,

@@ -1,7 +1,7 @@
 //! One operation as a C expression.
 
 use crate::ir::Op;
-use crate::passes::hslice::ZERO;
+use crate::passes::hslice::{ZERO, shifts};
 use crate::pipeline::Slicing;
 
 use super::arch::{Arch, Shape};
@@ -153,14 +153,9 @@ impl Shape {
 
     /// A shuffle of the bits of a vertical word by shifts and masks.
     fn shuffle_bits(&self, a: &str, pattern: &[u8]) -> String {
-        let m = self.word_bits as i64;
+        let m = self.word_bits;
         let mut parts = Vec::new();
-        for shift in 1 - m..m {
-            let bits = (0..m).filter(|j| pattern[*j as usize] != ZERO && i64::from(pattern[*j as usize]) - j == shift);
-            let mask = bits.fold(0u64, |mask, j| mask | 1 << (m - 1 - j));
-            if mask == 0 {
-                continue;
-            }
+        for (shift, mask) in shifts(pattern, m) {
             let moved = match shift {
                 0 => a.to_string(),
                 s if s > 0 => format!("({a} << {s})"),

@@ -168,7 +168,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines, &unit.assembled).functions();
     out += &functions;
     if options.with_sliced {
-        out += "\n/* Sliced interface: every array element is a register. */\n";
+        out += "\n/* Sliced interface: every array element is a register; arrays must not overlap. */\n";
         for stage in unit.schedule.iter().chain([&unit.entry]) {
             let is_entry = stage.node == unit.entry.node;
             out += &wrapper(stage, compiled, &names, "reg", if is_entry { shape.interleave } else { 1 });
@@ -303,7 +303,11 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
                 1 => String::new(),
                 n => format!(", in {n} batches: the first index is the batch, and in each"),
             };
-            let _ = writeln!(out, "/* {} at a time{batches}: {which}. */\ntypedef uint{lane}_t {reg}{vector};\n", shape.blocks_text());
+            let _ = writeln!(
+                out,
+                "/* {} at a time{batches}: {which}. Arrays must not overlap. */\ntypedef uint{lane}_t {reg}{vector};\n",
+                shape.blocks_text()
+            );
             let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()], &reg, shape.interleave);
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }

@@ -16,6 +16,17 @@ use crate::syntax::Loc;
 /// Marks an element of a shuffle that becomes zero.
 pub const ZERO: u8 = 255;
 
+/// A shuffle of the bits of a word as shifts: by how many bits towards the most significant (below 0: away from it), and the
+/// bits that they keep. The bit of number 0 in a pattern is the most significant.
+pub fn shifts(pattern: &[u8], word_bits: u32) -> Vec<(i64, u64)> {
+    let m = i64::from(word_bits);
+    let shift = |shift: i64| {
+        let bits = (0..m).filter(|j| pattern[*j as usize] != ZERO && i64::from(pattern[*j as usize]) - j == shift);
+        (shift, bits.fold(0u64, |mask, j| mask | 1 << (m - 1 - j)))
+    };
+    (1 - m..m).map(shift).filter(|it| it.1 != 0).collect()
+}
+
 /// Why a program has no horizontal form.
 #[derive(Debug, Clone)]
 pub enum Refused {

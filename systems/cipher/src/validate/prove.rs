@@ -13,6 +13,8 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::circuit::INPUT_WORDS;
+
 use super::element::Operation;
 use super::terms::{Graph, Kind, Term, ZERO};
 
@@ -316,15 +318,7 @@ fn key(node: u32, bit: u32) -> u64 {
 
 /// The truth table of a variable.
 fn variable(n: usize) -> [u64; WORDS] {
-    const LOW: [u64; 6] = [
-        0xaaaa_aaaa_aaaa_aaaa,
-        0xcccc_cccc_cccc_cccc,
-        0xf0f0_f0f0_f0f0_f0f0,
-        0xff00_ff00_ff00_ff00,
-        0xffff_0000_ffff_0000,
-        0xffff_ffff_0000_0000,
-    ];
-    match LOW.get(n) {
+    match INPUT_WORDS.get(n) {
         Some(word) => [*word; WORDS],
         None => std::array::from_fn(|i| if i >> (n - 6) & 1 == 1 { u64::MAX } else { 0 }),
     }

@@ -135,3 +135,13 @@ fn nobody_asks_where_that_is_not_allowed() {
         assert_eq!(printed(mpi, &polling, folder.path()), ["asked in work"], "{}", mpi.name());
     }
 }
+
+/// With more ranks than processors OpenMPI yields in every question that finds nothing.
+#[test]
+fn questions_that_give_the_processor_away_become_rare() {
+    for mpi in support::libraries("polls everywhere") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let polling = build(mpi, "gives-way.c", &[], true, folder.path());
+        assert_eq!(printed(mpi, &polling, folder.path()), ["gives away little"], "{}", mpi.name());
+    }
+}

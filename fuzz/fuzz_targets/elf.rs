@@ -7,11 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use audit::audit::{audit, summary};
+use audit::audit::{Options, audit, summary};
 use audit::views::html::html;
 use audit::views::json::json;
 use audit::timing::licence::Effort;
-use audit::timing::Options;
 use audit::program::Program;
 use audit::facts::spills::spills;
 use audit::views::text::{View, text};
@@ -31,13 +30,13 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
         }
     };
     let core = Core::names().filter_map(Core::bundled).find(|it| it.sets.iter().any(|set| set == program.isa.name()));
-    let options = Options { cold: Vec::new(), effort: Effort::Bounds };
+    let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
     for symbol in program.symbols.iter().filter(|it| it.size <= BYTES_MAX).take(FUNCTIONS_MAX) {
         if let Ok(decoded) = program.decode(symbol) {
             spills(&decoded.function);
         }
         if let Some(core) = &core {
-            let _ = summary(&program, symbol, core, &[]);
+            let _ = summary(&program, symbol, core, &options);
         }
         if let Ok(found) = audit(&program, symbol, "fuzz", core.as_ref(), &options) {
             let (sources, view) = (BTreeMap::new(), View::default());

@@ -102,6 +102,30 @@ fn what_is_entered_in_two_places_is_no_loop() {
 }
 
 #[test]
+fn each_case_of_a_computed_jump_has_a_round() {
+    // The first jump has one case, which ends in a second jump with two.
+    let (_, found) = all("br x4\nadd x2, x2, #1\nbr x5\nb #-12\nmul x2, x2, x2\nb #-20\n");
+    let rounds: Vec<_> = found.iter().map(|it| (it.head, it.round.places.clone(), it.cases.clone())).collect();
+    assert_eq!(rounds, [(0, vec![0, 1, 2, 3], vec![1, 3]), (0, vec![0, 1, 2, 4, 5], vec![1, 4])]);
+    // A jump that is not always done has what is behind it as one more: `addls pc, pc, r3, lsl #2` over a table of branches.
+    let text = "ldrb r3, [r0], #1\ncmp r3, #1\naddls pc, pc, r3, lsl #2\nb #8\nb #0\nb #-28\nadd r1, r1, #1\nb #-36\n";
+    let function = assembler::assembled(Isa::A32, text);
+    let found = loops(&function, &Guide::of(&function));
+    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect();
+    assert_eq!(rounds, [(vec![0, 1, 2, 4, 6, 7], vec![4]), (vec![0, 1, 2, 5], vec![5]), (vec![0, 1, 2, 3, 7], vec![3])]);
+}
+
+#[test]
+fn what_a_branch_leads_to_is_no_case_and_neither_is_filler_before_it() {
+    let (_, found) = all("cbz x1, #28\nldrb w3, [x0], #1\nadd x4, x5, x3, lsl #2\nbr x4\nadd x2, x2, #1\nb #-20\nnop\nret\n");
+    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect();
+    assert_eq!(rounds, [(vec![0, 1, 2, 3, 4, 5], vec![4])]);
+    // Behind the loop, a jump out of the function has no part in it.
+    let (_, found) = all("subs x1, x1, #1\nb.ne #-4\nbr x3\n");
+    assert_eq!(found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect::<Vec<_>>(), [(vec![0, 1], vec![])]);
+}
+
+#[test]
 fn no_loop_is_faster_than_its_bound() {
     const STEPS: [&str; 12] = [
         "add xD, xA, xB",

@@ -210,3 +210,19 @@ fn words_beside_the_code_are_known_unless_a_linker_writes_them() {
     let known: Vec<(u64, u32)> = function.constants.iter().map(|(at, value)| (at - start, *value)).collect();
     assert_eq!(known, [(0, 0xff), (8, 0x1234_5678)]);
 }
+
+#[test]
+fn words_written_as_data_that_code_runs_into_are_instructions_not_known() {
+    let between = |isa, cpu, first: &str, last: &str| {
+        let text = format!(".text\n.global f\n.type f, %function\nf: {first}\n .word 0x0200a057\n {last}\n.size f, .-f\n");
+        let program = parsed(&compiled_with(&text, "words.s", isa, cpu, &[]));
+        let symbol = program.symbol("f").expect("it is there");
+        let decoded = program.decode(symbol).expect("it is code");
+        (decoded.undecodable.len(), decoded.function.instructions.len())
+    };
+    assert_eq!(between(Isa::A64, "cortex-a53", "mov x1, x2", "ret"), (1, 3));
+    assert_eq!(between(Isa::Riscv64, "sifive-u74", "mv a2, a3", "ret"), (1, 3));
+    // Behind a jump it is data.
+    assert_eq!(between(Isa::A64, "cortex-a53", "b 1f", "1: ret"), (0, 2));
+    assert_eq!(between(Isa::Riscv64, "sifive-u74", "j 1f", "1: ret"), (0, 2));
+}

@@ -268,3 +268,17 @@ fn assembly_inside_c_is_left_alone() {
         }
     }
 }
+
+#[test]
+fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
+    for isa in [Isa::Riscv64, Isa::Riscv32] {
+        // fld fa0, 8(a0); ret
+        assert_nothing(isa, &["07358500", "67800000"]);
+        // flw fs0, 4(a0); ret, as at the end of a function that used it
+        assert_nothing(isa, &["07244500", "67800000"]);
+        // fld fa1, 8(a0); jal f: an argument. Then fld fa1, 8(a0); fld fa1, 8(a0); ret: the first is dead.
+        assert_nothing(isa, &["87358500", "eff0dfff", "67800000"]);
+        let twice = function(isa, &["87358500", "87358500", "67800000"]);
+        assert!(found(&twice).contains(&(0, Kind::DeadValue)), "{:?}", found(&twice));
+    }
+}

@@ -62,6 +62,19 @@ pub struct Conventions {
     pub flags: &'static [Reg],
 }
 
+impl Conventions {
+    /// Registers that none of these lists has, those of floating point, of vectors and of the system: what a function, its callees and its
+    /// callers leave each other in them is not known here.
+    pub fn unlisted(&self) -> impl Iterator<Item = Reg> {
+        let reserved = self.reserved.iter().map(|(reg, _)| reg);
+        let lists = [self.arguments, self.results, self.saved, self.scratch, self.flags].into_iter().flatten();
+        let listed = lists.chain(reserved).chain(&self.link).chain(&self.zero).chain([&self.stack_pointer]);
+        let mut is_listed = [false; 256];
+        listed.for_each(|it| is_listed[usize::from(it.0)] = true);
+        (0..self.names.len()).filter(move |it| !is_listed[*it]).map(|it| Reg(it as u8))
+    }
+}
+
 impl Isa {
     /// All sets.
     pub const ALL: [Isa; 7] = [Isa::A32, Isa::T32, Isa::Sparc, Isa::Riscv32, Isa::Riscv64, Isa::A64, Isa::X86];

@@ -426,6 +426,7 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
         let kept = [conventions.results, conventions.saved, &[conventions.stack_pointer]].concat();
         let kept = kept.iter().chain(conventions.reserved.iter().map(|(reg, _)| reg)).chain(&conventions.link);
         kept.for_each(|reg| demanded[usize::from(reg.0)] = low(conventions.bits));
+        conventions.unlisted().for_each(|reg| demanded[usize::from(reg.0)] = u64::MAX);
     } else if last
         || out_of_function(place)
         || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return | Flow::Resume | Flow::LastCall)
@@ -455,6 +456,7 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
         for reg in conventions.arguments.iter().chain([&conventions.stack_pointer]) {
             demanded[usize::from(reg.0)] = low(conventions.bits);
         }
+        conventions.unlisted().for_each(|reg| demanded[usize::from(reg.0)] = u64::MAX);
     }
     if !instruction.is_guarded {
         for write in &instruction.writes {

@@ -80,7 +80,8 @@ impl Liveness {
 pub fn after_return(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let kept = conventions.results.iter().chain(conventions.saved);
-    kept.copied().chain([conventions.stack_pointer]).chain(conventions.reserved.iter().map(|(reg, _)| *reg)).collect()
+    let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
+    kept.copied().chain([conventions.stack_pointer]).chain(reserved).chain(conventions.unlisted()).collect()
 }
 
 /// What another function may read that a branch goes to: arguments, saved registers, the way back.
@@ -88,7 +89,7 @@ pub fn elsewhere(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let kept = conventions.arguments.iter().chain(conventions.saved).copied();
     let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
-    kept.chain([conventions.stack_pointer]).chain(conventions.link).chain(reserved).collect()
+    kept.chain([conventions.stack_pointer]).chain(conventions.link).chain(reserved).chain(conventions.unlisted()).collect()
 }
 
 /// What is live right behind an instruction, whichever way control goes.
@@ -122,9 +123,7 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
         for &reg in conventions.scratch {
             set.remove(reg);
         }
-        for &reg in conventions.arguments {
-            set.insert(reg);
-        }
+        conventions.arguments.iter().copied().chain(conventions.unlisted()).for_each(|reg| set.insert(reg));
     }
     if !instruction.is_guarded {
         // A part of a register that is written leaves the rest: only a whole write ends a life.

@@ -240,7 +240,11 @@ impl Program {
                 Some(Mark::Data) => {
                     // What is guarded ends before data.
                     linear = Linear::new(linear.isa());
-                    at = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
+                    let next = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
+                    if next < end && runs_into(&instructions, address) {
+                        undecodable.extend(executed(linear.isa(), address, &code.bytes[at..next], &mut instructions));
+                    }
+                    at = next;
                     continue;
                 }
                 // A function of one of Arm's two sets may go on in the other.
@@ -351,6 +355,27 @@ impl Code {
         let after = self.marks.partition_point(|(at, _)| *at <= address);
         self.marks.get(after).map(|(at, _)| *at)
     }
+}
+
+/// The last of these goes on to this address, whatever is in the way of it.
+fn runs_into(instructions: &[Instruction], address: u64) -> bool {
+    instructions.last().is_some_and(|it| it.flow == Flow::Next && it.address + u64::from(it.length) == address)
+}
+
+/// Data between instructions that the code runs into are instructions of which only the words are written, as for those that the
+/// assembler does not know.
+fn executed(isa: Isa, address: u64, bytes: &[u8], instructions: &mut Vec<Instruction>) -> Vec<Undecodable> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let word = bytes[at..].iter().take(4).rev().fold(0, |sum, it| sum << 8 | u64::from(*it));
+        let word = Undecodable { address: address + at as u64, word, why: "it is data that the code before it runs into".to_owned() };
+        let unknown = isa.unknown(&word, &bytes[at..]);
+        at += usize::from(unknown.length).max(1);
+        instructions.push(unknown);
+        words.push(word);
+    }
+    words
 }
 
 /// ARMv6-M has no long branch but `bl`: compilers jump with it inside a function, whose own way back is on the stack then. Code

@@ -36,6 +36,8 @@ const ROUNDS_MIN: usize = 4;
 pub struct Steady {
     /// The path of a round.
     pub round: Trace,
+    /// Where the computed jumps on it lead in this round, as places in the function.
+    pub cases: Vec<usize>,
     /// Loops around it.
     pub depth: usize,
     /// An inner loop is passed once.
@@ -122,7 +124,8 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
             all.push(it);
         }
     }
-    Steady { waits, disputed: all, cycles, bound, round: it.round.clone(), depth: it.depth, has_inner: it.has_inner, rounds: it.rounds }
+    let Loop { round, cases, depth, has_inner, rounds, .. } = it.clone();
+    Steady { waits, disputed: all, cycles, bound, round, cases, depth, has_inner, rounds }
 }
 
 /// What is disputed of the latencies along a chain that leads to itself.

@@ -25,11 +25,10 @@ fn instruction(audit: &Audit, it: &Steady, at: usize) -> String {
     format!("`{}`", audit.text(it.round.places[at]))
 }
 
-/// Where the loop begins: its line, or the address of its head.
-fn place(audit: &Audit, it: &Steady) -> String {
-    let head = it.round.places[0];
-    let address = audit.function.instructions[head].address;
-    match audit.frame(head, None) {
+/// A place in the function: its line and address.
+fn place(audit: &Audit, idx: usize) -> String {
+    let address = audit.function.instructions[idx].address;
+    match audit.frame(idx, None) {
         Some(frame) => format!("{}:{} ({address:#x})", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
         None => format!("{address:#x}"),
     }
@@ -44,9 +43,11 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
     let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
     let rounds = it.rounds.map_or(String::new(), |it| format!(", {it:.1} rounds each time"));
     let nested = if it.depth > 0 { format!(", inside {}", count(it.depth, "other loop")) } else { String::new() };
+    let cases: Vec<String> = it.cases.iter().map(|it| place(audit, *it)).collect();
+    let cases = if cases.is_empty() { String::new() } else { format!(", by the case at {}", cases.join(" and ")) };
     let mut lines = vec![format!(
-        "loop at {}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
-        place(audit, it),
+        "loop at {}{cases}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
+        place(audit, it.round.places[0]),
         cycles(it.cycles),
         count(it.round.places.len(), "instruction"),
         audit.cpu
@@ -108,6 +109,7 @@ pub fn json(audit: &Audit) -> Value {
             "address": address(0),
             "file": frame.map(|it| &it.file),
             "line": frame.map(|it| it.line),
+            "cases": it.cases.iter().map(|it| audit.function.instructions[*it].address).collect::<Vec<u64>>(),
             "depth": it.depth,
             "has_inner": it.has_inner,
             "instructions": it.round.places.len(),

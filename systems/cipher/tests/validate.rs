@@ -134,6 +134,34 @@ fn arguments_come_in_registers_and_on_the_stack() {
     }
 }
 
+/// Single bits have few samples, and look alike by chance: the walk must not try to prove all of that. One program puts bits into
+/// place one by one, as specifications of permutations do; the other turns the word to each.
+#[test]
+fn programs_of_single_bits_need_no_proof_for_each_pair() {
+    let rounds = |round: &str| {
+        format!(
+            "{round}\nnode f (x:u32x4, k:u32x4) returns (y:u32x4) vars s:u32x4[9] let s[0] = x; \
+             forall r in [0, 7] {{ s[r+1] = (bits(s[r][3]) ^ k[0], bits(s[r][0]) ^ (s[r][1] & s[r][2]), s[r][1] ^ k[1], s[r][2]) }} y = s[8] tel"
+        )
+    };
+    let moved = "node bits (s:u32) returns (t:u32) vars a:u32[33] let a[0] = 0; \
+                 forall b in [0, 31] { a[b+1] = a[b] ^ (((s >> b) & 1) << ((5 * b + 3) % 32)) } t = a[32] tel";
+    let turned = "node bits (s:u32) returns (t:u32) vars a:u32[33] let a[0] = 0; \
+                  forall b in [0, 31] { a[b+1] = a[b] ^ (((s >>> ((7 * b + 1) % 32)) & 1) <<< ((11 * b + 5) % 32)) } t = a[32] tel";
+    for round in [moved, turned] {
+        for arch in [Arch::X86_64, Arch::Avx2] {
+            let (recipe, made) = of_text(&rounds(round), arch);
+            for cc in Cc::ALL {
+                let object = native::object(&recipe.sliced_source(&made), "", arch, cc, "-O2").unwrap_or_else(|error| panic!("{error}"));
+                let report = validate::functions(&made, arch, 1)[0].check(&object).expect("the file has the function");
+                assert_eq!(report.verdict, Verdict::Proved, "{round} {arch:?} {cc:?} {report:?}");
+                let (_, in_vain) = report.merges;
+                assert!(in_vain * 2 < report.terms as u64, "{arch:?} {cc:?}: {in_vain} proofs in vain for {} terms of {round}", report.terms);
+            }
+        }
+    }
+}
+
 /// The report of a function with this body, which should xor its arguments.
 fn of_body(body: &str) -> Report {
     let (_, made) = of_text(SUM, Arch::X86_64);

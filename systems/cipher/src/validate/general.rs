@@ -31,6 +31,8 @@ impl Machine {
             M::Bswap => self.bswap(it)?,
             M::Cdqe => self.convert(Register::EAX, Register::RAX),
             M::Cwde => self.convert(Register::AX, Register::EAX),
+            M::Cdq => self.sign(Register::EAX, Register::EDX),
+            M::Cqo => self.sign(Register::RAX, Register::RDX),
             M::And => self.bitwise(it, |graph, a, b| graph.and(a, b))?,
             M::Or => self.bitwise(it, |graph, a, b| graph.or(a, b))?,
             M::Xor => self.bitwise(it, |graph, a, b| graph.xor(a, b))?,
@@ -93,6 +95,14 @@ impl Machine {
     fn convert(&mut self, from: Register, to: Register) {
         let value = self.register(from);
         let value = self.graph.sign_extended(&value, from.size() as u32 * 8, to.size() as u32 * 8);
+        self.set_register(to, &value);
+    }
+
+    /// Fills a register with the sign of another one.
+    fn sign(&mut self, from: Register, to: Register) {
+        let bits = from.size() as u32 * 8;
+        let value = self.register(from);
+        let value = self.graph.assemble(bits, &[&value], &moves::right(bits, bits, bits - 1, true));
         self.set_register(to, &value);
     }
 

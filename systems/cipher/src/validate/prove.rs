@@ -154,6 +154,15 @@ impl Graph {
         }
     }
 
+    /// Whether each bit of a node comes from the same place as that of another one, or its complement does: what moves alone can do.
+    pub fn has_same_bits(&self, node: u32, other: u32, is_complement: bool) -> bool {
+        (0..self.granule()).all(|bit| match (self.bit_of(node, bit), self.bit_of(other, bit)) {
+            (Bit::Of(a, from, x), Bit::Of(b, to, y)) => (a, from, x) == (b, to, y != is_complement),
+            (Bit::Number(a), Bit::Number(b)) => a == (b != is_complement),
+            _ => false,
+        })
+    }
+
     /// Two sums of the same terms.
     fn is_equal_sum(&self, node: u32, other: u32, is_complement: bool) -> bool {
         let granule = self.granule();

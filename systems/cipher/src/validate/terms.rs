@@ -95,6 +95,8 @@ const NONE: u32 = u32::MAX;
 pub const ZERO: u32 = 0;
 /// Earlier nodes of the same sample that a new one is compared with.
 const CANDIDATES_MAX: usize = 6;
+/// Bits of samples below which terms that look alike are so by chance more often than not.
+const SAMPLED_MIN: u32 = 24;
 
 impl Term {
     /// A node or its complement.
@@ -442,16 +444,27 @@ impl Graph {
             at = self.same[at as usize];
         }
         let term = self.push(kind, sample);
-        // Whatever is equal only to numbers here may be one by chance.
+        // Whatever is equal only to numbers here may be one by chance; of few bits, many are.
+        let is_weak = self.n_sampled(kind) < SAMPLED_MIN;
         for (other, differs) in candidates {
-            if self.is_equal(term.node(), other, differs) {
+            let is_equal = if is_weak { Graph::has_same_bits } else { Graph::is_equal };
+            if is_equal(self, term.node(), other, differs) {
                 self.merges.0 += 1;
                 self.pop(key);
                 return Term::of(other, differs);
             }
-            self.merges.1 += 1;
+            self.merges.1 += u64::from(!is_weak);
         }
         term
+    }
+
+    /// Bits of a sample that can differ.
+    fn n_sampled(&self, kind: Kind) -> u32 {
+        let live = match kind {
+            Kind::XorConst(a, _) => self.live[a as usize],
+            _ => self.live_bits(kind),
+        };
+        live.count_ones() * (256 / self.granule)
     }
 
     fn push(&mut self, kind: Kind, sample: Sample) -> Term {

@@ -156,7 +156,11 @@ fn programs_of_single_bits_need_no_proof_for_each_pair() {
                 let report = validate::functions(&made, arch, 1)[0].check(&object).expect("the file has the function");
                 assert_eq!(report.verdict, Verdict::Proved, "{round} {arch:?} {cc:?} {report:?}");
                 let (_, in_vain) = report.merges;
-                assert!(in_vain * 2 < report.terms as u64, "{arch:?} {cc:?}: {in_vain} proofs in vain for {} terms of {round}", report.terms);
+                assert!(
+                    in_vain * 2 < report.terms as u64,
+                    "{arch:?} {cc:?}: {in_vain} proofs in vain for {} terms of {round}",
+                    report.terms
+                );
             }
         }
     }
@@ -185,6 +189,21 @@ fn a_secret_that_shows_is_found() {
     assert_eq!(place("*y = x / (k | 1);"), Place::Division);
     let shifted = of_body("*y = x << (k & 31);");
     assert_eq!((shifted.verdict, shifted.shifts.len()), (Verdict::Different, 1), "{shifted:?}");
+}
+
+#[test]
+fn signs_fill_a_second_register() {
+    for (mnemonic, kind, top) in [("cltd", "int32_t", 31), ("cqto", "int64_t", 63)] {
+        let said = |shift: u32| {
+            of_body(&format!(
+                "u{kind} high, low = (u{kind})x << {}; __asm__(\"{mnemonic}\" : \"=d\"(high) : \"a\"(low)); \
+                 *y = x ^ k ^ (uint32_t)high ^ (uint32_t)(({kind})low >> {shift});",
+                top - 31
+            ))
+        };
+        assert_eq!(said(top).verdict, Verdict::Proved, "{mnemonic}");
+        assert_eq!(said(top - 1).verdict, Verdict::Different, "{mnemonic}");
+    }
 }
 
 #[test]

@@ -116,6 +116,38 @@ fn each_case_of_a_computed_jump_has_a_round() {
 }
 
 #[test]
+fn cases_beyond_the_limit_are_said_to_be_there() {
+    // Two instructions a case: something, and a branch back to the jump.
+    let cases = |n: i32| (0..n).map(|it| format!("add x2, x2, #{it}\nb #-{}\n", 8 * it + 8)).collect::<String>();
+    for (n, shown, has_more) in [(31, 31, false), (32, 32, false), (33, 32, true), (200, 32, true)] {
+        let (_, found) = all(&format!("br x4\n{}", cases(n)));
+        let more: Vec<bool> = found.iter().map(|it| it.has_more_cases).collect();
+        let (last, others) = more.split_last().expect("there are rounds");
+        assert_eq!((more.len(), *last, others.contains(&true)), (shown, has_more, false), "{n} cases");
+    }
+}
+
+#[test]
+fn jumps_behind_jumps_end() {
+    // Five jumps with forty cases each, which go on to the next; those of the last one go back to the second, one of them to the first.
+    const CASES: i32 = 40;
+    let place = |jump: i32| jump * (CASES + 1) * 4;
+    let mut text = String::new();
+    for jump in 0..5 {
+        text += "br x4\n";
+        for case in 0..CASES {
+            let to = if jump < 4 { place(jump + 1) } else { place(i32::from(case + 1 < CASES)) };
+            text += &format!("b #{}\n", to - place(jump) - 4 * (case + 1));
+        }
+    }
+    let (_, found) = all(&text);
+    for head in [0, place(1) as usize / 4] {
+        let rounds: Vec<&Loop> = found.iter().filter(|it| it.head == head).collect();
+        assert!(rounds.last().is_some_and(|it| it.has_more_cases), "{head}: {} rounds", rounds.len());
+    }
+}
+
+#[test]
 fn what_a_branch_leads_to_is_no_case_and_neither_is_filler_before_it() {
     let (_, found) = all("cbz x1, #28\nldrb w3, [x0], #1\nadd x4, x5, x3, lsl #2\nbr x4\nadd x2, x2, #1\nb #-20\nnop\nret\n");
     let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect();

@@ -36,6 +36,8 @@ pub struct Loop {
     pub round: Trace,
     /// Where the computed jumps on this path lead in this round, in its order: one entry a jump.
     pub cases: Vec<usize>,
+    /// There may be more cases, and this is the last of those that were looked at.
+    pub has_more_cases: bool,
     /// Loops around it.
     pub depth: usize,
     /// Another loop lies on its path, which the path passes once.
@@ -45,7 +47,9 @@ pub struct Loop {
 }
 
 /// So many rounds of one loop are told apart by their cases.
-const CASES_MAX: usize = 32;
+pub const CASES_MAX: usize = 32;
+/// So many ways through one loop are tried: cases of jumps behind jumps multiply.
+const WALKS_MAX: usize = 1000;
 
 /// All loops that are not cold, by their heads; one with computed jumps comes once a case.
 pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
@@ -83,12 +87,15 @@ pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
         let around = bodies.iter().filter(|(other, it)| **other != head && it.contains(&head) && it.is_superset(body));
         let depth = around.count();
         let inside = Inside { function, liveness: &liveness, head, body, guide, cases: &cases };
-        for (round, cases) in inside.rounds() {
+        let (rounds, is_cut) = inside.rounds();
+        let last = rounds.len().saturating_sub(1);
+        for (nth, (round, cases)) in rounds.into_iter().enumerate() {
             let has_inner = bodies
                 .iter()
                 .any(|(other, it)| *other != head && body.contains(other) && body.is_superset(it) && round.places.contains(other));
             let rounds = guide.rounds(head, &backs[&head]);
-            loops.push(Loop { head, body: body.clone(), round, cases, depth, has_inner, rounds });
+            let has_more_cases = is_cut && nth == last;
+            loops.push(Loop { head, body: body.clone(), round, cases, has_more_cases, depth, has_inner, rounds });
         }
     }
     loops
@@ -115,11 +122,16 @@ enum Walked {
 }
 
 impl Inside<'_> {
-    /// The rounds there are, each with the cases that it takes.
-    fn rounds(&self) -> Vec<(Trace, Vec<usize>)> {
+    /// The rounds there are, each with the cases that it takes, and whether there may be more.
+    fn rounds(&self) -> (Vec<(Trace, Vec<usize>)>, bool) {
         let mut rounds = Vec::new();
         let mut open = vec![Vec::new()];
-        while let Some(chosen) = open.pop().filter(|_| rounds.len() < CASES_MAX) {
+        let mut n_walks = 0;
+        while let Some(chosen) = open.pop() {
+            n_walks += 1;
+            if n_walks > WALKS_MAX || rounds.len() == CASES_MAX {
+                return (rounds, true);
+            }
             match self.walk(&chosen) {
                 Walked::Round(round) => rounds.push((round, chosen.iter().map(|(_, case)| *case).collect())),
                 Walked::Jump(jump) => {
@@ -129,7 +141,7 @@ impl Inside<'_> {
                 Walked::Nowhere => {}
             }
         }
-        rounds
+        (rounds, false)
     }
 
     /// The path from the head back to it, if one way leads there; computed jumps lead where was `chosen`.

@@ -16,7 +16,10 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         if !is_conditional {
             let why = if target == idx + 1 { "it jumps to the next instruction" } else { "its target could stand here instead" };
             let mut finding = subject.finding(idx, Kind::Jump, why.to_owned());
-            finding.edit = Some(Edit::unverified("mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function"));
+            if is_other_way(subject, idx, target) {
+                let text = "mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function";
+                finding.edit = Some(Edit::unverified(text));
+            }
             findings.push(finding);
         } else if idx + 1 < subject.is_hot.len() && !subject.is_hot[idx + 1] {
             let why = "the hot path takes it; a branch that is not taken costs less";
@@ -28,6 +31,16 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             findings.push(finding);
         }
     }
+}
+
+/// Whether what lies between a jump and its target is the other way of a branch before both: neither a part of the hot path, nor of a loop
+/// that comes back to it, nor a case that only a computed jump leads to.
+fn is_other_way(subject: &Subject<'_>, idx: usize, target: usize) -> bool {
+    let between = idx + 1..target;
+    let is_between = |it: &usize| between.contains(it);
+    let n = subject.function.instructions.len();
+    let mut ways_in = (0..n).filter(|it| !is_between(it) && subject.function.target(*it).is_some_and(|to| is_between(&to))).peekable();
+    between.clone().all(|it| !subject.is_hot[it]) && ways_in.peek().is_some() && ways_in.all(|it| it < idx)
 }
 
 #[cfg(test)]
@@ -59,6 +72,31 @@ mod tests {
     fn a_jump_over_something() {
         assert_eq!(check(&[B_OVER_1, MOV, RETURN], &[1], Kind::Jump), [0]);
         assert!(check(&[B_OVER_1, MOV, RETURN], &[0, 1], Kind::Jump).is_empty(), "nobody comes here");
+    }
+
+    /// Whether the only jump comes with an edit.
+    fn has_edit(words: &[u32], cold: &[usize]) -> bool {
+        let function = function(words);
+        let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
+        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let found = needed(&subject);
+        let jumps: Vec<&Finding> = found.iter().filter(|it| it.kind == Kind::Jump).collect();
+        assert_eq!(jumps.len(), 1);
+        jumps[0].edit.is_some()
+    }
+
+    #[test]
+    fn only_the_other_way_of_a_branch_can_be_marked() {
+        const BEQ_TO_4: u32 = 0x0a00_0001;
+        const BNE_TO_2: u32 = 0x1aff_fffc;
+        const BX_R1: u32 = 0xe12f_ff11;
+        // `beq` to the other way, behind the jump over it.
+        assert!(has_edit(&[CMP, BEQ_TO_4, MOV, B_OVER_1, MOV, RETURN], &[4]));
+        // The body of a loop whose test is at its end, hot or not.
+        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[]));
+        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[2]));
+        // A case: nothing but the computed jump leads there.
+        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BX_R1], &[2]));
     }
 
     #[test]

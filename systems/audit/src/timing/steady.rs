@@ -38,6 +38,8 @@ pub struct Steady {
     pub round: Trace,
     /// Where the computed jumps on it lead in this round, as places in the function.
     pub cases: Vec<usize>,
+    /// There may be more cases, which are not timed.
+    pub has_more_cases: bool,
     /// Loops around it.
     pub depth: usize,
     /// An inner loop is passed once.
@@ -124,8 +126,8 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
             all.push(it);
         }
     }
-    let Loop { round, cases, depth, has_inner, rounds, .. } = it.clone();
-    Steady { waits, disputed: all, cycles, bound, round, cases, depth, has_inner, rounds }
+    let Loop { round, cases, has_more_cases, depth, has_inner, rounds, .. } = it.clone();
+    Steady { waits, disputed: all, cycles, bound, round, cases, has_more_cases, depth, has_inner, rounds }
 }
 
 /// What is disputed of the latencies along a chain that leads to itself.

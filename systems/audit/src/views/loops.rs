@@ -73,6 +73,9 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
         let cycles: u32 = more.iter().map(|it| it.cycles).sum();
         lines.push(format!("{} more wait {} in all", more.len(), count(cycles as usize, "cycle")));
     }
+    if it.has_more_cases {
+        lines.push("there may be more cases, which are not timed".to_owned());
+    }
     lines.extend(disputed(&it.disputed).map(|it| format!("disputed: {it}")));
     lines
 }
@@ -110,6 +113,7 @@ pub fn json(audit: &Audit) -> Value {
             "file": frame.map(|it| &it.file),
             "line": frame.map(|it| it.line),
             "cases": it.cases.iter().map(|it| audit.function.instructions[*it].address).collect::<Vec<u64>>(),
+            "has_more_cases": it.has_more_cases,
             "depth": it.depth,
             "has_inner": it.has_inner,
             "instructions": it.round.places.len(),

@@ -109,6 +109,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "Wildcards.h",
     "Wrapper.cpp",
     "Wrapper.h",
+    "runtime/clock.h",
     "runtime/embed.cmake",
     "runtime/first.c",
     "runtime/later.c",

@@ -8,7 +8,8 @@
  * pointer with OpenMPI and a number with MPICH; source of the numbers: mpi.h of OpenMPI 4.1 and MPICH 4.0. */
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define SHARED __attribute__((weak, noinline))
 
@@ -297,18 +298,18 @@ SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, r
 	/* Passes between two looks at the clock, which are to take half of the time between two polls. */
 	int64_t at = 0, stride = 8, looked_ns = 0, asked_ns = 0;
 	while (at < n && !loop.keeps_order) {
-		struct timespec time;
-		clock_gettime(CLOCK_MONOTONIC, &time);
-		int64_t now_ns = time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-		if (at > 0 && now_ns - looked_ns > every_ns && stride > 1)
+		int64_t now = now_ns();
+		if (at > 0 && now - looked_ns > every_ns && stride > 1)
 			stride /= 2;
-		else if (at > 0 && now_ns - looked_ns < every_ns / 4 && stride < 1 << 20)
+		else if (at > 0 && now - looked_ns < every_ns / 4 && stride < 1 << 20)
 			stride *= 2;
-		looked_ns = now_ns;
-		if (now_ns - asked_ns >= every_ns) {
-			asked_ns = now_ns;
+		looked_ns = now;
+		if (now - asked_ns >= every_ns && now >= not_before_ns) {
+			asked_ns = now;
+			int64_t before_ns = given_ns();
 			if (is_done(later))
 				break;
+			give_way(before_ns);
 		}
 		at = advance(&loop, at, n - at < stride ? n : at + stride, 0);
 	}

@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 #if FORTRAN
 #define NAME(name) __asm__("overlap." name ".f")
@@ -231,26 +232,26 @@ int32_t poll(struct state *state, struct rate *rate, int64_t every_ns)
 	static const int64_t most = 1 << 20;
 	if (!state->open)
 		return most;
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	int64_t now_ns = time.tv_sec * INT64_C(1000000000) + time.tv_nsec, elapsed_ns = now_ns - rate->last_ns;
+	int64_t now = now_ns(), elapsed_ns = now - rate->last_ns;
 	uint64_t stride = (uint32_t)rate->stride, next = stride * every_ns / (elapsed_ns < 1 ? 1 : elapsed_ns);
 	next = next > 8 * stride ? 8 * stride : next;
 	next = next < 1 ? 1 : next > (uint64_t)most ? (uint64_t)most : next;
-	rate->last_ns = now_ns;
+	rate->last_ns = now;
 	rate->stride = (int32_t)next;
 	/* While the stride is still being found, passes come too often to poll in each. */
-	if (2 * elapsed_ns < every_ns)
+	if (2 * elapsed_ns < every_ns || now < not_before_ns)
 		return rate->stride;
+	int64_t before_ns = given_ns();
 	if (state->open == THEIRS) {
 		/* Requests of the program are left alone: the library moves all messages while it looks for this one. */
 		int32_t flag = 0;
 		CALL(iprobe, Iprobe, BY_REFERENCE(int32_t, ANY_SOURCE), BY_REFERENCE(int32_t, TAG_OF_NOBODY), BY_REFERENCE(handle, probed),
 		     &flag, NO_STATUS);
-		return rate->stride;
+	} else {
+		test(&state->requests[1], NO_STATUS);
+		test(&state->requests[0], STATUS(state->status));
 	}
-	test(&state->requests[1], NO_STATUS);
-	test(&state->requests[0], STATUS(state->status));
+	give_way(before_ns);
 	return rate->stride;
 }
 

@@ -8,8 +8,9 @@
  * A wrong count costs time and nothing else: too low, and messages stand still as without us; too high, and a loop asks
  * now and then for nothing. So requests that are freed, cancelled or ended by another thread need no care. */
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define SHARED __attribute__((weak, noinline))
 
@@ -111,36 +112,21 @@ static void ask(void)
 	__overlap_pending = pending;
 }
 
-static int64_t now_of(clockid_t clock)
-{
-	struct timespec time;
-	clock_gettime(clock, &time);
-	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-/* A library whose ranks share processors gives the processor away whenever it is asked and has nothing to do. Then this thread
- * computes nothing until the others have looked for their messages, so the more a question cost, the later comes the next:
- * a thread gives away at most about one part in GIVEN_PARTS of its time. What the question itself did, such as moving a message,
- * is no cost. */
-enum { GIVEN_PARTS = 64 };
-
-static _Thread_local int64_t asked_ns, not_before_ns;
+static _Thread_local int64_t asked_ns;
 
 __attribute__((cold)) SHARED void __overlap_poll(struct place *at, int64_t every_ns)
 {
 	if (--at->left > 0)
 		return;
-	int64_t now_ns = now_of(CLOCK_MONOTONIC);
-	at->stride = next_stride(at->stride, now_ns - at->last_ns, every_ns);
+	int64_t now = now_ns();
+	at->stride = next_stride(at->stride, now - at->last_ns, every_ns);
 	at->left = at->stride;
-	at->last_ns = now_ns;
+	at->last_ns = now;
 	/* Another loop may just have asked. */
-	if (2 * (now_ns - asked_ns) < every_ns || now_ns < not_before_ns)
+	if (2 * (now - asked_ns) < every_ns || now < not_before_ns)
 		return;
-	asked_ns = now_ns;
-	int64_t used_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
+	asked_ns = now;
+	int64_t before_ns = given_ns();
 	ask();
-	used_ns = now_of(CLOCK_THREAD_CPUTIME_ID) - used_ns;
-	int64_t end_ns = now_of(CLOCK_MONOTONIC);
-	not_before_ns = end_ns + GIVEN_PARTS * (end_ns - now_ns - used_ns);
+	give_way(before_ns);
 }

@@ -4,6 +4,7 @@
 mod assembler;
 
 use audit::decode::Isa;
+use audit::facts::cases::Computed;
 use audit::facts::frame::StackFrame;
 use audit::facts::loops::{Loop, loops};
 use audit::facts::trace::Guide;
@@ -103,16 +104,35 @@ fn what_is_entered_in_two_places_is_no_loop() {
 
 #[test]
 fn each_case_of_a_computed_jump_has_a_round() {
-    // The first jump has one case, which ends in a second jump with two.
-    let (_, found) = all("br x4\nadd x2, x2, #1\nbr x5\nb #-12\nmul x2, x2, x2\nb #-20\n");
-    let rounds: Vec<_> = found.iter().map(|it| (it.head, it.round.places.clone(), it.cases.clone())).collect();
-    assert_eq!(rounds, [(0, vec![0, 1, 2, 3], vec![1, 3]), (0, vec![0, 1, 2, 4, 5], vec![1, 4])]);
+    let (_, found) = all("br x4\nadd x2, x2, #1\nb #-8\nmul x2, x2, x2\nb #-16\n");
+    let rounds: Vec<_> = found.iter().map(|it| (it.head, it.round.places.clone(), it.case)).collect();
+    assert_eq!(rounds, [(0, vec![0, 1, 2], Some(1)), (0, vec![0, 3, 4], Some(3))]);
     // A jump that is not always done has what is behind it as one more: `addls pc, pc, r3, lsl #2` over a table of branches.
     let text = "ldrb r3, [r0], #1\ncmp r3, #1\naddls pc, pc, r3, lsl #2\nb #8\nb #0\nb #-28\nadd r1, r1, #1\nb #-36\n";
     let function = assembler::assembled(Isa::A32, text);
     let found = loops(&function, &Guide::of(&function));
-    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect();
-    assert_eq!(rounds, [(vec![0, 1, 2, 4, 6, 7], vec![4]), (vec![0, 1, 2, 5], vec![5]), (vec![0, 1, 2, 3, 7], vec![3])]);
+    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.case)).collect();
+    assert_eq!(rounds, [(vec![0, 1, 2, 4, 6, 7], Some(4)), (vec![0, 1, 2, 5], Some(5)), (vec![0, 1, 2, 3, 7], Some(3))]);
+}
+
+fn n_several(function: &Function) -> Option<usize> {
+    match Computed::of(function) {
+        Computed::Several(n, _) => Some(n),
+        _ => None,
+    }
+}
+
+#[test]
+fn of_several_computed_jumps_none_makes_a_round() {
+    // Threaded code: each piece ends with a jump of its own, and may be followed by any other one.
+    let piece = |n: i32| format!("add x2, x2, #{n}\nldrb w3, [x0], #1\nldr x4, [x5, x3, lsl #3]\nbr x4\n");
+    let (function, found) = all(&format!("{}mul x2, x2, x2\nb #-60\n", (0..4).map(piece).collect::<String>()));
+    assert_eq!((found.len(), n_several(&function)), (0, Some(4)));
+    // Two switches one behind the other; the loop that passes neither is timed.
+    let switch = "br x4\nadd x2, x2, #1\nb #12\nmul x2, x2, x2\nb #4\n";
+    let (function, found) = all(&format!("{switch}{switch}subs x1, x1, #1\nb.ne #-44\nsubs x3, x3, #1\nb.ne #-4\nret\n"));
+    let heads: Vec<usize> = found.iter().map(|it| it.head).collect();
+    assert_eq!((heads, n_several(&function)), (vec![12], Some(2)));
 }
 
 #[test]
@@ -128,33 +148,13 @@ fn cases_beyond_the_limit_are_said_to_be_there() {
 }
 
 #[test]
-fn jumps_behind_jumps_end() {
-    // Five jumps with forty cases each, which go on to the next; those of the last one go back to the second, one of them to the first.
-    const CASES: i32 = 40;
-    let place = |jump: i32| jump * (CASES + 1) * 4;
-    let mut text = String::new();
-    for jump in 0..5 {
-        text += "br x4\n";
-        for case in 0..CASES {
-            let to = if jump < 4 { place(jump + 1) } else { place(i32::from(case + 1 < CASES)) };
-            text += &format!("b #{}\n", to - place(jump) - 4 * (case + 1));
-        }
-    }
-    let (_, found) = all(&text);
-    for head in [0, place(1) as usize / 4] {
-        let rounds: Vec<&Loop> = found.iter().filter(|it| it.head == head).collect();
-        assert!(rounds.last().is_some_and(|it| it.has_more_cases), "{head}: {} rounds", rounds.len());
-    }
-}
-
-#[test]
 fn what_a_branch_leads_to_is_no_case_and_neither_is_filler_before_it() {
     let (_, found) = all("cbz x1, #28\nldrb w3, [x0], #1\nadd x4, x5, x3, lsl #2\nbr x4\nadd x2, x2, #1\nb #-20\nnop\nret\n");
-    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect();
-    assert_eq!(rounds, [(vec![0, 1, 2, 3, 4, 5], vec![4])]);
+    let rounds: Vec<_> = found.iter().map(|it| (it.round.places.clone(), it.case)).collect();
+    assert_eq!(rounds, [(vec![0, 1, 2, 3, 4, 5], Some(4))]);
     // Behind the loop, a jump out of the function has no part in it.
     let (_, found) = all("subs x1, x1, #1\nb.ne #-4\nbr x3\n");
-    assert_eq!(found.iter().map(|it| (it.round.places.clone(), it.cases.clone())).collect::<Vec<_>>(), [(vec![0, 1], vec![])]);
+    assert_eq!(found.iter().map(|it| (it.round.places.clone(), it.case)).collect::<Vec<_>>(), [(vec![0, 1], None)]);
 }
 
 #[test]

@@ -10,9 +10,7 @@
 //!
 //! A loop is an edge back to a head that every way to the edge passes, and all that reaches the edge without passing the
 //! head (a natural loop); what is entered in two places is none. The path of a round stays in the loop, avoids what is cold, and goes straight on where both is possible; an
-//! inner loop is passed once. A computed jump, as of a `switch`, makes a path of each of its cases: these are the places in the
-//! function that nothing else leads to, by the last such jump before them, or the first of all. A case that the code before it runs into, or that a branch
-//! leads to as well, is not told from other code.
+//! inner loop is passed once. The only computed jump, as of a `switch`, makes a path of each of its [cases](crate::facts::cases).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +18,8 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::DiGraph;
 use petgraph::visit::DfsPostOrder;
 
-use crate::decode::code::{Class, Delay, Flow};
+use crate::decode::code::Delay;
+use crate::facts::cases::{Computed, behind};
 use crate::facts::liveness::Liveness;
 use crate::facts::trace::{End, Guide, Trace, step};
 use crate::program::function::Function;
@@ -34,8 +33,8 @@ pub struct Loop {
     pub body: BTreeSet<usize>,
     /// The path of one round.
     pub round: Trace,
-    /// Where the computed jumps on this path lead in this round, in its order: one entry a jump.
-    pub cases: Vec<usize>,
+    /// Where the computed jump on this path leads in this round.
+    pub case: Option<usize>,
     /// There may be more cases, and this is the last of those that were looked at.
     pub has_more_cases: bool,
     /// Loops around it.
@@ -48,14 +47,12 @@ pub struct Loop {
 
 /// So many rounds of one loop are told apart by their cases.
 pub const CASES_MAX: usize = 32;
-/// So many ways through one loop are tried: cases of jumps behind jumps multiply.
-const WALKS_MAX: usize = 1000;
 
-/// All loops that are not cold, by their heads; one with computed jumps comes once a case.
+/// All loops that are not cold, by their heads; one with a computed jump comes once a case.
 pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     let n = function.instructions.len();
-    let cases = cases(function);
-    let edges = edges(function, &cases);
+    let computed = Computed::of(function);
+    let edges = edges(function, &computed);
     let mut before = vec![Vec::new(); n];
     edges.iter().for_each(|(from, to)| before[*to].push(*from));
     let flow = DiGraph::<(), (), usize>::from_edges(&edges);
@@ -86,16 +83,16 @@ pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     for (&head, body) in &bodies {
         let around = bodies.iter().filter(|(other, it)| **other != head && it.contains(&head) && it.is_superset(body));
         let depth = around.count();
-        let inside = Inside { function, liveness: &liveness, head, body, guide, cases: &cases };
+        let inside = Inside { function, liveness: &liveness, head, body, guide, computed: &computed };
         let (rounds, is_cut) = inside.rounds();
         let last = rounds.len().saturating_sub(1);
-        for (nth, (round, cases)) in rounds.into_iter().enumerate() {
+        for (nth, (round, case)) in rounds.into_iter().enumerate() {
             let has_inner = bodies
                 .iter()
                 .any(|(other, it)| *other != head && body.contains(other) && body.is_superset(it) && round.places.contains(other));
             let rounds = guide.rounds(head, &backs[&head]);
             let has_more_cases = is_cut && nth == last;
-            loops.push(Loop { head, body: body.clone(), round, cases, has_more_cases, depth, has_inner, rounds });
+            loops.push(Loop { head, body: body.clone(), round, case, has_more_cases, depth, has_inner, rounds });
         }
     }
     loops
@@ -108,44 +105,39 @@ struct Inside<'a> {
     head: usize,
     body: &'a BTreeSet<usize>,
     guide: &'a Guide<'a>,
-    cases: &'a Cases,
+    computed: &'a Computed,
 }
 
 /// Where a walk through a round ended.
 enum Walked {
     /// At the head again.
     Round(Trace),
-    /// At a computed jump of which no case was chosen yet.
+    /// At the computed jump, of which no case was chosen.
     Jump(usize),
     /// Out of the loop, or where it has been.
     Nowhere,
 }
 
 impl Inside<'_> {
-    /// The rounds there are, each with the cases that it takes, and whether there may be more.
-    fn rounds(&self) -> (Vec<(Trace, Vec<usize>)>, bool) {
-        let mut rounds = Vec::new();
-        let mut open = vec![Vec::new()];
-        let mut n_walks = 0;
-        while let Some(chosen) = open.pop() {
-            n_walks += 1;
-            if n_walks > WALKS_MAX || rounds.len() == CASES_MAX {
-                return (rounds, true);
-            }
-            match self.walk(&chosen) {
-                Walked::Round(round) => rounds.push((round, chosen.iter().map(|(_, case)| *case).collect())),
-                Walked::Jump(jump) => {
-                    let cases = self.cases[&jump].iter().rev().filter(|it| self.body.contains(it) && !self.guide.is_cold(**it));
-                    open.extend(cases.map(|case| [chosen.clone(), vec![(jump, *case)]].concat()));
-                }
-                Walked::Nowhere => {}
-            }
-        }
-        (rounds, false)
+    /// The rounds there are, each with the case that it takes, and whether there may be more.
+    fn rounds(&self) -> (Vec<(Trace, Option<usize>)>, bool) {
+        let jump = match self.walk(None) {
+            Walked::Round(round) => return (vec![(round, None)], false),
+            Walked::Nowhere => return (Vec::new(), false),
+            Walked::Jump(jump) => jump,
+        };
+        let cases = self.computed.cases(jump).unwrap_or_default().iter().copied();
+        let cases = cases.filter(|it| self.body.contains(it) && !self.guide.is_cold(*it));
+        let mut rounds = cases.filter_map(|case| match self.walk(Some(case)) {
+            Walked::Round(round) => Some((round, Some(case))),
+            Walked::Jump(_) | Walked::Nowhere => None,
+        });
+        let first = rounds.by_ref().take(CASES_MAX).collect();
+        (first, rounds.next().is_some())
     }
 
-    /// The path from the head back to it, if one way leads there; computed jumps lead where was `chosen`.
-    fn walk(&self, chosen: &[(usize, usize)]) -> Walked {
+    /// The path from the head back to it, if one way leads there; the computed jump leads to this case.
+    fn walk(&self, case: Option<usize>) -> Walked {
         let Inside { function, head, body, guide, .. } = *self;
         let mut is_seen = BTreeSet::new();
         let mut places = Vec::new();
@@ -164,10 +156,10 @@ impl Inside<'_> {
                 (false, false) => there == head,
             });
             places.extend(slot);
-            let next = match chosen.iter().find(|(jump, _)| *jump == idx) {
-                Some((_, case)) => Some(*case),
-                None if self.cases.contains_key(&idx) => return Walked::Jump(idx),
-                None => next,
+            let next = match (self.computed.cases(idx), case) {
+                (Some(_), None) => return Walked::Jump(idx),
+                (Some(_), case) => case,
+                (None, _) => next,
             };
             match next {
                 Some(next) if next == head => {
@@ -178,64 +170,6 @@ impl Inside<'_> {
             }
         }
     }
-}
-
-/// Where each computed jump may lead, by its place.
-type Cases = BTreeMap<usize, Vec<usize>>;
-
-/// The cases of the computed jumps: places that nothing else leads to, by the last such jump before them, or the first of all. A
-/// jump that may not be done has what is behind it as a case, too.
-fn cases(function: &Function) -> Cases {
-    let n = function.instructions.len();
-    let mut is_led_to = vec![false; n + 2];
-    is_led_to[0] = true;
-    for idx in 0..n {
-        let (behind, goes_on) = behind(function, idx);
-        is_led_to[behind] |= goes_on;
-        if let Some(to) = function.target(idx) {
-            is_led_to[to] = true;
-        }
-        if behind == idx + 2 {
-            is_led_to[idx + 1] = true;
-        }
-    }
-    let is_filler = |it: usize| function.instructions[it].class == Class::Nop;
-    let is_computed = |it: &usize| {
-        let instruction = &function.instructions[*it];
-        instruction.flow == Flow::Jump && !function.callees.contains_key(&instruction.address)
-    };
-    let mut cases = Cases::new();
-    let Some(mut jump) = (0..n).find(is_computed) else { return cases };
-    for idx in 0..n {
-        // What fills the space before aligned code is no case.
-        let first = (idx..n).find(|it| !is_filler(*it) || is_led_to[*it]);
-        let is_code = first.is_some_and(|it| it == idx || !is_led_to[it]);
-        if !is_led_to[idx] && is_code {
-            cases.entry(jump).or_default().push(idx);
-        }
-        if is_computed(&idx) {
-            jump = idx;
-        }
-    }
-    for (jump, cases) in &mut cases {
-        let (behind, goes_on) = behind(function, *jump);
-        if goes_on && behind < n {
-            cases.push(behind);
-        }
-    }
-    cases
-}
-
-/// The place behind an instruction and its delay slot, and whether control may come there from it.
-fn behind(function: &Function, idx: usize) -> (usize, bool) {
-    let instruction = &function.instructions[idx];
-    let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
-    let goes_on = match instruction.flow {
-        Flow::Next | Flow::Call { .. } => true,
-        Flow::Branch { is_conditional, .. } => is_conditional,
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded,
-    };
-    (idx + 1 + usize::from(has_slot), goes_on)
 }
 
 /// All that reaches `from` without passing `head`, and both.
@@ -251,7 +185,7 @@ fn natural(before: &[Vec<usize>], head: usize, from: usize) -> BTreeSet<usize> {
 }
 
 /// From where to where control may go, as places; a delay slot belongs to its branch.
-fn edges(function: &Function, cases: &Cases) -> Vec<(usize, usize)> {
+fn edges(function: &Function, computed: &Computed) -> Vec<(usize, usize)> {
     let n = function.instructions.len();
     let mut edges = Vec::new();
     for idx in 0..n {
@@ -261,8 +195,12 @@ fn edges(function: &Function, cases: &Cases) -> Vec<(usize, usize)> {
         let (behind, goes_on) = behind(function, idx);
         let has_slot = behind == idx + 2;
         let follow = goes_on.then_some(behind).into_iter().chain(function.target(idx)).chain(has_slot.then_some(idx + 1));
-        let follow = follow.chain(cases.get(&idx).into_iter().flatten().copied());
+        let follow = follow.chain(computed.cases(idx).into_iter().flatten().copied());
         edges.extend(follow.filter(|it| *it < n).map(|to| (idx, to)));
+    }
+    // Which of several jumps leads there is not known, so every way may.
+    if let Computed::Several(_, cases) = computed {
+        edges.extend(cases.iter().map(|to| (0, *to)));
     }
     edges
 }

@@ -1,6 +1,7 @@
 //! What holds on all paths of a function, or on its hot one, whatever the core: one analysis a file.
 
 pub mod bits;
+pub mod cases;
 pub mod frame;
 pub mod hazards;
 pub mod liveness;

@@ -36,8 +36,8 @@ const ROUNDS_MIN: usize = 4;
 pub struct Steady {
     /// The path of a round.
     pub round: Trace,
-    /// Where the computed jumps on it lead in this round, as places in the function.
-    pub cases: Vec<usize>,
+    /// Where the computed jump on it leads in this round, as a place in the function.
+    pub case: Option<usize>,
     /// There may be more cases, which are not timed.
     pub has_more_cases: bool,
     /// Loops around it.
@@ -126,8 +126,8 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
             all.push(it);
         }
     }
-    let Loop { round, cases, has_more_cases, depth, has_inner, rounds, .. } = it.clone();
-    Steady { waits, disputed: all, cycles, bound, round, cases, has_more_cases, depth, has_inner, rounds }
+    let Loop { round, case, has_more_cases, depth, has_inner, rounds, .. } = it.clone();
+    Steady { waits, disputed: all, cycles, bound, round, case, has_more_cases, depth, has_inner, rounds }
 }
 
 /// What is disputed of the latencies along a chain that leads to itself.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
+use crate::facts::cases::Computed;
 use crate::finding::Finding;
 use crate::views::loops;
 use crate::views::text::View;
@@ -28,6 +29,11 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "is_optimal": cycles.map(|it| it.is_optimal),
         "one_row": audit.timed.as_ref().map(|it| it.n_one_row),
         "loops": loops::json(audit),
+        "computed_jumps": match Computed::of(&audit.function) {
+            Computed::None => 0,
+            Computed::One(..) => 1,
+            Computed::Several(n, _) => n,
+        },
         "conditions": audit.timed.as_ref().map(|it| &it.conditions),
         "beyond_c": audit.timed.as_ref().and_then(|it| it.beyond_c),
         "no_lines": audit.missing_lines,

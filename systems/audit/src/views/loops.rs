@@ -12,6 +12,7 @@ use report::number::count;
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
+use crate::facts::cases::Computed;
 use crate::timing::steady::Steady;
 use crate::timing::words::disputed;
 
@@ -43,10 +44,9 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
     let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
     let rounds = it.rounds.map_or(String::new(), |it| format!(", {it:.1} rounds each time"));
     let nested = if it.depth > 0 { format!(", inside {}", count(it.depth, "other loop")) } else { String::new() };
-    let cases: Vec<String> = it.cases.iter().map(|it| place(audit, *it)).collect();
-    let cases = if cases.is_empty() { String::new() } else { format!(", by the case at {}", cases.join(" and ")) };
+    let case = it.case.map_or(String::new(), |it| format!(", by the case at {}", place(audit, it)));
     let mut lines = vec![format!(
-        "loop at {}{cases}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
+        "loop at {}{case}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
         place(audit, it.round.places[0]),
         cycles(it.cycles),
         count(it.round.places.len(), "instruction"),
@@ -82,8 +82,14 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
 
 /// All loops as paragraphs of sentences.
 pub fn paragraphs(audit: &Audit) -> Vec<Vec<String>> {
-    let loops = audit.timed.iter().flat_map(|it| &it.loops);
-    loops.map(|it| sentences(audit, it)).collect()
+    let Some(timed) = &audit.timed else { return Vec::new() };
+    let several = match Computed::of(&audit.function) {
+        Computed::Several(n, _) => Some(vec![format!(
+            "which of {n} computed jumps leads where is not known, as in threaded code: loops through them are not timed"
+        )]),
+        _ => None,
+    };
+    timed.loops.iter().map(|it| sentences(audit, it)).chain(several).collect()
 }
 
 /// The same for the page.
@@ -112,7 +118,7 @@ pub fn json(audit: &Audit) -> Value {
             "address": address(0),
             "file": frame.map(|it| &it.file),
             "line": frame.map(|it| it.line),
-            "cases": it.cases.iter().map(|it| audit.function.instructions[*it].address).collect::<Vec<u64>>(),
+            "case": it.case.map(|it| audit.function.instructions[it].address),
             "has_more_cases": it.has_more_cases,
             "depth": it.depth,
             "has_inner": it.has_inner,

@@ -1,0 +1,79 @@
+//! Where a computed jump leads, as that of a `switch` by a table. Tables are not read: the cases of the only computed jump of a function are the
+//! places in it that nothing else leads to. A case that the code before it runs into, or that a branch leads to as well, is not told from
+//! other code.
+//!
+//! Of several computed jumps it is not known which leads where. In threaded code, as of an interpreter, all share their cases, and which piece
+//! follows which is known when it runs; two `switch` statements look the same from outside of their tables.
+
+use crate::decode::code::{Class, Delay, Flow};
+use crate::program::function::Function;
+
+/// The computed jumps of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Computed {
+    /// There is none.
+    None,
+    /// One, and where it may lead: places in the function.
+    One(usize, Vec<usize>),
+    /// So many, and where they may lead in all.
+    Several(usize, Vec<usize>),
+}
+
+impl Computed {
+    /// Those of this function.
+    pub fn of(function: &Function) -> Computed {
+        let n = function.instructions.len();
+        let mut is_led_to = vec![false; n + 2];
+        is_led_to[0] = true;
+        for idx in 0..n {
+            let (behind, goes_on) = behind(function, idx);
+            is_led_to[behind] |= goes_on;
+            if let Some(to) = function.target(idx) {
+                is_led_to[to] = true;
+            }
+            if behind == idx + 2 {
+                is_led_to[idx + 1] = true;
+            }
+        }
+        let is_filler = |it: usize| function.instructions[it].class == Class::Nop;
+        let is_computed = |it: &usize| {
+            let instruction = &function.instructions[*it];
+            instruction.flow == Flow::Jump && !function.callees.contains_key(&instruction.address)
+        };
+        let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
+        // What fills the space before aligned code is no case.
+        let is_case = |idx: &usize| {
+            let first = (*idx..n).find(|it| !is_filler(*it) || is_led_to[*it]);
+            !is_led_to[*idx] && first.is_some_and(|it| it == *idx || !is_led_to[it])
+        };
+        let mut cases: Vec<usize> = (0..n).filter(is_case).collect();
+        // A jump that may not be done has what is behind it as one more.
+        let behind = jumps.iter().map(|it| behind(function, *it));
+        cases.extend(behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind));
+        match jumps[..] {
+            [] => Computed::None,
+            [jump] => Computed::One(jump, cases),
+            _ => Computed::Several(jumps.len(), cases),
+        }
+    }
+
+    /// Where the instruction leads, if it is the only computed jump.
+    pub fn cases(&self, idx: usize) -> Option<&[usize]> {
+        match self {
+            Computed::One(jump, cases) if *jump == idx => Some(cases),
+            _ => None,
+        }
+    }
+}
+
+/// The place behind an instruction and its delay slot, and whether control may come there from it.
+pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
+    let instruction = &function.instructions[idx];
+    let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
+    let goes_on = match instruction.flow {
+        Flow::Next | Flow::Call { .. } => true,
+        Flow::Branch { is_conditional, .. } => is_conditional,
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded,
+    };
+    (idx + 1 + usize::from(has_slot), goes_on)
+}

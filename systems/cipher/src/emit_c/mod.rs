@@ -13,6 +13,7 @@ mod peers;
 mod sponge;
 mod sponge_harness;
 mod sponge_pieces;
+mod sponge_single;
 mod stream_harness;
 
 use std::fmt::Write;

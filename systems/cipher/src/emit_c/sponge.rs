@@ -16,6 +16,7 @@ use super::arch::Shape;
 use super::bytes::{self, Field};
 use super::network::Helpers;
 use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, MESSAGE, STATE_TYPE};
+use super::sponge_single;
 
 /// A mode of Ascon's permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,12 +106,14 @@ impl Mode {
         text.replace("NAME", &self.name).replace("UP_", &format!("{}_", self.name.to_uppercase()))
     }
 
-    fn crypt_blocks(&self, shape: Shape, short: &str) -> String {
-        if shape.blocks() == 1 && shape.slicing == Slicing::Vertical {
-            CRYPT_BLOCKS_OF_ONE.replace("NODE", short)
+    /// AEAD for whole messages; where a register is one word of one message, with its state in registers.
+    fn aead(shape: Shape, long: &str, short: &str) -> String {
+        let (blocks, batch) = if shape.blocks() == 1 && shape.slicing == Slicing::Vertical {
+            (sponge_single::CRYPT_BLOCKS, sponge_single::BATCH)
         } else {
-            CRYPT_BLOCKS.to_string()
-        }
+            (CRYPT_BLOCKS, BATCH_OF_MESSAGES)
+        };
+        AEAD.replace("CRYPT_BLOCKS", blocks).replace("BATCH_OF_MESSAGES", batch).replace("LONG", long).replace("SHORT", short)
     }
 
     /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and, for AEAD, with 8.
@@ -132,17 +135,29 @@ enum {{ WORD = {} }};
         out += "\n";
         out += &self.declarations(shape, false);
         let text = match self.sponge {
-            Sponge::Aead => format!("{AEAD}{AEAD_EACH}{AEAD_PIECES}"),
+            Sponge::Aead => Mode::aead(shape, long, short) + AEAD_EACH + AEAD_PIECES,
             Sponge::Hash => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{HASH}"),
             Sponge::Xof => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{XOF}"),
         };
         let initial = format!("{:#018x}", self.sponge.initial());
-        out + &self.named(&text.replace("INITIAL", &initial).replace("CRYPT_BLOCKS", &self.crypt_blocks(shape, short)))
+        out + &self.named(&text.replace("INITIAL", &initial))
     }
 }
 
-/// Whole blocks of text, as of messages that lie so far apart; what is left.
+/// Text of messages that lie so far apart: words, whole blocks, and what is left.
 const CRYPT_BLOCKS: &str = "
+/* A whole word of text. */
+static inline void crypt_word(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t stride, size_t now, int decrypts)
+{
+    reg *read = x->t + WORD, *sum = x->t + 2 * WORD;
+    take(x, read, in, stride, now);
+    for (int i = 0; i < WORD; i++) {
+        sum[i] = s[i] ^ read[i];
+        s[i] = decrypts ? read[i] : sum[i];
+    }
+    give(x, sum, out, 8, stride, now);
+}
+
 /* Whole blocks of text; returns how many bytes are left. */
 static inline size_t crypt_blocks(sponge *x, const uint8_t *in, uint8_t *out, size_t stride, size_t left, size_t now, int decrypts)
 {
@@ -153,30 +168,24 @@ static inline size_t crypt_blocks(sponge *x, const uint8_t *in, uint8_t *out, si
     }
     return left;
 }
-";
 
-/// The same where a register is one word of one message: the state stays in registers from block to block.
-const CRYPT_BLOCKS_OF_ONE: &str = "
-/* Whole blocks of text, with the state in registers from block to block; returns how many bytes are left. */
-static __attribute__((noinline, flatten)) size_t crypt_blocks(
-    sponge *x, const uint8_t *in, uint8_t *out, size_t stride, size_t left, size_t now, int decrypts)
+/* The last bytes of text, less than a word, and the padding. */
+static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t size, size_t stride, size_t now, int decrypts)
 {
-    reg s[5], t[5];
-    (void)stride, (void)now;
-    memcpy(s, x->s, sizeof s);
-    for (; left >= 16; in += 16, out += 16, left -= 16) {
-        uint64_t read[2];
-        memcpy(read, in, 16);
-        for (int w = 0; w < 2; w++) {
-            uint64_t sum = s[w] ^ read[w];
-            s[w] = decrypts ? read[w] : sum;
-            memcpy(out + 8 * w, &sum, 8);
+    memcpy(x->t, s, WORD * sizeof *s);
+    store_word(x->t, x->bytes);
+    for (size_t b = 0; b < now; b++) {
+        uint8_t *p = x->bytes + 8 * b;
+        for (size_t i = 0; i < size; i++) {
+            uint8_t read = in[stride * b + i], sum = read ^ p[i];
+            out[stride * b + i] = sum;
+            p[i] = decrypts ? sum : read;
         }
-        NODE(s, t);
-        memcpy(s, t, sizeof s);
+        memset(p + size, 0, 8 - size);
+        p[size] = 1;
     }
-    memcpy(x->s, s, sizeof s);
-    return left;
+    load_word(x->t, x->bytes);
+    add(s, x->t, WORD);
 }
 ";
 
@@ -322,71 +331,8 @@ int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t 
     const uint8_t *tags, uint8_t *is_right, size_t n_messages);
 ";
 
-const AEAD: &str = "
-/* Behind it a compiler must read the key again, from memory that is wiped: it keeps no copy of its own. */
-static inline void add_key(reg *r, const reg *key)
-{
-    add(r, key, 2 * WORD);
-    __asm__ volatile(\"\" :: \"r\"(key), \"r\"(r) : \"memory\");
-}
-
-/* A whole word of text. */
-static inline void crypt_word(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t stride, size_t now, int decrypts)
-{
-    reg *read = x->t + WORD, *sum = x->t + 2 * WORD;
-    take(x, read, in, stride, now);
-    for (int i = 0; i < WORD; i++) {
-        sum[i] = s[i] ^ read[i];
-        s[i] = decrypts ? read[i] : sum[i];
-    }
-    give(x, sum, out, 8, stride, now);
-}
-
-CRYPT_BLOCKS
-/* The last bytes of text, less than a word, and the padding. */
-static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t size, size_t stride, size_t now, int decrypts)
-{
-    memcpy(x->t, s, WORD * sizeof *s);
-    store_word(x->t, x->bytes);
-    for (size_t b = 0; b < now; b++) {
-        uint8_t *p = x->bytes + 8 * b;
-        for (size_t i = 0; i < size; i++) {
-            uint8_t read = in[stride * b + i], sum = read ^ p[i];
-            out[stride * b + i] = sum;
-            p[i] = decrypts ? sum : read;
-        }
-        memset(p + size, 0, 8 - size);
-        p[size] = 1;
-    }
-    load_word(x->t, x->bytes);
-    add(s, x->t, WORD);
-}
-
-/* The state of each message before its associated data, and its key. */
-static void begin(sponge *x, reg *key, const uint8_t *keys, const uint8_t *nonces, size_t now)
-{
-    memset(x, 0, sizeof *x);
-    for (int k = 0; k < 2; k++) {
-        take(x, key + k * WORD, keys + 8 * k, 16, now);
-        take(x, x->s + (3 + k) * WORD, nonces + 8 * k, 16, now);
-    }
-    set_word(x->s, UINT64_C(INITIAL));
-    add_key(x->s + WORD, key);
-    permute12(x);
-    add_key(x->s + 3 * WORD, key);
-}
-
-/* Behind the text the tags. */
-static void end(sponge *x, const reg *key, uint8_t *tags, size_t now)
-{
-    add_key(x->s + 2 * WORD, key);
-    permute12(x);
-    add_key(x->s + 3 * WORD, key);
-    give(x, x->s + 3 * WORD, tags, 8, 16, now);
-    give(x, x->s + 4 * WORD, tags + 8, 8, 16, now);
-}
-
-/* At most a batch of messages; their tags are written. */
+/// A batch of messages.
+const BATCH_OF_MESSAGES: &str = "/* At most a batch of messages; their tags are written. */
 static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     uint8_t *tags, size_t now, int decrypts)
 {
@@ -422,7 +368,42 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
     wipe(&x, sizeof x);
     wipe(key, sizeof key);
 }
+";
 
+const AEAD: &str = "
+/* Behind it a compiler must read the key again, from memory that is wiped: it keeps no copy of its own. */
+static inline void add_key(reg *r, const reg *key)
+{
+    add(r, key, 2 * WORD);
+    __asm__ volatile(\"\" :: \"r\"(key), \"r\"(r) : \"memory\");
+}
+
+CRYPT_BLOCKS
+/* The state of each message before its associated data, and its key. */
+static void begin(sponge *x, reg *key, const uint8_t *keys, const uint8_t *nonces, size_t now)
+{
+    memset(x, 0, sizeof *x);
+    for (int k = 0; k < 2; k++) {
+        take(x, key + k * WORD, keys + 8 * k, 16, now);
+        take(x, x->s + (3 + k) * WORD, nonces + 8 * k, 16, now);
+    }
+    set_word(x->s, UINT64_C(INITIAL));
+    add_key(x->s + WORD, key);
+    permute12(x);
+    add_key(x->s + 3 * WORD, key);
+}
+
+/* Behind the text the tags. */
+static void end(sponge *x, const reg *key, uint8_t *tags, size_t now)
+{
+    add_key(x->s + 2 * WORD, key);
+    permute12(x);
+    add_key(x->s + 3 * WORD, key);
+    give(x, x->s + 3 * WORD, tags, 8, 16, now);
+    give(x, x->s + 4 * WORD, tags + 8, 8, 16, now);
+}
+
+BATCH_OF_MESSAGES
 /* 1 if the tags differ, which zeros the text, else 0; without a branch that a compiler could make of it. */
 static unsigned judge(const uint8_t *made, const uint8_t *tag, uint8_t *out, size_t n)
 {

@@ -232,6 +232,19 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> S
   return Each;
 }
 
+/// A wait for requests of which not all uses are seen.
+static ExistingWait unknownWait(CallInst &Wait, const CallInfo &Info) {
+  ExistingWait E;
+  E.Ends.push_back(&Wait);
+  E.Whole.Existing = true;
+  E.Whole.Caller = Wait.getFunction();
+  E.Whole.Loc = Wait.getDebugLoc();
+  E.Whole.Info = endOf(Info, true);
+  bool Local = isa<AllocaInst>(getUnderlyingObject(Wait.getArgOperand(Info.Requests)));
+  E.Whole.Refused = Local ? Refusal::RequestEscapes : Refusal::RequestInMemory;
+  return E;
+}
+
 std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
   std::vector<ExistingWait> Found;
   for (Instruction &I : instructions(F)) {
@@ -261,6 +274,15 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
       E.Whole.Refused = OfThis;
       Found.push_back(std::move(E));
     }
+  }
+  SmallPtrSet<const CallInst *, 8> Known;
+  for (ExistingWait &E : Found)
+    Known.insert(E.Ends.begin(), E.Ends.end());
+  for (Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
+    if (End && !End->Tests && End->Requests >= 0 && !Known.contains(Call))
+      Found.push_back(unknownWait(*Call, *End));
   }
   return Found;
 }

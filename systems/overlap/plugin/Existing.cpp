@@ -60,36 +60,84 @@ static const CallInfo *twin(const CallInst &Start) {
 /// Where the request stands among the arguments of a start.
 static unsigned requestOf(const CallInst &Start) { return Start.arg_size() - (isFortran(calleeName(Start)) ? 2 : 1); }
 
-/// Collects starts and ends of the requests in `Slot`; why not, if anything else uses them.
-static std::optional<Refusal> collectUses(AllocaInst *Slot, SmallVectorImpl<CallInst *> &Starts, SmallVectorImpl<CallInst *> &Ends) {
-  SmallVector<Value *, 8> Work{Slot};
-  bool Known = true;
-  while (!Work.empty()) {
-    Value *V = Work.pop_back_val();
-    for (Use &U : V->uses()) {
-      auto *I = cast<Instruction>(U.getUser());
-      auto *Call = dyn_cast<CallInst>(I);
-      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I)) {
-        if (isa<GetElementPtrInst>(I))
-          Work.push_back(I);
-        Known &= isa<GetElementPtrInst>(I);
-      } else if (I->isLifetimeStartOrEnd()) {
-        continue;
-      } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
-        Starts.push_back(Call);
-      } else if (const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
-                 End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
-                 Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
-        Ends.push_back(Call);
-      } else if (auto *Store = dyn_cast<StoreInst>(I);
-                 Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
-        continue; // MPI_REQUEST_NULL at first.
-      } else {
-        Known = false;
-      }
-    }
+namespace {
+/// An offset in a local variable, if that is known, with a value.
+using Place = std::pair<std::optional<int64_t>, Value *>;
+
+/// Bytes of a local variable; up to its end if how many is not known.
+struct Bytes {
+  int64_t From = 0, To = INT64_MAX;
+  bool meet(const Bytes &Other) const { return From < Other.To && Other.From < To; }
+};
+
+/// What uses the requests of a local variable, which may be a member of a struct.
+struct Uses {
+  SmallVector<CallInst *, 4> Starts, Ends;
+  SmallVector<Place, 4> Handles;          ///< Of each of them: where the first request is, and how many there are, if not one.
+  SmallVector<Bytes, 4> Requests, Others; ///< Where the requests lie, and other members that are read or written.
+  bool Known = true;                      ///< False if there are other uses.
+
+  void add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Place> &Work);
+};
+} // namespace
+
+/// The bytes of `Count` handles at `At`, if the call has a number of them.
+static Bytes handles(std::optional<int64_t> At, const Value *Count, unsigned BytesOfOne) {
+  auto *Constant = dyn_cast_or_null<ConstantInt>(Count);
+  if (!At)
+    return {};
+  int64_t Number = !Count ? 1 : Constant ? Constant->getSExtValue() : -1;
+  return {*At, Number < 0 ? INT64_MAX : *At + Number * BytesOfOne};
+}
+
+/// OpenMPI's handles in C are pointers, all others numbers of 32 bits.
+static unsigned handleBytes(const CallInst &Start) {
+  return Start.getArgOperand(twin(Start)->Comm)->getType()->isPointerTy() && !isFortran(calleeName(Start)) ? 8 : 4;
+}
+
+void Uses::add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Place> &Work) {
+  auto *I = cast<Instruction>(U.getUser());
+  const DataLayout &DL = I->getDataLayout();
+  auto *Call = dyn_cast<CallInst>(I);
+  const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
+  if (auto *Member = dyn_cast<GetElementPtrInst>(I)) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Member->getType()), 0);
+    bool Constant = At && Member->accumulateConstantOffset(DL, Offset);
+    Work.push_back({Constant ? std::optional(*At + Offset.getSExtValue()) : std::nullopt, Member});
+  } else if (I->isLifetimeStartOrEnd()) {
+    return;
+  } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
+    Starts.push_back(Call);
+    Handles.push_back({At, nullptr});
+  } else if (End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
+             Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
+    Ends.push_back(Call);
+    Handles.push_back({At, End->Many < 0 ? nullptr : Call->getArgOperand(End->Many)});
+  } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
+    return; // MPI_REQUEST_NULL at first.
+  } else if (auto *Set = dyn_cast<MemSetInst>(I); Set && Set->getRawDest() == V && isa<Constant>(Set->getValue())) {
+    return;
+  } else if (const Value *Used = getLoadStorePointerOperand(I); Used == V && At && U.getOperandNo() == (isa<LoadInst>(I) ? 0u : 1u)) {
+    TypeSize Size = DL.getTypeStoreSize(getLoadStoreType(I));
+    Known &= !Size.isScalable();
+    Others.push_back({*At, *At + static_cast<int64_t>(Size.getKnownMinValue())});
+  } else {
+    Known = false;
   }
-  return Known ? std::nullopt : std::optional(Refusal::RequestEscapes);
+}
+
+/// Starts and ends of the requests in `Slot`; why not, if anything else may use them.
+static std::optional<Refusal> collectUses(AllocaInst *Slot, Uses &Of) {
+  SmallVector<Place, 8> Work{{0, Slot}};
+  while (!Work.empty()) {
+    auto [At, V] = Work.pop_back_val();
+    for (Use &U : V->uses())
+      Of.add(V, At, U, Work);
+  }
+  for (auto [At, Count] : Of.Handles)
+    Of.Requests.push_back(handles(At, Count, Of.Starts.empty() ? 8 : handleBytes(*Of.Starts.front())));
+  bool Apart = none_of(Of.Requests, [&](const Bytes &R) { return any_of(Of.Others, [&](const Bytes &It) { return R.meet(It); }); });
+  return Of.Known && Apart ? std::nullopt : std::optional(Refusal::RequestEscapes);
 }
 
 bool endsWhereItStarts(const CallBase &Start) {
@@ -97,8 +145,8 @@ bool endsWhereItStarts(const CallBase &Start) {
   if (!Call || !twin(*Call))
     return false;
   auto *Slot = dyn_cast<AllocaInst>(getUnderlyingObject(Call->getArgOperand(requestOf(*Call))));
-  SmallVector<CallInst *, 4> Starts, Ends;
-  return Slot && !collectUses(const_cast<AllocaInst *>(Slot), Starts, Ends) && !Ends.empty();
+  Uses Of;
+  return Slot && !collectUses(const_cast<AllocaInst *>(Slot), Of) && !Of.Ends.empty();
 }
 
 /// What a start touches and of which kind it is; false if that is not known.
@@ -207,11 +255,26 @@ struct Group {
 };
 } // namespace
 
+/// The memory of all requests; the whole variable, if it is not known that the one end names their first.
+static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
+  const DataLayout &DL = Slot->getDataLayout();
+  Bytes All{INT64_MAX, 0};
+  for (const Bytes &It : Of.Requests)
+    All = {std::min(All.From, It.From), std::max(All.To, It.To)};
+  CallInst *End = Of.Ends.front();
+  Value *Place = End->getArgOperand(endInfo(calleeName(*End))->Requests);
+  APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
+  bool First = Place->stripAndAccumulateConstantOffsets(DL, Offset, true) == Slot && Offset.getSExtValue() == All.From;
+  if (!First || All.To == INT64_MAX)
+    return {Slot, LocationSize::beforeOrAfterPointer(), true};
+  return {Place, LocationSize::upperBound(All.To - All.From), true};
+}
+
 /// The requests of an array one by one, if each use names one of them by a constant; else all.
-static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends) {
+static MapVector<int64_t, Group> groups(AllocaInst *Slot, const Uses &Of) {
   const DataLayout &DL = Slot->getDataLayout();
   MapVector<int64_t, Group> One, Each;
-  One[0] = {{Starts.begin(), Starts.end()}, {Ends.begin(), Ends.end()}, {Slot, LocationSize::beforeOrAfterPointer(), true}};
+  One[0] = {Of.Starts, {Of.Ends.begin(), Of.Ends.end()}, whereAllLie(Slot, Of)};
   auto Add = [&](CallInst *Call, unsigned At, bool Start) {
     Value *Place = Call->getArgOperand(At);
     APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
@@ -223,10 +286,10 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, ArrayRef<CallInst *> S
     G.Lies = {Place, LocationSize::precise(4), true};
     return true;
   };
-  for (CallInst *Start : Starts)
+  for (CallInst *Start : Of.Starts)
     if (!Add(Start, requestOf(*Start), true))
       return One;
-  for (CallInst *End : Ends)
+  for (CallInst *End : Of.Ends)
     if (const CallInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))
       return One;
   return Each;
@@ -251,11 +314,11 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
     auto *Slot = dyn_cast<AllocaInst>(&I);
     if (!Slot)
       continue;
-    SmallVector<CallInst *, 4> Starts, Ends;
-    std::optional<Refusal> Why = collectUses(Slot, Starts, Ends);
-    if (Starts.empty() || Ends.empty())
+    Uses Of;
+    std::optional<Refusal> Why = collectUses(Slot, Of);
+    if (Of.Starts.empty() || Of.Ends.empty())
       continue;
-    for (auto &[Place, Group] : groups(Slot, Starts, Ends)) {
+    for (auto &[Place, Group] : groups(Slot, Of)) {
       if (Group.Starts.empty() || Group.Ends.empty())
         continue;
       ExistingWait E;

@@ -11,7 +11,7 @@
 /// the end cannot be moved, because the program asks with MPI_Test or ends its messages in a loop,
 /// the starts still move up.
 ///
-/// Needs:    requests in a local variable or array that only starts and ends use; C or Fortran.
+/// Needs:    requests in a local variable, an array or a member of a struct, that only starts and ends use; C or Fortran.
 /// Keeps:    everything but the place of the starts and of the wait.
 #ifndef OVERLAP_EXISTING_H
 #define OVERLAP_EXISTING_H

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 33] = [
+const PROGRAMS: [(&str, u32, Seen); 34] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -38,6 +38,7 @@ const PROGRAMS: [(&str, u32, Seen); 33] = [
     ("receives-again-into-it.c", 2, Seen::File),
     ("receives-into-another-array.c", 2, Seen::File),
     ("receives-its-indices.c", 2, Seen::File),
+    ("requests-among-members.c", 2, Seen::File),
     ("sends-what-it-has-received.c", 3, Seen::File),
     ("sentinels.f90", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),

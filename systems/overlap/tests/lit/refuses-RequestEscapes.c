@@ -10,6 +10,28 @@ void f(double *restrict a, double *restrict x) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   work(x, 100);
 }
+struct halo {
+  MPI_Request request;
+  double *in;
+};
+// The handle itself is looked at, or lies where a number decides.
+int g(double *restrict a, double *restrict x) {
+  struct halo h = {0, a};
+  MPI_Irecv(h.in, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &h.request);
+  int pending = h.request != 0;
+  MPI_Wait(&h.request, MPI_STATUS_IGNORE);
+  work(x, 100);
+  return pending;
+}
+double *k(double *restrict a, double *restrict x, int at) {
+  struct halo h[2] = {{0, a}, {0, a}};
+  MPI_Irecv(h[at].in, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &h[at].request);
+  MPI_Wait(&h[at].request, MPI_STATUS_IGNORE);
+  work(x, 100);
+  return h[0].in;
+}
+// CHECK: MPI_Wait stays where it is: RequestEscapes:
+// CHECK: MPI_Wait stays where it is: RequestEscapes:
 // CHECK: MPI_Wait stays where it is: RequestEscapes:
 // CHECK-LABEL: @f(
 // CHECK: call i32 @MPI_Wait

@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "report --quick --out page",
     "cipher test aes-128",
     "cipher speed --quick rectangle-80",
+    "cipher tune rectangle-80",
     "audit bench",
     "overlap plugin",
     "regwin bench",

@@ -70,8 +70,9 @@ fn is_device(path: &Path) -> bool {
 }
 
 /// Runs the command.
-pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
+    args.how.take_recipe(&subject)?;
     let mut recipe = args.how.recipe(&subject)?;
     let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
     if args.how.emit == Emit::Asm && !has_file && args.dump_after.is_none() {
@@ -143,12 +144,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         validated.iter().for_each(|it| out.line(&it.text));
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
+        if args.how.recipe.is_some() {
+            out.line(&format!("the recipe was measured with {} {}", recipe.cc.name(), recipe.opt));
+        }
     }
     out.object(&json!({
         "ok": true,
         "subject": subject.name(),
         "slicing": made.compiled.slicing,
         "arch": recipe.arch,
+        "cc": recipe.cc,
+        "opt": recipe.opt,
         "blocks": shape.blocks(),
         "mode": recipe.mode,
         "equations": made.n_equations(),

@@ -15,6 +15,7 @@ mod sboxes;
 mod scaling;
 mod speed;
 mod test;
+mod tune;
 mod validate;
 
 use crate::output::{Failure, Output};
@@ -52,6 +53,8 @@ enum Command {
     Speed(speed::Args),
     /// Measure our assembly beside the best C, in turn.
     Backends(back_ends::Args),
+    /// Look for the fastest way to compile a program for this machine, and write it as a recipe.
+    Tune(tune::Args),
     /// Compare the synthesiser of circuits with decision diagrams on random S-boxes.
     Sboxes(sboxes::Args),
 }
@@ -70,6 +73,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(args, out),
         Command::Speed(args) => speed::run(args, out),
         Command::Backends(args) => back_ends::run(args, out),
+        Command::Tune(args) => tune::run(args, out),
         Command::Sboxes(args) => sboxes::run(args, out),
     }
 }

@@ -12,6 +12,7 @@ use cipher::passes::interleave::MOST;
 use cipher::passes::schedule_mslice::LOOK_BEHIND;
 use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::recipe::{Back, Recipe};
+use cipher::recipe_file::{self, RecipeFile};
 use cipher::unit::Subject;
 use cipher::user_layout;
 use machine::Machine;
@@ -88,6 +89,15 @@ pub struct How {
     /// How long `--emit asm` searches for an order: millions of steps walked for each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub budget: Option<u32>,
+    /// All of these from a recipe that `meanwhile cipher tune` wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "slicing", "word", "arch", "inline", "unroll", "schedule", "look_behind", "interleave", "machine", "specialise", "inline_io_bits",
+        "inline_copies", "inline_equations", "cc", "emit", "budget",
+    ])]
+    pub recipe: Option<PathBuf>,
+    /// The C compiler's flag, which only a recipe says.
+    #[arg(skip = "-O3")]
+    opt: &'static str,
 }
 
 /// What `--emit` says.
@@ -163,6 +173,27 @@ pub fn shown(warning: &report::Diagnostic) -> String {
 }
 
 impl How {
+    /// Takes the options of the recipe, if one is named, and refuses that of another program.
+    pub fn take_recipe(&mut self, subject: &Subject) -> Result<(), Failure> {
+        let Some(path) = &self.recipe else { return Ok(()) };
+        let way = recipe_for(path, subject)?.way;
+        self.slicing = Some(way.slicing);
+        self.word = way.word;
+        self.arch = way.arch;
+        self.inline = (way.inline != Inline::Auto).then_some(way.inline);
+        self.unroll = way.unroll;
+        self.schedule = way.schedule;
+        self.interleave = Interleave::Times(way.interleave);
+        self.cc = way.cc;
+        self.emit = if way.emit == recipe_file::Emit::C { Emit::C } else { Emit::Asm };
+        self.budget = way.budget;
+        self.opt = way.recipe().opt;
+        if self.emit == Emit::Asm {
+            self.inline = None;
+        }
+        Ok(())
+    }
+
     /// The recipe for this subject; without `--slicing` it takes the first that its types allow and whose C is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
@@ -196,8 +227,15 @@ impl How {
             return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
         }
         check_emit(self.emit, Some(self.arch))?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: "-O3", machine, mode: None, prefix: String::new(), back })
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back })
     }
+}
+
+/// A recipe file of this program.
+pub fn recipe_for(path: &Path, subject: &Subject) -> Result<RecipeFile, Failure> {
+    let file = RecipeFile::read(path).map_err(|error| Failure::User(vec![error]))?;
+    file.check(subject).map_err(Failure::User)?;
+    Ok(file)
 }
 
 /// A machine by name or from a file, which must have the registers of the target.

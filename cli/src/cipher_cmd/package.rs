@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use cipher::package::{self, Choice, MANIFEST, Part};
 use cipher::pipeline::Slicing;
+use cipher::recipe_file::{Emit, RecipeFile};
 use cipher::{library, suite, user_layout};
 use report::Diagnostic;
 use serde_json::{Value, json};
@@ -33,6 +34,9 @@ pub struct Args {
     /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
     #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
     slicing: Option<Slicing>,
+    /// Recipes that `meanwhile cipher tune --emit c` wrote, several times for several: each is for its cipher on its target.
+    #[arg(long, value_name = "FILE", conflicts_with = "slicing")]
+    recipe: Vec<PathBuf>,
     /// The name of library, crate and Python package [default: that of the first cipher].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -55,6 +59,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let modes: Vec<Option<String>> =
         if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|mode| Some(mode.clone())).collect() };
+    let recipes = read_recipes(&args.recipe)?;
+    let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {
         let which =
@@ -68,8 +74,15 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&format!("{subject}: there is no {}, so the package has no test against vectors", own.display()));
             Vec::new()
         };
+        let mut ways = Vec::new();
+        for (k, it) in recipes.iter().enumerate() {
+            if it.check(&loaded).is_ok() {
+                is_used[k] = true;
+                ways.push(it.way.clone());
+            }
+        }
         for mode in &modes {
-            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone() };
+            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone(), ways: ways.clone() };
             let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
             if parts.iter().any(|it| it.name() == part.name()) {
                 return Err(Failure::user(
@@ -79,6 +92,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             }
             parts.push(part);
         }
+    }
+    if let Some(k) = is_used.iter().position(|it| !it) {
+        let message = format!(
+            "{} is of `{}`, as it was when it was tuned, and no such program is packaged",
+            args.recipe[k].display(),
+            recipes[k].subject
+        );
+        return Err(Failure::user(message, Some("`meanwhile cipher tune` makes one for the program that is")));
     }
     for part in &parts {
         check_name(&part.name().replace('_', "-"))?;
@@ -125,6 +146,24 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         .collect();
     out.object(&json!({"ok": true, "name": name, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
     Ok(())
+}
+
+/// The recipes, each in C and for another program or target.
+fn read_recipes(paths: &[PathBuf]) -> Result<Vec<RecipeFile>, Failure> {
+    let mut all: Vec<RecipeFile> = Vec::new();
+    for path in paths {
+        let it = RecipeFile::read(path).map_err(|error| Failure::User(vec![error]))?;
+        if it.way.emit == Emit::Asm {
+            let message = format!("{} is of assembly, and packages are of C", path.display());
+            return Err(Failure::user(message, Some("`meanwhile cipher tune --emit c` looks for the best C")));
+        }
+        if all.iter().any(|other| other.program == it.program && other.way.arch == it.way.arch) {
+            let message = format!("{} is the second recipe of `{}` for {}", path.display(), it.subject, it.way.arch.name());
+            return Err(Failure::user(message, Some("leave one out")));
+        }
+        all.push(it);
+    }
+    Ok(all)
 }
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {

@@ -22,8 +22,9 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
+    args.how.take_recipe(&subject)?;
     let recipe = args.how.recipe(&subject)?;
     check_sizes(&subject, &recipe)?;
     let word = recipe.options.word;

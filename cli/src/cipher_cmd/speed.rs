@@ -6,6 +6,8 @@ use cipher::emit_c::Arch;
 use cipher::gain::Care;
 use cipher::native;
 use cipher::speed::{self, Config, Measured};
+use cipher::tune;
+use cipher::unit::Subject;
 use measure::machine;
 use report::page::{Block, Card, Section};
 use report::svg::{BarChart, Series};
@@ -41,6 +43,9 @@ pub struct Args {
     /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30), requires = "against")]
     bytes: Vec<u32>,
+    /// The recipe that `meanwhile cipher tune` wrote for the one NAME or FILE, in turn with what `compile` makes without options.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "out", "build_only"])]
+    recipe: Option<PathBuf>,
     /// Compile only: a later run finds the programs and measures without pauses.
     #[arg(long, conflicts_with = "out")]
     build_only: bool,
@@ -57,6 +62,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return super::peers::run(which, args.quick, args.out, out);
     }
     options::check_names(&args.names)?;
+    if let Some(path) = &args.recipe {
+        return tuned(&args.names, path, if args.quick { Care::QUICK } else { FULL }, out);
+    }
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
@@ -67,6 +75,44 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
     out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
+    Ok(())
+}
+
+/// A recipe in turn with the default.
+fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<(), Failure> {
+    let [name] = names else {
+        return Err(Failure::user("a recipe is for one program", Some("name the primitive or file that it was tuned for")));
+    };
+    let subject = Subject::named(name).map_err(Failure::User)?;
+    let way = options::recipe_for(path, &subject)?.way;
+    if let Some(feature) = native::missing_feature(way.arch) {
+        return Err(Failure::user(format!("this processor cannot run {} code: it has no {feature}", way.arch.name()), None));
+    }
+    let Some(it) = tune::against_default(&subject, &way, care).map_err(Failure::tool)? else {
+        return Err(Failure::user(format!("{} makes no program of `{name}`", path.display()), Some("tune it again")));
+    };
+    let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];
+    let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded; above 1 the recipe is faster";
+    let mut table = Table::new("A recipe beside the default", &columns).kind(Kind::Measured).note(note);
+    table.push(vec![
+        Cell::words(name.clone()),
+        Cell::words(way.arch.name().to_owned()),
+        Cell::number(format!("{:.2}", it.a_median)),
+        Cell::number(format!("{:.2}", it.b_median)),
+        Cell::number(format!("{:.2}", it.ratio)),
+        Cell::number(format!("{:.2}..{:.2}", it.ratio_low, it.ratio_high)),
+    ]);
+    out.line(&table.terminal(None));
+    let row = json!({
+        "primitive": name,
+        "way": way,
+        "cycles_per_byte_default": it.a_median,
+        "cycles_per_byte": it.b_median,
+        "ratio": it.ratio,
+        "interval": [it.ratio_low, it.ratio_high],
+        "pairs": it.n,
+    });
+    out.object(&json!({"ok": true, "machine": machine_here(), "rows": [row]}));
     Ok(())
 }
 

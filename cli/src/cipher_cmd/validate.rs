@@ -35,11 +35,12 @@ struct Row {
 }
 
 /// Runs the command.
-pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
+    let subject = args.which.load(out)?;
+    args.how.take_recipe(&subject)?;
     if args.how.arch == Arch::Neon {
         return Err(Failure::user("validation follows x86-64 instructions, and neon has others", None));
     }
-    let subject = args.which.load(out)?;
     let recipe = args.how.recipe(&subject)?;
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::emit_c::Arch;
 
 /// A C compiler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cc {
     /// GNU C.

@@ -16,7 +16,7 @@ use crate::passes::{
 use crate::syntax::ast;
 
 /// How the bits of words lie in registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Slicing {
     /// Every bit in a register of its own.
     #[serde(rename = "b")]
@@ -54,7 +54,7 @@ impl Slicing {
 }
 
 /// Which loops are written out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unroll {
     /// Those that stay small enough for the instruction cache.
@@ -66,7 +66,7 @@ pub enum Unroll {
 }
 
 /// Which scheduler orders the equations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
     /// The order that the other passes leave.

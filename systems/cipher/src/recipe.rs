@@ -11,6 +11,7 @@ use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
 use crate::passes::interleave;
+use crate::passes::schedule_mslice::Target;
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
 use crate::unit::Subject;
 
@@ -81,9 +82,14 @@ impl Recipe {
         self.machine.clone().unwrap_or_else(|| Machine::bundled(default).expect("the default machines are bundled"))
     }
 
+    /// The processor that the schedulers and the model have in mind.
+    pub fn target(&self) -> Target {
+        self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone())
+    }
+
     /// Runs the passes.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
-        let target = self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone());
+        let target = self.target();
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
         // Where a register holds one message, single messages are what the code is for; and each message is read and written at a
         // place of its own, for many of which a cache has no room when they are a power of two apart.

@@ -6,7 +6,7 @@ use crate::passes::schedule_mslice::Target;
 use crate::pipeline::Slicing;
 
 /// A target of the C back end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Arch {
     /// 64-bit general registers.
     #[serde(rename = "x86-64")]

@@ -15,6 +15,7 @@ use crate::library::{self, Vector};
 use crate::native::Cc;
 use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::{Made, Recipe};
+use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};
 
 /// The file that says that a folder is a package of ours.
@@ -87,6 +88,8 @@ pub struct Choice {
     pub slicing: Option<Slicing>,
     /// In front of every name in C, such as `acme_`.
     pub prefix: String,
+    /// Tuned ways, at most one for a target, instead of the choice by operations.
+    pub ways: Vec<Way>,
 }
 
 impl TargetFile {
@@ -121,7 +124,10 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
     let mut targets = Vec::new();
     let mut unit = None;
     for arch in Arch::ALL {
-        let made = compile(subject, &possible, arch, mode.as_deref())?;
+        let made = match choice.ways.iter().find(|it| it.arch == arch) {
+            Some(way) => Recipe { mode: mode.clone(), ..way.recipe() }.make(subject)?,
+            None => compile(subject, &possible, arch, mode.as_deref())?,
+        };
         let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
         let own_mode = made.unit.mode.clone().map(|it| Mode { name: own_name.clone(), ..it });
         let permutation = if sponge.is_some() { "_permutation" } else { "" };

@@ -21,7 +21,7 @@ use crate::ir::visit::{calls, n_equations, places, places_mut};
 use crate::ir::{Body, Call, Loop, LoopId, Node, NodeId, Op, Operand, Program, Ref, Stmt, VarId};
 
 /// Which nodes are inlined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inline {
     /// By the heuristic.

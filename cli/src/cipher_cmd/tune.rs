@@ -1,0 +1,292 @@
+//! Door: `meanwhile cipher tune`: looks for the fastest way to compile a program for this machine and writes it as a recipe.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc};
+use cipher::pipeline::Slicing;
+use cipher::recipe::{Made, Recipe};
+use cipher::recipe_file::{Emit, FORMAT, Measured, RecipeFile, Way, fingerprint};
+use cipher::tune::{self, Ask, Journal, Tried, Tuned};
+use cipher::unit::Subject;
+use measure::machine;
+use report::{Cell, Kind, Table};
+use serde_json::{Value, json};
+
+use super::options::{self, Which};
+use crate::evidence::machine_here;
+use crate::output::{Failure, Output, check_writable, write_file};
+
+/// Arguments of `meanwhile cipher tune`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// The target [default: the one with the widest registers that this processor has].
+    #[arg(long, value_name = "ARCH", value_parser = options::arch)]
+    arch: Option<Arch>,
+    /// Only this slicing.
+    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    slicing: Option<Slicing>,
+    /// Bits of the size variable 'm.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    word: Option<u32>,
+    /// Only C, as for packages, or only assembly [default: both].
+    #[arg(long, value_name = "c|asm", value_parser = options::emit)]
+    emit: Option<options::Emit>,
+    /// How long it may take: 90s, 5m, 1h. The longest C compilation that has begun is waited for.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = budget)]
+    budget: Duration,
+    /// Choose by the model alone: nothing is compiled.
+    #[arg(long, conflicts_with = "emit")]
+    model: bool,
+    /// The recipe [default: NAME-ARCH.recipe.toml].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Rows of the table.
+const SHOWN: usize = 12;
+
+/// Runs the command.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let subject = args.which.load_with_bytes(out)?;
+    if subject.primitive.is_none() {
+        let help = "write a layout beside the file; docs/format/ciphers.md has the form";
+        return Err(Failure::user(format!("nothing says where the bytes of `{}` go, so it cannot be measured", subject.entry), Some(help)));
+    }
+    let arch = args.arch.unwrap_or_else(widest);
+    options::check_emit(args.emit.unwrap_or(options::Emit::C), Some(arch))?;
+    let emits = match args.emit {
+        None => vec![Emit::C, Emit::Asm],
+        Some(options::Emit::C) => vec![Emit::C],
+        Some(options::Emit::Asm) => vec![Emit::Asm],
+    };
+    let ask = Ask { arch, word: args.word, slicing: args.slicing, emits, budget: args.budget };
+    let program = fingerprint(&subject, args.word).map_err(Failure::User)?;
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name())));
+    check_output(&output)?;
+    let lacks = if arch == Arch::Neon { Some(arch.name()) } else { native::missing_feature(arch) };
+    if let Some(feature) = lacks.filter(|_| !args.model) {
+        out.warning(&format!("this processor lacks {feature}: the model chooses, and nothing is measured"));
+    }
+    let bar = out.progress(0);
+    let tick = |text: &str| bar.set_message(text.to_owned());
+    let file = |way: &Way, measured: Option<Measured>| RecipeFile {
+        format: FORMAT,
+        subject: subject.name().to_owned(),
+        program: program.clone(),
+        way: way.clone(),
+        measured,
+    };
+    if args.model || lacks.is_some() {
+        let (way, cycles) = tune::by_model(&subject, &ask, &tick).map_err(Failure::User)?;
+        bar.finish_and_clear();
+        write_file(&output, file(&way, None).text())?;
+        out.line(&format!("{}: {}; {cycles:.2} cycles a byte in the model", output.display(), said(&way)));
+        out.object(&json!({"ok": true, "subject": subject.name(), "recipe": output.display().to_string(), "way": way, "kind": "model", "cycles_per_byte": cycles}));
+        return Ok(());
+    }
+    let place = native::cache_dir().join(format!("tune-{program}-{}.json", arch.name()));
+    let mut journal = earlier(&place, out);
+    let mut save = |journal: &Journal| keep(&place, journal);
+    let tuned = tune::tune(&subject, &ask, &mut journal, &mut save, &tick).map_err(Failure::tool)?;
+    bar.finish_and_clear();
+    let Some(tuned) = tuned.filter(|it| !it.tried.is_empty()) else {
+        let wrong = tune::default_way(&subject, &ask).recipe().make(&subject).err();
+        return Err(
+            wrong.map_or_else(|| Failure::user("no way to compile it is left", Some("leave out --slicing or --emit")), Failure::User)
+        );
+    };
+    let best = &tuned.tried[0];
+    let recipe = best.way.recipe();
+    let made = recipe.make(&subject).map_err(Failure::User)?;
+    compare(&subject, &tuned.default, &recipe, &made)?;
+    let validated = if made.assembly.is_empty() { None } else { super::validate::assembly(&made, &recipe, out)? };
+    let measured = measured(&tuned);
+    write_file(&output, file(&best.way, measured.clone()).text())?;
+    // What was measured is in the recipe; a file that is left would make the next run believe it.
+    let _ = std::fs::remove_file(&place);
+    out.text(&table(&subject, arch, &tuned).terminal(None));
+    let why = tune::why(&tuned);
+    why.iter().for_each(|line| out.line(line));
+    out.line(&match &measured {
+        Some(it) => format!(
+            "the default takes {:.2} of its time [{:.2}..{:.2}], measured in turn, {} pairs",
+            it.ratio, it.interval[0], it.interval[1], it.pairs
+        ),
+        None => "nothing measured is faster than the default beyond doubt: the recipe is the default".into(),
+    });
+    let model = of_model(&tuned);
+    if let Some(it) = model {
+        let times = it.cycles_per_byte / best.cycles_per_byte;
+        out.line(&format!("the model alone would take: {}; {times:.2} of its time", said(&it.way)));
+    }
+    if tuned.is_cut {
+        out.line("not all that is promising was tried: a longer --budget tries more, and compiled programs are kept");
+    }
+    if let Some(it) = &validated {
+        out.line(&it.text);
+    }
+    out.line(&format!("{}: {}", output.display(), said(&best.way)));
+    out.object(&json!({
+        "ok": true,
+        "subject": subject.name(),
+        "machine": machine_here(),
+        "recipe": output.display().to_string(),
+        "way": best.way,
+        "kind": "measured",
+        "cycles_per_byte": best.cycles_per_byte,
+        "measured": measured,
+        "model_way": model.map(|it| &it.way),
+        "model_cycles_per_byte": model.map(|it| it.cycles_per_byte),
+        "judged": tuned.n_judged,
+        "is_cut": tuned.is_cut,
+        "why": why,
+        "tried": tuned.tried.iter().map(row).collect::<Vec<Value>>(),
+    }));
+    Ok(())
+}
+
+/// The widest target that this processor has.
+fn widest() -> Arch {
+    [Arch::Avx512, Arch::Avx2, Arch::Sse].into_iter().find(|it| native::missing_feature(*it).is_none()).unwrap_or(Arch::X86_64)
+}
+
+/// Refuses a file that is not one of ours, before minutes are spent.
+fn check_output(path: &Path) -> Result<(), Failure> {
+    if path.is_file() && RecipeFile::read(path).is_err() && std::fs::metadata(path).is_ok_and(|it| it.len() > 0) {
+        return Err(Failure::user(
+            format!("{} is there and is no recipe", path.display()),
+            Some("name another file with -o, or remove it"),
+        ));
+    }
+    check_writable(path)
+}
+
+/// What a run that was ended has measured on this processor; a file that is broken is made anew.
+fn earlier(place: &Path, out: &mut Output) -> Journal {
+    let Ok(text) = std::fs::read_to_string(place) else { return Journal::new() };
+    let kept = serde_json::from_str::<Value>(&text).ok();
+    let launches = kept.as_ref().and_then(|it| serde_json::from_value::<Journal>(it["launches"].clone()).ok());
+    match launches {
+        Some(journal) if kept.is_some_and(|it| it["cpu"] == machine_here().cpu) => {
+            out.line(&format!("an earlier run was ended: its {} programs are not measured again", journal.len()));
+            journal
+        }
+        Some(_) => Journal::new(),
+        None => {
+            out.warning(&format!("{} is broken and made anew", place.display()));
+            Journal::new()
+        }
+    }
+}
+
+/// Keeps what was measured so far; without a place for it a run that is ended begins again.
+fn keep(place: &Path, journal: &Journal) {
+    let text = json!({"cpu": machine_here().cpu, "launches": journal}).to_string();
+    let _ = measure::file::create_folder_of(place).and_then(|()| measure::file::write(place, text.as_bytes()));
+}
+
+/// Runs random cases through the best and the default: a difference is a fault of ours.
+fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Result<(), Failure> {
+    let base = default.recipe();
+    let base_made = base.make(subject).map_err(Failure::User)?;
+    let seed = 1;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let n_in: usize = made.unit.fields.iter().map(|it| it.layout.n_bytes).sum();
+    let n_cases = 2 * cipher::emit_c::shape(&made.compiled, best.arch).blocks() as usize + 3;
+    let cases: Vec<Vec<u8>> = (0..n_cases).map(|_| (0..n_in).map(|_| rng.u8(..)).collect()).collect();
+    let n_out = made.unit.output_bytes();
+    let run = |recipe: &Recipe, made: &Made| {
+        let program = recipe.build(made).map_err(Failure::tool)?;
+        native::run_cases(&program, recipe.arch, &cases, n_out).map_err(Failure::tool)
+    };
+    let (ours, theirs) = (run(best, made)?, run(&base, &base_made)?);
+    match ours.iter().zip(&theirs).position(|(a, b)| a != b) {
+        None => Ok(()),
+        Some(at) => {
+            let what = format!("compare the best way with the default, random cases of seed {seed}");
+            Err(Failure::environment(what, format!("case {at} differs: {best:?}")))
+        }
+    }
+}
+
+fn measured(tuned: &Tuned) -> Option<Measured> {
+    let it = tuned.against_default.as_ref()?;
+    Some(Measured {
+        cpu: machine_here().cpu,
+        date: machine::today(),
+        compilers: Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect(),
+        cycles_per_byte: it.b_median,
+        default_cycles_per_byte: it.a_median,
+        ratio: it.ratio,
+        interval: [it.ratio_low, it.ratio_high],
+        pairs: it.n,
+    })
+}
+
+/// Of those measured the one that the model likes best, in C.
+fn of_model(tuned: &Tuned) -> Option<&Tried> {
+    let of_c = tuned.tried.iter().filter(|it| it.way.emit == Emit::C && it.way.opt == "-O3");
+    of_c.filter(|it| it.way.cc == tune::preferred()).min_by(|a, b| a.model.total_cmp(&b.model))
+}
+
+/// A way in words.
+fn said(way: &Way) -> String {
+    let by = match way.emit {
+        Emit::C => format!("{} {}", way.cc.name(), way.opt),
+        Emit::Asm => "our assembly".into(),
+    };
+    let word = |it: Value| it.as_str().unwrap_or_default().to_owned();
+    format!(
+        "slicing {}, {} at once, --unroll {}, --inline {}, --schedule {}, {by}",
+        way.slicing.letter(),
+        way.interleave,
+        word(json!(way.unroll)),
+        word(json!(way.inline)),
+        way.schedule.name(),
+    )
+}
+
+fn row(it: &Tried) -> Value {
+    json!({"way": it.way, "model_cycles_per_byte": it.model, "equations": it.equations, "cycles_per_byte": it.cycles_per_byte, "launches": it.launches})
+}
+
+fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
+    let columns = ["way", "equations", "model", "measured", "of the best", "launches"];
+    let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded, the median of the launches; few launches are a \
+                rough figure; the model knows no compiler";
+    let title = format!("{}, {}: the best of {} programs, of {} texts", subject.name(), arch.name(), tuned.tried.len(), tuned.n_judged);
+    let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
+    let best = tuned.tried[0].cycles_per_byte;
+    for it in tuned.tried.iter().enumerate().filter(|(k, it)| *k < SHOWN || it.way == tuned.default).map(|it| it.1) {
+        let mark = if it.way == tuned.default { " (default)" } else { "" };
+        table.push(vec![
+            Cell::words(format!("{}{mark}", said(&it.way))),
+            Cell::number(it.equations.to_string()),
+            Cell::number(format!("{:.2}", it.model)),
+            Cell::number(format!("{:.2}", it.cycles_per_byte)),
+            Cell::number(format!("{:.2}", it.cycles_per_byte / best)),
+            Cell::number(it.launches.to_string()),
+        ]);
+    }
+    table
+}
+
+/// `90s`, `5m` or `1h`.
+fn budget(text: &str) -> Result<Duration, String> {
+    let wrong = || "choose a time such as 90s, 5m or 1h".to_owned();
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        _ => return Err(wrong()),
+    };
+    match number.parse::<u64>() {
+        Ok(n) if (1..=100_000).contains(&n) => Ok(Duration::from_secs(n * seconds)),
+        _ => Err(wrong()),
+    }
+}

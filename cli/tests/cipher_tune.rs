@@ -1,0 +1,217 @@
+//! `meanwhile cipher tune` and the recipes it writes: what they give, who takes them, what is refused, and a run that was ended.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/");
+/// The published vector of LEA through the byte interface.
+const MAIN: &str = r#"
+#include <string.h>
+#include "lea.h"
+
+int main(void)
+{
+    static const uint8_t key[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78, 0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0};
+    static const uint8_t cipher[16] = {0x9f, 0xc8, 0x4e, 0x35, 0x28, 0xc6, 0xc6, 0x18, 0x55, 0x32, 0xc7, 0xa7, 0x04, 0x64, 0x8b, 0xfd};
+    static lea128_roundkeys keys;
+    uint8_t block[16];
+    for (int i = 0; i < 16; i++)
+        block[i] = (uint8_t)(0x10 + i);
+    lea128_expand(&keys, key);
+    lea128_blocks(&keys, block, block, 1);
+    return memcmp(block, cipher, 16) != 0;
+}
+"#;
+
+/// A folder with the files of LEA and a cache of its own.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        for name in ["lea.ua", "lea.layout.toml", "lea.json"] {
+            std::fs::copy(format!("{LEA}{name}"), folder.path().join(name)).expect("the example is there");
+        }
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.current_dir(self.folder.path()).env("MEANWHILE_CACHE", self.path("cache")).args(line.split(' '));
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().expect("it runs")
+    }
+
+    /// What is refused, with exit code 1.
+    fn refused(&self, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!(ran.status.code(), Some(1), "{line}: {ran:?}");
+        text(&ran.stderr)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("one JSON object: {output:?}"))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("it is there")
+}
+
+#[test]
+fn a_recipe_is_measured_and_every_command_takes_it() {
+    let place = Place::new();
+    let tuned = place.run("cipher tune lea.ua --arch x86-64 --budget 8s --json");
+    let tuned = json(&tuned);
+    assert!(tuned["ok"] == true && tuned["kind"] == "measured" && tuned["recipe"] == "lea-128-x86-64.recipe.toml", "{tuned}");
+    // The way in the file is the first of those tried, and none as well known is faster, unless a tie kept the default.
+    let tried = tuned["tried"].as_array().expect("a list");
+    assert!(tried.len() > 2 && tried[0]["way"] == tuned["way"], "{tuned}");
+    let cycles = |it: &Value| it["cycles_per_byte"].as_f64().expect("a number");
+    let is_tie = tuned["measured"].is_null();
+    assert!(is_tie || tried.iter().all(|it| it["launches"] != tried[0]["launches"] || cycles(it) >= cycles(&tried[0])), "{tuned}");
+    let file: toml::Table = read(&place.path("lea-128-x86-64.recipe.toml")).parse().expect("TOML");
+    assert_eq!(file["way"]["slicing"].as_str(), tuned["way"]["slicing"].as_str());
+    assert_eq!(file["way"]["interleave"].as_integer(), tuned["way"]["interleave"].as_i64());
+    // Nothing is left to go on with.
+    let again = place.run("cipher tune lea.ua --arch x86-64 --budget 1s");
+    assert!(!text(&again.stdout).contains("an earlier run"), "{again:?}");
+    // Compiled with it, the program is the same one.
+    let recipe = "--recipe lea-128-x86-64.recipe.toml";
+    let compiled = json(&place.run(&format!("cipher compile lea.ua {recipe} -o lea.c --header lea.h --json")));
+    assert_eq!(compiled["arch"], "x86-64");
+    std::fs::write(place.path("main.c"), MAIN).expect("written");
+    for line in ["gcc -O1 main.c lea.c -o lea", "./lea"] {
+        let mut words = line.split(' ');
+        let ran = Command::new(words.next().expect("a program")).args(words).current_dir(place.folder.path()).output().expect("it runs");
+        assert!(ran.status.success(), "{line}: {ran:?}");
+    }
+    let proved = json(&place.run(&format!("cipher validate lea.ua {recipe} --json")));
+    assert_eq!((&proved["ok"], &proved["arch"]), (&true.into(), &"x86-64".into()), "{proved}");
+    let speed = json(&place.run(&format!("cipher speed lea.ua {recipe} --quick --json")));
+    assert!(speed["rows"][0]["ratio"].as_f64().is_some_and(|it| it > 0.0), "{speed}");
+}
+
+#[test]
+fn packages_take_recipes_of_c_each_for_its_target() {
+    let place = Place::new();
+    let c = json(&place.run("cipher tune lea.ua --arch x86-64 --emit c --slicing v --budget 3s -o own.toml --json"));
+    assert_eq!(c["way"]["emit"], "c", "{c}");
+    let way = "interleave = ";
+    let recipe = read(&place.path("own.toml"));
+    let at = recipe.find(way).expect("a number of batches") + way.len();
+    std::fs::write(place.path("own.toml"), format!("{}3{}", &recipe[..at], &recipe[at + 1..])).expect("written");
+    let made = place.run("cipher package lea.ua --recipe own.toml -o made");
+    assert_eq!(made.status.code(), Some(0), "{made:?}");
+    let of = |arch: &str| read(&place.path(&format!("made/src/lea128_{arch}.c")));
+    assert!(of("x86_64").contains("/* 3 blocks at a time"), "{}", of("x86_64"));
+    let usual = place.run("cipher package lea.ua -o usual");
+    assert_eq!(usual.status.code(), Some(0));
+    assert_eq!(of("avx2"), read(&place.path("usual/src/lea128_avx2.c")), "other targets stay as they are");
+    let twice = place.refused("cipher package lea.ua --recipe own.toml --recipe own.toml -o other");
+    assert!(twice.contains("second recipe of `lea-128` for x86-64"), "{twice}");
+    let other = place.refused("cipher package aes-128 --recipe own.toml -o other");
+    assert!(other.contains("no such program is packaged"), "{other}");
+    let way = read(&place.path("own.toml")).replace("emit = \"c\"", "emit = \"asm\"");
+    std::fs::write(place.path("asm.toml"), way).expect("written");
+    let assembly = place.refused("cipher package lea.ua --recipe asm.toml -o other");
+    assert!(assembly.contains("packages are of C") && !place.path("other").exists(), "{assembly}");
+}
+
+#[test]
+fn recipes_of_other_programs_broken_ones_and_files_of_others_are_refused() {
+    let place = Place::new();
+    let made = place.run("cipher tune lea.ua --arch avx2 --model -o own.toml");
+    assert_eq!(made.status.code(), Some(0), "{made:?}");
+    let program = read(&place.path("lea.ua"));
+    // A comment changes nothing; a constant makes another program.
+    std::fs::write(place.path("lea.ua"), format!("# Mine.\n{program}")).expect("written");
+    assert_eq!(place.run("cipher compile lea.ua --recipe own.toml -o lea.c").status.code(), Some(0));
+    std::fs::write(place.path("lea.ua"), program.replacen(">>> 5", ">>> 6", 1)).expect("written");
+    assert_ne!(read(&place.path("lea.ua")), program, "the example rotates by 5");
+    for command in ["compile", "validate", "run"] {
+        let said = place.refused(&format!("cipher {command} lea.ua --recipe own.toml"));
+        assert!(said.contains("`lea-128` is another program") && said.contains("cipher tune"), "{said}");
+    }
+    let said = place.refused("cipher compile aes-128 --recipe own.toml -o a.c");
+    assert!(said.contains("`aes-128` is another program") && !place.path("a.c").exists(), "{said}");
+    std::fs::write(place.path("lea.ua"), &program).expect("written");
+    let recipe = read(&place.path("own.toml"));
+    for (from, to, word) in [
+        ("slicing = \"v\"", "slicing = \"w\"", "own.toml:"),
+        ("interleave", "interweave", "own.toml:"),
+        ("format = 1", "format = 2", "format 2"),
+    ] {
+        assert!(recipe.contains(from), "{recipe}");
+        std::fs::write(place.path("own.toml"), recipe.replacen(from, to, 1)).expect("written");
+        let said = place.refused("cipher compile lea.ua --recipe own.toml -o b.c");
+        assert!(said.contains(word) && said.contains("makes it anew") && !place.path("b.c").exists(), "{said}");
+    }
+    let both = place.run("cipher compile lea.ua --recipe own.toml --slicing v");
+    assert!(!both.status.success() && text(&both.stderr).contains("--slicing"), "{both:?}");
+    std::fs::write(place.path("letter.toml"), "to = \"Bob\"\n").expect("written");
+    let said = place.refused("cipher tune lea.ua --arch avx2 --model -o letter.toml");
+    assert!(said.contains("is no recipe") && read(&place.path("letter.toml")) == "to = \"Bob\"\n", "{said}");
+    let said = place.refused("cipher tune lea.ua --budget 5d");
+    assert!(said.contains("90s, 5m or 1h"), "{said}");
+}
+
+#[test]
+fn a_run_that_was_ended_goes_on_and_a_broken_one_begins_again() {
+    let place = Place::new();
+    let mut child = place.command("cipher tune lea.ua --arch x86-64 --emit c --budget 60s").spawn().expect("it starts");
+    let kept = || {
+        std::fs::read_dir(place.path("cache"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .find(|it| it.file_name().to_string_lossy().starts_with("tune-"))
+    };
+    let begin = Instant::now();
+    let journal = loop {
+        assert!(begin.elapsed() < Duration::from_secs(120), "nothing is kept of what was measured");
+        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it could be ended");
+        match kept() {
+            Some(it) => break it.path(),
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    assert!(!place.path("lea-128-x86-64.recipe.toml").exists(), "a recipe of half a search");
+    let measured: Value = serde_json::from_str(&read(&journal)).expect("whole");
+    let n = measured["launches"].as_object().expect("by program").len();
+    let ran = place.run("cipher tune lea.ua --arch x86-64 --emit c --budget 5s");
+    assert!(ran.status.success() && text(&ran.stdout).contains(&format!("its {n} programs are not measured again")), "{ran:?}");
+    assert!(!journal.exists());
+    std::fs::write(&journal, "{\"cpu\": \"").expect("written");
+    let ran = place.run("cipher tune lea.ua --arch x86-64 --emit c --budget 2s");
+    assert!(ran.status.success() && text(&ran.stderr).contains("is broken and made anew"), "{ran:?}");
+}
+
+#[test]
+fn the_model_alone_compiles_nothing_and_neon_is_never_measured() {
+    let place = Place::new();
+    let chosen = json(&place.run("cipher tune lea.ua --arch avx2 --model --json"));
+    assert_eq!((&chosen["kind"], chosen["recipe"].as_str()), (&"model".into(), Some("lea-128-avx2.recipe.toml")), "{chosen}");
+    assert!(std::fs::read_dir(place.path("cache")).map_or(0, Iterator::count) == 0, "something was compiled");
+    let neon = place.run("cipher tune lea.ua --arch neon --budget 5s");
+    assert!(neon.status.success() && text(&neon.stderr).contains("the model chooses, and nothing is measured"), "{neon:?}");
+    assert!(!read(&place.path("lea-128-neon.recipe.toml")).contains("[measured]"));
+}

@@ -1,0 +1,259 @@
+//! A recipe in a file: how to compile one program for one target, as `meanwhile cipher tune` found it and other commands take it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use report::{Diagnostic, SourceFile, Span};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::asm::Effort;
+use crate::elaborate;
+use crate::emit_c::Arch;
+use crate::ir::Dir;
+use crate::native::Cc;
+use crate::passes::inline::Inline;
+use crate::passes::interleave::MOST;
+use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use crate::recipe::{Back, Recipe};
+use crate::unit::Subject;
+
+/// The form of the file; another number is refused.
+pub const FORMAT: u32 = 1;
+
+/// Optimisation flags that a recipe may name.
+pub const OPTS: [&str; 4] = ["-O3", "-O2", "-O1", "-Os"];
+
+/// All of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeFile {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The primitive or the file's entry, for people.
+    pub subject: String,
+    /// What it was made for: [`fingerprint`].
+    pub program: String,
+    /// The options.
+    pub way: Way,
+    /// What was measured, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
+}
+
+/// Options that decide about speed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The target.
+    pub arch: Arch,
+    /// How words lie in registers.
+    pub slicing: Slicing,
+    /// Bits of the size variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<u32>,
+    /// Which loops are written out.
+    pub unroll: Unroll,
+    /// Which nodes are inlined.
+    pub inline: Inline,
+    /// Which scheduler orders the equations.
+    pub schedule: Schedule,
+    /// Batches of blocks at once.
+    pub interleave: u32,
+    /// `c` or `asm`.
+    pub emit: Emit,
+    /// Millions of steps that the search of the assembly back end may take for each block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u32>,
+    /// The C compiler; of assembly, for what remains in C.
+    pub cc: Cc,
+    /// Its optimisation flag.
+    pub opt: String,
+}
+
+/// Who orders the functions that work on blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Emit {
+    /// The C compiler.
+    C,
+    /// Our back end.
+    Asm,
+}
+
+/// Figures of the machine that it was tuned on, for people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The processor.
+    pub cpu: String,
+    /// The day.
+    pub date: String,
+    /// The compilers.
+    pub compilers: Vec<String>,
+    /// Time-stamp cycles a byte of output, the entry on registers alone.
+    pub cycles_per_byte: f64,
+    /// Of what `compile` makes without options.
+    pub default_cycles_per_byte: f64,
+    /// Default by this, and its 95 % interval: above 1 this is faster.
+    pub ratio: f64,
+    /// See `ratio`.
+    pub interval: [f64; 2],
+    /// Pairs of runs.
+    pub pairs: usize,
+}
+
+impl Way {
+    /// The recipe with these options.
+    pub fn recipe(&self) -> Recipe {
+        let opt = OPTS.iter().find(|it| **it == self.opt).expect("`check` has seen the flag");
+        let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, self.unroll, opt);
+        recipe.options.word = if self.slicing == Slicing::Bit { Some(1) } else { self.word };
+        recipe.options.inline = self.inline;
+        recipe.options.schedule = self.schedule;
+        recipe.options.interleave = Interleave::Times(self.interleave);
+        recipe.back = match self.emit {
+            Emit::C => Back::C,
+            Emit::Asm => Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions })),
+        };
+        recipe
+    }
+
+    /// What no command could do, in words.
+    fn wrong(&self) -> Option<String> {
+        if !OPTS.contains(&self.opt.as_str()) {
+            Some(format!("`opt` is `{}`, and it can be {}", self.opt, OPTS.join(", ")))
+        } else if !(1..=MOST).contains(&self.interleave) {
+            Some(format!("`interleave` is {}, and it can be 1 to {MOST}", self.interleave))
+        } else if self.emit == Emit::C && self.budget.is_some() {
+            Some("`budget` says nothing to the C compiler".into())
+        } else if self.emit == Emit::Asm && !crate::asm::ARCHS.contains(&self.arch) {
+            Some(format!("there is no assembly for {}", self.arch.name()))
+        } else {
+            None
+        }
+    }
+}
+
+impl RecipeFile {
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let head = format!(
+            "# How to compile `{}` for {}: for `meanwhile cipher compile`, `run`, `validate`, `speed` and `package` with --recipe.\n",
+            self.subject,
+            self.way.arch.name()
+        );
+        head + &toml::to_string(self).expect("plain data")
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, with file and line.
+    pub fn read(path: &Path) -> Result<RecipeFile, Diagnostic> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Diagnostic::new(format!("cannot read the recipe {}: {error}", path.display()))
+                .with_help("`meanwhile cipher tune` writes recipes")
+        })?;
+        let source = SourceFile::new(&path.display().to_string(), &text);
+        RecipeFile::parse(&source, &text)
+    }
+
+    fn parse(source: &Arc<SourceFile>, text: &str) -> Result<RecipeFile, Diagnostic> {
+        let tune = "`meanwhile cipher tune` makes it anew";
+        let file: RecipeFile = toml::from_str(text).map_err(|error| {
+            let range = error.span().unwrap_or(0..0);
+            Diagnostic::new(error.message().replace('\n', ", ")).at(Span::new(source, range), "here").with_help(tune)
+        })?;
+        let at = |key: &str| text.find(key).map_or(0..0, |from| from..from + key.len());
+        if file.format != FORMAT {
+            let message = format!("the recipe has format {}, and this program reads {FORMAT}", file.format);
+            return Err(Diagnostic::new(message).at(Span::new(source, at("format")), "here").with_help(tune));
+        }
+        match file.way.wrong() {
+            Some(message) => Err(Diagnostic::new(message).at(Span::new(source, at("[way]")), "in this part").with_help(tune)),
+            None => Ok(file),
+        }
+    }
+
+    /// Refuses a recipe of another program, or of another version of it.
+    ///
+    /// # Errors
+    /// That it is.
+    pub fn check(&self, subject: &Subject) -> Result<(), Vec<Diagnostic>> {
+        if self.program == fingerprint(subject, self.way.word)? {
+            return Ok(());
+        }
+        let message =
+            format!("the recipe is of `{}` as it was when it was tuned, and `{}` is another program", self.subject, subject.name());
+        Err(vec![Diagnostic::new(message).with_help("`meanwhile cipher tune` makes one for it")])
+    }
+}
+
+/// The program without what does not change its code: comments, places and names of files.
+///
+/// # Errors
+/// Sizes that are not known.
+pub fn fingerprint(subject: &Subject, word: Option<u32>) -> Result<String, Vec<Diagnostic>> {
+    let program = elaborate::elaborate(&subject.ast, &subject.entries(), Dir::Any, word)?.program;
+    let hash = Sha256::digest(program.to_string().as_bytes());
+    Ok(hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> RecipeFile {
+        let way = Way {
+            arch: Arch::Avx2,
+            slicing: Slicing::Vertical,
+            word: None,
+            unroll: Unroll::Auto,
+            inline: Inline::Auto,
+            schedule: Schedule::Mslice,
+            interleave: 2,
+            emit: Emit::C,
+            budget: None,
+            cc: Cc::Clang,
+            opt: "-O3".into(),
+        };
+        RecipeFile { format: FORMAT, subject: "serpent-128".into(), program: "00".into(), way, measured: None }
+    }
+
+    fn said(text: &str) -> String {
+        RecipeFile::parse(&SourceFile::new("r.toml", text), text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = file().text();
+        assert_eq!(RecipeFile::parse(&SourceFile::new("r.toml", &text), &text).expect("it is right"), file(), "{text}");
+    }
+
+    #[test]
+    fn what_no_command_could_do_is_refused_with_its_line() {
+        let text = file().text();
+        for (from, to, word) in [
+            ("interleave = 2", "interleave = 9", "1 to 4"),
+            ("\"-O3\"", "\"-Ofast\"", "-Os"),
+            ("\"clang\"", "\"tcc\"", "clang"),
+            ("\"v\"", "\"x\"", "expected"),
+            ("format = 1", "format = 7", "format 7"),
+            ("emit = \"c\"", "emit = \"c\"\nbudget = 3", "budget"),
+            ("[way]", "[wey]", "wey"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let message = said(&text.replacen(from, to, 1));
+            assert!(message.contains(word) && message.contains("r.toml:"), "{to}: {message}");
+        }
+    }
+
+    #[test]
+    fn comments_change_no_program_and_equations_do() {
+        let text = "node f (x : u32) returns (y : u32) let y = x ^ (x <<< 3) tel";
+        let of = |text: &str| fingerprint(&Subject::text("f.ua", text, None).expect("it is right"), None).expect("sizes are known");
+        assert_eq!(of(text), of(&format!("# A comment.\n\n{text}")));
+        assert_ne!(of(text), of(&text.replace('3', "4")));
+    }
+}

@@ -1,0 +1,429 @@
+//! Looks for the fastest way to compile a program for this machine. All ways are passed by the model, which keeps few; both C
+//! compilers and our assembly make programs of those; successive halving measures them, more carefully the fewer are left; the
+//! best is measured in turn with what `compile` makes without options, and a tie keeps that.
+//!
+//! **Source** of the halving: Jamieson, Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016.
+
+mod why;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use measure::pairs::Summary;
+use measure::stats;
+use measure::tool::ToolError;
+use report::Diagnostic;
+
+use crate::asm;
+use crate::emit_c::Arch;
+use crate::gain::Care;
+use crate::native::{self, Cc};
+use crate::passes::estimate;
+use crate::passes::inline::Inline;
+use crate::passes::interleave::MOST;
+use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::recipe_file::{Emit, Way};
+use crate::speed::{calls_for, launches_in_turn};
+use crate::unit::Subject;
+
+pub use why::why;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The target.
+    pub arch: Arch,
+    /// Bits of the size variable.
+    pub word: Option<u32>,
+    /// Only this slicing.
+    pub slicing: Option<Slicing>,
+    /// Only C, only assembly, or both.
+    pub emits: Vec<Emit>,
+    /// How long it may take, more or less.
+    pub budget: Duration,
+}
+
+/// A way, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// The options.
+    pub way: Way,
+    /// The model's cycles a byte.
+    pub model: f64,
+    /// Equations of the text.
+    pub equations: usize,
+    /// Time-stamp cycles a byte, the median of the launches.
+    pub cycles_per_byte: f64,
+    /// Launches that measured it.
+    pub launches: usize,
+}
+
+/// What came out.
+#[derive(Debug, Clone)]
+pub struct Tuned {
+    /// All that were measured, the fastest first, except that a tie with the default puts that first.
+    pub tried: Vec<Tried>,
+    /// What `compile` makes without options.
+    pub default: Way,
+    /// The default by the best, measured in turn; `None` if the default is best.
+    pub against_default: Option<Summary>,
+    /// Texts that the model judged.
+    pub n_judged: usize,
+    /// True if there was no time for all that should have been tried.
+    pub is_cut: bool,
+}
+
+/// Launches of programs by name, kept so that a run that was ended goes on: the name comes from text, compiler and flags.
+pub type Journal = BTreeMap<String, Vec<f64>>;
+
+/// Equations above which the C compilers would need minutes.
+const EQUATIONS_MAX: usize = 12_000;
+/// Texts that are compiled, if there is time.
+const TEXTS: usize = 16;
+/// The same of assembly, whose order is searched for.
+const ASSEMBLIES: usize = 5;
+/// A text is kept up to so many times the least that the model promises.
+const HOPELESS: f64 = 2.5;
+/// Programs that the last round of halving has.
+const LAST: usize = 3;
+
+/// What is compiled: a text, and what the model says of it.
+struct Text {
+    way: Way,
+    source: String,
+    assembly: String,
+    bytes: f64,
+    model: f64,
+    equations: usize,
+}
+
+/// A program that can be measured.
+struct Candidate {
+    text: usize,
+    way: Way,
+    program: PathBuf,
+    calls: u32,
+}
+
+/// What `compile` makes of the subject without options.
+pub fn default_way(subject: &Subject, ask: &Ask) -> Way {
+    Way {
+        arch: ask.arch,
+        slicing: ask.slicing.or_else(|| subject.slicing(ask.word)).unwrap_or(Slicing::Bit),
+        word: ask.word,
+        unroll: Unroll::Auto,
+        inline: Inline::Auto,
+        schedule: Schedule::Auto,
+        interleave: 1,
+        emit: Emit::C,
+        budget: None,
+        cc: Cc::Gcc,
+        opt: "-O3".into(),
+    }
+}
+
+/// All options of the passes, those nearest to the default first.
+fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
+    let default = default_way(subject, ask);
+    let slicings = ask.slicing.map_or_else(|| subject.slicings(ask.word), |it| vec![it]);
+    let mut all = Vec::new();
+    for slicing in slicings {
+        for unroll in [Unroll::Auto, Unroll::Yes, Unroll::No] {
+            for inline in [Inline::Auto, Inline::All, Inline::None] {
+                for schedule in [Schedule::Auto, Schedule::None] {
+                    for interleave in 1..=if slicing == Slicing::Bit { 1 } else { MOST } {
+                        all.push(Way { slicing, unroll, inline, schedule, interleave, ..default.clone() });
+                    }
+                }
+            }
+        }
+    }
+    // Slicings and batches decide more than the rest.
+    all.sort_by_key(|it| {
+        let far = |is: bool| u32::from(!is);
+        far(it.unroll == Unroll::Auto) + far(it.inline == Inline::Auto) + far(it.schedule == Schedule::Auto)
+    });
+    let first = all.iter().position(|it| *it == default);
+    if let Some(at) = first {
+        all[..=at].rotate_right(1);
+    }
+    all
+}
+
+/// Runs the passes and the model; `None` if the way fits the program not, or the text is too long.
+fn text(subject: &Subject, ask: &Ask, way: &Way) -> Option<Text> {
+    let recipe = way.recipe();
+    let made = recipe.make(subject).ok()?;
+    let equations = made.n_equations();
+    let is_long = way.emit == Emit::C && equations > EQUATIONS_MAX && *way != default_way(subject, ask);
+    if made.refused.is_some() || is_long {
+        return None;
+    }
+    let bytes = made.bytes_per_call(way.arch) as f64;
+    let model = estimate::entry(&made.compiled.program, &recipe.target()).cycles / bytes;
+    let source = recipe.source(&made, true, false);
+    Some(Text { way: way.clone(), source, assembly: made.assembly, bytes, model, equations })
+}
+
+/// The different texts that these ways give, as far as there is time.
+fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &mut bool, tick: &dyn Fn(&str)) -> Vec<Text> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for (k, way) in ways.iter().enumerate() {
+        if Instant::now() > until && !all.is_empty() {
+            *is_cut = true;
+            break;
+        }
+        tick(&format!("judging {} of {} ways", k + 1, ways.len()));
+        if let Some(it) = text(subject, ask, way)
+            && seen.insert((it.source.clone(), it.assembly.clone()))
+        {
+            all.push(it);
+        }
+    }
+    all
+}
+
+/// The texts worth compiling: the best of each slicing and kind of loops, then the best of all. The first is the default.
+fn select(mut all: Vec<Text>) -> Vec<Text> {
+    if all.is_empty() {
+        return all;
+    }
+    let default = all.remove(0);
+    all.sort_by(|a, b| a.model.total_cmp(&b.model));
+    let least = all.first().map_or(default.model, |it| it.model.min(default.model));
+    let mut kinds = HashSet::new();
+    let (first, rest): (Vec<Text>, Vec<Text>) = all.into_iter().partition(|it| kinds.insert((it.way.slicing, it.way.unroll)));
+    let worth = |it: &Text| it.model <= HOPELESS * least;
+    let mut kept = vec![default];
+    kept.extend(first);
+    kept.extend(rest.into_iter().filter(worth));
+    kept.truncate(TEXTS + 1);
+    kept
+}
+
+/// The way that the model likes best, and its cycles a byte; nothing is compiled.
+///
+/// # Errors
+/// If the program compiles in no way: what is wrong with it.
+pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Way, f64), Vec<Diagnostic>> {
+    let mut is_cut = false;
+    let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
+    match all.iter().min_by(|a, b| a.model.total_cmp(&b.model)) {
+        Some(best) => Ok((Way { cc: preferred(), ..best.way.clone() }, best.model)),
+        None => Err(default_way(subject, ask).recipe().make(subject).err().unwrap_or_default()),
+    }
+}
+
+/// The compiler that the model's choice is given to: clang, which is faster more often, if it is here.
+pub fn preferred() -> Cc {
+    if Cc::Clang.version().is_ok() { Cc::Clang } else { Cc::Gcc }
+}
+
+/// Compiles ways of texts on all processors; `None` for those that fail or for which there is no time. The first is always built.
+fn build(texts: &[Text], jobs: &[(usize, Way)], until: Instant, tick: &(dyn Fn(&str) + Sync)) -> Vec<Result<Option<PathBuf>, ToolError>> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Result<Option<PathBuf>, ToolError>>> = Mutex::new(jobs.iter().map(|_| Ok(None)).collect());
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::SeqCst);
+                    let Some((of, way)) = jobs.get(at) else { break };
+                    if at > 0 && Instant::now() > until {
+                        break;
+                    }
+                    tick(&format!("compiling {} of {} programs", at + 1, jobs.len()));
+                    let it = &texts[*of];
+                    let built = native::build_with(&it.source, &it.assembly, way.arch, way.cc, way.recipe().opt);
+                    done.lock().expect("no thread panics")[at] = built.map(Some);
+                }
+            });
+        }
+    });
+    done.into_inner().expect("no thread panics")
+}
+
+/// What measures: the texts, what is known already, and who keeps it.
+struct Meter<'a> {
+    texts: &'a [Text],
+    journal: &'a mut Journal,
+    save: &'a mut dyn FnMut(&Journal),
+    until: Instant,
+}
+
+impl Meter<'_> {
+    fn known<'b>(&'b self, it: &Candidate) -> &'b [f64] {
+        self.journal.get(&key(&it.program)).map_or(&[], Vec::as_slice)
+    }
+
+    fn score(&self, it: &Candidate) -> f64 {
+        score(self.known(it))
+    }
+
+    /// One launch more, cycles a byte.
+    fn launch(&mut self, it: &Candidate) -> Result<(), ToolError> {
+        let cycles = native::bench(&it.program, 64, it.calls)? / self.texts[it.text].bytes;
+        self.journal.entry(key(&it.program)).or_default().push(cycles);
+        Ok(())
+    }
+
+    /// Measures all in turn until each has `n` launches, then keeps the better half, which gets twice as many.
+    fn halve(&mut self, mut left: Vec<Candidate>, mut n: usize, tick: &dyn Fn(&str)) -> Result<Vec<Candidate>, ToolError> {
+        loop {
+            tick(&format!("measuring {} programs, {n} launches", left.len()));
+            for turn in 0..n {
+                for it in &left {
+                    if self.known(it).len() <= turn && (turn == 0 || Instant::now() < self.until) {
+                        self.launch(it)?;
+                    }
+                }
+                (self.save)(self.journal);
+            }
+            left.sort_by(|a, b| self.score(a).total_cmp(&self.score(b)));
+            if left.len() <= LAST || Instant::now() > self.until {
+                return Ok(left);
+            }
+            left.truncate(left.len().div_ceil(2).max(LAST));
+            n *= 2;
+        }
+    }
+}
+
+/// The median of launches: the clock of a shared machine jumps, and the least of many would be the luckiest.
+fn score(launches: &[f64]) -> f64 {
+    if launches.is_empty() { f64::MAX } else { stats::median(launches) }
+}
+
+fn key(program: &std::path::Path) -> String {
+    program.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned())
+}
+
+/// Looks for the best way. `journal` has what an earlier run measured, and `save` is called with what is added.
+///
+/// # Errors
+/// If the default cannot be compiled or a program does not run.
+pub fn tune(
+    subject: &Subject,
+    ask: &Ask,
+    journal: &mut Journal,
+    save: &mut dyn FnMut(&Journal),
+    tick: &(dyn Fn(&str) + Sync),
+) -> Result<Option<Tuned>, ToolError> {
+    let begin = Instant::now();
+    let at = |share: f64| begin + ask.budget.mul_f64(share);
+    let mut is_cut = false;
+    let default = default_way(subject, ask);
+    let wanted = |emit: Emit| ask.emits.contains(&emit);
+    // STEP 1: the model judges.
+    let judged = texts(subject, ask, ways(subject, ask), at(0.2), &mut is_cut, tick);
+    let n_judged = judged.len();
+    let mut all = select(judged);
+    if all.is_empty() {
+        return Ok(None);
+    }
+    if wanted(Emit::Asm) && asm::ARCHS.contains(&ask.arch) {
+        let mut seen = HashSet::new();
+        let like = |it: &Text| Way { emit: Emit::Asm, inline: Inline::Auto, ..it.way.clone() };
+        let of_asm: Vec<Way> =
+            all.iter().map(like).filter(|it| seen.insert((it.slicing, it.unroll, it.interleave))).take(ASSEMBLIES).collect();
+        all.extend(texts(subject, ask, of_asm, at(0.4), &mut is_cut, tick));
+    }
+    // STEP 2: both compilers.
+    let mut jobs = vec![(0, default.clone())];
+    for (k, it) in all.iter().enumerate().filter(|it| wanted(it.1.way.emit)) {
+        let ccs = if it.way.emit == Emit::C { &Cc::ALL[..] } else { &Cc::ALL[..1] };
+        jobs.extend(ccs.iter().filter(|cc| cc.version().is_ok()).map(|cc| (k, Way { cc: *cc, ..it.way.clone() })));
+    }
+    let mut meter = Meter { texts: &all, journal, save, until: at(0.9) };
+    let mut left = candidates(&meter, jobs, at(0.7), &mut is_cut, tick)?;
+    let base = left.remove(0);
+    let mut measured: Vec<(usize, Way, String)> =
+        left.iter().chain([&base]).map(|it| (it.text, it.way.clone(), key(&it.program))).collect();
+    // STEP 3: halving, then the same with other flags of the best.
+    left = meter.halve(left, 1, tick)?;
+    if wanted(Emit::C) && Instant::now() < at(0.8) {
+        let best = left.iter().find(|it| it.way.emit == Emit::C).map(|it| (it.text, it.way.clone()));
+        let flags = best.into_iter().flat_map(|(text, way)| ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() })));
+        let more = candidates(&meter, flags.collect(), at(0.85), &mut is_cut, tick)?;
+        measured.extend(more.iter().map(|it| (it.text, it.way.clone(), key(&it.program))));
+        left.extend(more);
+        // They are as well known as those that are left already.
+        let n = left.iter().map(|it| meter.known(it).len()).max().unwrap_or(1);
+        left = meter.halve(left, n, tick)?;
+    }
+    // STEP 4: in turn with the default.
+    meter.launch(&base)?;
+    let against_default = match left.first() {
+        Some(best) if best.program != base.program => {
+            tick("measuring the best and the default in turn");
+            let one = |it: &Candidate| Ok(native::bench(&it.program, 64, it.calls)? / all[it.text].bytes);
+            Some(launches_in_turn(Care { patience: Duration::ZERO, ..Care::FULL }, 1.0, || Ok((one(&base)?, one(best)?)))?)
+        }
+        _ => None,
+    };
+    let mut tried: Vec<Tried> = measured
+        .into_iter()
+        .filter_map(|(text, way, key)| {
+            let launches = journal.get(&key)?;
+            let Text { model, equations, .. } = all[text];
+            Some(Tried { way, model, equations, cycles_per_byte: score(launches), launches: launches.len() })
+        })
+        .collect();
+    tried.sort_by(|a, b| a.cycles_per_byte.total_cmp(&b.cycles_per_byte));
+    tried.dedup_by(|a, b| a.way == b.way);
+    let is_tie = against_default.as_ref().is_none_or(|it| it.ratio_low <= 1.0);
+    let first = if is_tie { &default } else { &left[0].way };
+    if let Some(at) = tried.iter().position(|it| it.way == *first) {
+        let it = tried.remove(at);
+        tried.insert(0, it);
+    }
+    let against_default = against_default.filter(|_| !is_tie);
+    Ok(Some(Tuned { tried, default, against_default, n_judged, is_cut }))
+}
+
+/// The default by a way, measured in turn; `None` if the way makes no program.
+///
+/// # Errors
+/// A compiler that fails, or a program that does.
+pub fn against_default(subject: &Subject, way: &Way, care: Care) -> Result<Option<Summary>, ToolError> {
+    let ask = Ask { arch: way.arch, word: way.word, slicing: None, emits: Vec::new(), budget: Duration::ZERO };
+    let mut both = Vec::new();
+    for it in [&default_way(subject, &ask), way] {
+        let Some(text) = text(subject, &ask, it) else { return Ok(None) };
+        let program = native::build_with(&text.source, &text.assembly, it.arch, it.cc, it.recipe().opt)?;
+        let calls = calls_for(&program)?;
+        both.push((program, calls, text.bytes));
+    }
+    let one = |k: usize| Ok(native::bench(&both[k].0, 64, both[k].1)? / both[k].2);
+    launches_in_turn(care, 1.0, || Ok((one(0)?, one(1)?))).map(Some)
+}
+
+/// The programs of the jobs that could be built; the error of the first job, which no other replaces.
+fn candidates(
+    meter: &Meter,
+    jobs: Vec<(usize, Way)>,
+    until: Instant,
+    is_cut: &mut bool,
+    tick: &(dyn Fn(&str) + Sync),
+) -> Result<Vec<Candidate>, ToolError> {
+    let built = build(meter.texts, &jobs, until, tick);
+    let mut all = Vec::new();
+    for (k, (built, (text, way))) in built.into_iter().zip(jobs).enumerate() {
+        match built {
+            Ok(Some(program)) => {
+                let calls = calls_for(&program)?;
+                all.push(Candidate { text, way, program, calls });
+            }
+            Ok(None) => *is_cut = true,
+            Err(error) if k == 0 => return Err(error),
+            // A compiler that takes too long is no way.
+            Err(_) => *is_cut = true,
+        }
+    }
+    Ok(all)
+}

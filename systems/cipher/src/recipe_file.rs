@@ -155,7 +155,7 @@ impl RecipeFile {
             Diagnostic::new(format!("cannot read the recipe {}: {error}", path.display()))
                 .with_help("`meanwhile cipher tune` writes recipes")
         })?;
-        let source = SourceFile::new(&path.display().to_string(), &text);
+        let source = SourceFile::new(path.display().to_string(), &text);
         RecipeFile::parse(&source, &text)
     }
 

@@ -187,7 +187,8 @@ fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &
     all
 }
 
-/// The texts worth compiling: the best of each slicing and kind of loops, then the best of all. The first is the default.
+/// The texts worth compiling, in the order in which they are, as far as there is time: the default, the best of each slicing, for
+/// across slicings the model errs most, that of each kind of loops, and the best of all.
 fn select(mut all: Vec<Text>) -> Vec<Text> {
     if all.is_empty() {
         return all;
@@ -195,12 +196,13 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
     let default = all.remove(0);
     all.sort_by(|a, b| a.model.total_cmp(&b.model));
     let least = all.first().map_or(default.model, |it| it.model.min(default.model));
-    let mut kinds = HashSet::new();
-    let (first, rest): (Vec<Text>, Vec<Text>) = all.into_iter().partition(|it| kinds.insert((it.way.slicing, it.way.unroll)));
-    let worth = |it: &Text| it.model <= HOPELESS * least;
+    let (mut slicings, mut kinds) = (HashSet::new(), HashSet::new());
+    let (of_slicings, rest): (Vec<Text>, Vec<Text>) = all.into_iter().partition(|it| slicings.insert(it.way.slicing));
+    let (of_kinds, rest): (Vec<Text>, Vec<Text>) = rest.into_iter().partition(|it| kinds.insert((it.way.slicing, it.way.unroll)));
     let mut kept = vec![default];
-    kept.extend(first);
-    kept.extend(rest.into_iter().filter(worth));
+    kept.extend(of_slicings);
+    kept.extend(of_kinds);
+    kept.extend(rest.into_iter().filter(|it| it.model <= HOPELESS * least));
     kept.truncate(TEXTS + 1);
     kept
 }

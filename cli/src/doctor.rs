@@ -1,7 +1,8 @@
 //! `meanwhile doctor`: which external tools each system needs, and which are there.
 
+use clap::builder::PossibleValuesParser;
 use measure::machine::{self, Feature, Machine};
-use report::{Cell, Table, Tone, did_you_mean};
+use report::{Cell, Table, Tone};
 use serde_json::json;
 
 use crate::output::{Failure, Output};
@@ -10,22 +11,16 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only what one system needs: audit, cipher, cosched, overlap, regwin; or tests, fuzz.
-    #[arg(long, value_name = "NAME", value_parser = system)]
+    #[arg(long, value_name = "NAME", value_parser = system())]
     system: Option<String>,
 }
 
 /// A system that needs tools.
-fn system(name: &str) -> Result<String, String> {
+fn system() -> PossibleValuesParser {
     let mut known: Vec<&str> = TOOLS.iter().map(|it| it.system).collect();
     known.sort_unstable();
     known.dedup();
-    if known.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    Err(match did_you_mean(name, known.iter().copied()) {
-        Some(meant) => format!("there is no system `{name}`; did you mean `{meant}`?"),
-        None => format!("there is no system `{name}`; there are {}", known.join(", ")),
-    })
+    PossibleValuesParser::new(known)
 }
 
 /// Where a missing tool comes from.

@@ -1,6 +1,7 @@
 //! `meanwhile`: arguments in, text and exit code out.
 
 mod audit_cmd;
+mod choice;
 mod cipher_cmd;
 mod cosched_cmd;
 mod doctor;

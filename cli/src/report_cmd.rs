@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
 use measure::machine::{self, Machine};
 use measure::noise;
 use report::page::{Block, Page, Section};
-use report::{Evidence, Table, did_you_mean};
+use report::{Evidence, Table};
 use serde_json::{Value, json};
 
 use crate::evidence;
@@ -19,7 +20,7 @@ pub struct Args {
     #[arg(long)]
     pub quick: bool,
     /// Only these systems, with commas between: audit, cipher, regwin, overlap, cosched.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = system)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = system())]
     pub only: Vec<String>,
     /// Folder that receives index.html.
     #[arg(long, value_name = "DIR", default_value = "report")]
@@ -30,14 +31,8 @@ pub struct Args {
 const SYSTEMS: [&str; 5] = ["audit", "cipher", "regwin", "overlap", "cosched"];
 
 /// A system by name.
-fn system(name: &str) -> Result<String, String> {
-    if SYSTEMS.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    Err(match did_you_mean(name, SYSTEMS) {
-        Some(meant) => format!("there is no system `{name}`; did you mean `{meant}`?"),
-        None => format!("there is no system `{name}`; there are {}", SYSTEMS.join(", ")),
-    })
+fn system() -> PossibleValuesParser {
+    PossibleValuesParser::new(SYSTEMS)
 }
 
 /// What one system has to show.

@@ -124,7 +124,7 @@ fn wrong_options_are_said() {
     };
     refused(&["sim", "a9"], "cannot read `a9`");
     refused(&["sim", "--policy", "b2ar"], "did you mean `b2arr`?");
-    refused(&["sim", "--model", "m9"], "there are m0, m1, m2");
+    refused(&["sim", "--model", "m9"], "possible values: m0, m1, m2");
     refused(&["sim", "--cpus", "0"], "--cpus");
     refused(&["sim", "--cpus", "2", "--links", "3"], "3 links for 2 processors");
     refused(&["sim", "--capacity", "many"], "is no capacity");

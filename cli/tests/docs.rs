@@ -7,6 +7,7 @@ use std::process::Command;
 /// Commands whose output is that of one machine or one day, by their beginnings.
 const OTHERS: &[(&str, &str)] = &[
     ("meanwhile cipher speed", "measured"),
+    ("meanwhile cipher tune", "measured"),
     ("meanwhile doctor", "what one machine has"),
     ("meanwhile overlap install", "the reader's own program; the wrappers have a test of their own"),
 ];

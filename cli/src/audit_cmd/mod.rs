@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 use audit::facts::recorded::Recorded;
 use audit::program::toolchain;
+use clap::builder::TypedValueParser;
 
+use crate::choice::one_of;
 use crate::output::{Failure, Output};
 use options::{How, Which};
 
@@ -48,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = address, requires = "path")]
     path_base: u64,
     /// What is printed; --json is short for the second.
-    #[arg(long, value_name = "text|json|html", default_value = "text", value_parser = format)]
+    #[arg(long, default_value = "text", value_parser = format())]
     format: Format,
 }
 
@@ -130,11 +132,10 @@ fn address(text: &str) -> Result<u64, String> {
     u64::from_str_radix(digits, 16).map_err(|_| "it is a hexadecimal number".to_owned())
 }
 
-fn format(text: &str) -> Result<Format, String> {
-    match text {
-        "text" => Ok(Format::Text),
-        "json" => Ok(Format::Json),
-        "html" => Ok(Format::Html),
-        _ => Err("choose text, json or html".into()),
-    }
+fn format() -> impl TypedValueParser<Value = Format> {
+    one_of([Format::Text, Format::Json, Format::Html], |it| match it {
+        Format::Text => "text",
+        Format::Json => "json",
+        Format::Html => "html",
+    })
 }

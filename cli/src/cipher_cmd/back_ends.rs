@@ -24,10 +24,10 @@ pub struct Args {
     /// Primitives; all if none is named.
     names: Vec<String>,
     /// Only this slicing.
-    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
     /// Only this target: x86-64, avx2 or avx512.
-    #[arg(long, value_name = "ARCH", value_parser = options::arch)]
+    #[arg(long, value_name = "ARCH", value_parser = options::arch())]
     arch: Option<Arch>,
     /// How long an order is searched for: millions of steps walked for each block.
     #[arg(long, value_name = "N", default_value_t = Effort::default().millions, value_parser = clap::value_parser!(u32).range(..=100_000))]

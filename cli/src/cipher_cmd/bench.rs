@@ -33,13 +33,13 @@ pub struct Args {
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::cc)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::cc())]
     cc: Vec<Cc>,
     /// Targets, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::arch)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::arch())]
     arch: Vec<Arch>,
     /// Which loops are written out in the study of schedulers, off and on alike.
-    #[arg(long, value_name = "auto|yes|no", value_parser = options::unroll, default_value = "auto")]
+    #[arg(long, value_parser = options::unroll(), default_value = "auto")]
     unroll: Unroll,
     /// Five pairs instead of fifteen.
     #[arg(long)]

@@ -26,10 +26,10 @@ pub struct ConstantTime {
     #[arg(long, value_name = "FLAGS", requires = "constant_time", allow_hyphen_values = true)]
     opt: Vec<String>,
     /// Only this slicing.
-    #[arg(long, value_name = "b|v|h", value_parser = options::slicing, requires = "constant_time")]
+    #[arg(long, value_parser = options::slicing(), requires = "constant_time")]
     slicing: Option<Slicing>,
     /// Only this target.
-    #[arg(long, value_name = "ARCH", value_parser = options::arch, requires = "constant_time")]
+    #[arg(long, value_name = "ARCH", value_parser = options::arch(), requires = "constant_time")]
     arch: Option<Arch>,
     /// With a mode beside the blocks, such as `ctr` or `aead`; several times for several [default: none].
     #[arg(long, value_name = "MODE", requires = "constant_time")]

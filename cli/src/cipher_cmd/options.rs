@@ -15,9 +15,11 @@ use cipher::recipe::{Back, Recipe};
 use cipher::recipe_file::{self, RecipeFile};
 use cipher::unit::Subject;
 use cipher::user_layout;
+use clap::builder::TypedValueParser;
 use machine::Machine;
 use report::did_you_mean;
 
+use crate::choice::{one_of, yes_or_no};
 use crate::output::{Failure, Output};
 
 /// Which program.
@@ -41,22 +43,22 @@ pub struct Which {
 #[derive(Debug, clap::Args)]
 pub struct How {
     /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows, if its C is not too long].
-    #[arg(long, value_name = "b|v|h", value_parser = slicing)]
+    #[arg(long, value_parser = slicing())]
     pub slicing: Option<Slicing>,
     /// Bits of the size variable 'm.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub word: Option<u32>,
     /// The target.
-    #[arg(long, value_name = "ARCH", default_value = "x86-64", value_parser = arch)]
+    #[arg(long, value_name = "ARCH", default_value = "x86-64", value_parser = arch())]
     pub arch: Arch,
     /// Which nodes are inlined; all of them in assembly [default: auto].
-    #[arg(long, value_name = "auto|all|none", value_parser = inline)]
+    #[arg(long, value_parser = inline())]
     pub inline: Option<Inline>,
     /// Which loops are written out.
-    #[arg(long, value_name = "auto|yes|no", default_value = "auto", value_parser = unroll)]
+    #[arg(long, default_value = "auto", value_parser = unroll())]
     pub unroll: Unroll,
     /// Which scheduler orders the equations.
-    #[arg(long, value_name = "none|bitslice|mslice|auto", default_value = "auto", value_parser = schedule)]
+    #[arg(long, default_value = "auto", value_parser = schedule())]
     pub schedule: Schedule,
     /// The window of the mslice scheduler, in equations.
     #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
@@ -68,7 +70,7 @@ pub struct How {
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Call nodes of bitwise operations once for each bit instead of widening them.
-    #[arg(long, value_name = "yes|no", default_value = "yes", action = clap::ArgAction::Set, value_parser = yes_no)]
+    #[arg(long, default_value = "yes", action = clap::ArgAction::Set, value_parser = yes_or_no())]
     pub specialise: bool,
     /// `--inline auto` inlines nodes with more inputs and outputs in bits than this.
     #[arg(long, value_name = "BITS", default_value_t = Thresholds::default().io_bits)]
@@ -80,11 +82,11 @@ pub struct How {
     #[arg(long, value_name = "N", default_value_t = Thresholds::default().equations)]
     pub inline_equations: u32,
     /// The C compiler.
-    #[arg(long, value_name = "gcc|clang", default_value = "gcc", value_parser = cc)]
+    #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
     /// Who chooses order and registers of the functions that work on blocks: the C compiler, or ours, in an assembly file for
     /// x86-64, avx2 or avx512 beside the C file.
-    #[arg(long, value_name = "c|asm", default_value = "c", value_parser = emit)]
+    #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
     /// How long `--emit asm` searches for an order: millions of steps walked for each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
@@ -261,47 +263,34 @@ pub fn check_sizes(subject: &Subject, recipe: &Recipe) -> Result<(), Failure> {
 }
 
 /// `b`, `v` or `h`.
-pub fn slicing(text: &str) -> Result<Slicing, String> {
-    match text {
-        "b" => Ok(Slicing::Bit),
-        "v" => Ok(Slicing::Vertical),
-        "h" => Ok(Slicing::Horizontal),
-        _ => Err("choose b, v or h".into()),
-    }
+pub fn slicing() -> impl TypedValueParser<Value = Slicing> {
+    one_of([Slicing::Bit, Slicing::Vertical, Slicing::Horizontal], |it| it.letter())
 }
 
 /// A target by name.
-pub fn arch(text: &str) -> Result<Arch, String> {
-    Arch::from_name(text).ok_or_else(|| "choose x86-64, sse, avx2, avx512 or neon".into())
+pub fn arch() -> impl TypedValueParser<Value = Arch> {
+    one_of(Arch::ALL, |it| it.name())
 }
 
-fn inline(text: &str) -> Result<Inline, String> {
-    match text {
-        "auto" => Ok(Inline::Auto),
-        "all" => Ok(Inline::All),
-        "none" => Ok(Inline::None),
-        _ => Err("choose auto, all or none".into()),
-    }
+fn inline() -> impl TypedValueParser<Value = Inline> {
+    one_of([Inline::Auto, Inline::All, Inline::None], |it| match it {
+        Inline::Auto => "auto",
+        Inline::All => "all",
+        Inline::None => "none",
+    })
 }
 
 /// `auto`, `yes` or `no`.
-pub fn unroll(text: &str) -> Result<Unroll, String> {
-    match text {
-        "auto" => Ok(Unroll::Auto),
-        "yes" => Ok(Unroll::Yes),
-        "no" => Ok(Unroll::No),
-        _ => Err("choose auto, yes or no".into()),
-    }
+pub fn unroll() -> impl TypedValueParser<Value = Unroll> {
+    one_of([Unroll::Auto, Unroll::Yes, Unroll::No], |it| match it {
+        Unroll::Auto => "auto",
+        Unroll::Yes => "yes",
+        Unroll::No => "no",
+    })
 }
 
-fn schedule(text: &str) -> Result<Schedule, String> {
-    match text {
-        "none" => Ok(Schedule::None),
-        "bitslice" => Ok(Schedule::Bitslice),
-        "mslice" => Ok(Schedule::Mslice),
-        "auto" => Ok(Schedule::Auto),
-        _ => Err("choose none, bitslice, mslice or auto".into()),
-    }
+fn schedule() -> impl TypedValueParser<Value = Schedule> {
+    one_of([Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto], |it| it.name())
 }
 
 fn interleave(text: &str) -> Result<Interleave, String> {
@@ -309,14 +298,6 @@ fn interleave(text: &str) -> Result<Interleave, String> {
         Ok(n) if (1..=MOST).contains(&n) => Ok(Interleave::Times(n)),
         _ if text == "auto" => Ok(Interleave::Auto),
         _ => Err(format!("choose a number from 1 to {MOST}, or auto")),
-    }
-}
-
-fn yes_no(text: &str) -> Result<bool, String> {
-    match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err("choose yes or no".into()),
     }
 }
 
@@ -357,15 +338,11 @@ pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
 }
 
 /// A back end by name.
-pub fn emit(text: &str) -> Result<Emit, String> {
-    match text {
-        "c" => Ok(Emit::C),
-        "asm" => Ok(Emit::Asm),
-        _ => Err("choose c or asm".into()),
-    }
+pub fn emit() -> impl TypedValueParser<Value = Emit> {
+    one_of([Emit::C, Emit::Asm], |it| if *it == Emit::C { "c" } else { "asm" })
 }
 
 /// A C compiler by name.
-pub fn cc(text: &str) -> Result<Cc, String> {
-    Cc::from_name(text).ok_or_else(|| "choose gcc or clang".into())
+pub fn cc() -> impl TypedValueParser<Value = Cc> {
+    one_of(Cc::ALL, |it| it.name())
 }

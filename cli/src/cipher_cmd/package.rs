@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     mode: Vec<String>,
     /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
-    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
     /// Recipes that `meanwhile cipher tune --emit c` wrote, several times for several: each is for its cipher on its target.
     #[arg(long, value_name = "FILE", conflicts_with = "slicing")]

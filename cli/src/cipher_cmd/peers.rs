@@ -6,18 +6,20 @@ use std::path::PathBuf;
 use cipher::emit_c::Arch;
 use cipher::gain::Care;
 use cipher::{native, stream_cost};
+use clap::builder::TypedValueParser;
 use report::page::Block;
 use report::svg::{Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
 use super::speed::Store;
+use crate::choice::one_of;
 use crate::evidence::machine_here;
 use crate::output::{Failure, Output};
 
 /// A library by name.
-pub fn peer(text: &str) -> Result<&'static str, String> {
-    stream_cost::PEERS.into_iter().find(|it| *it == text).ok_or_else(|| format!("choose {}", stream_cost::PEERS.join(" or ")))
+pub fn peer() -> impl TypedValueParser<Value = &'static str> {
+    one_of(stream_cost::PEERS, |it| it)
 }
 
 /// What is measured; empty lists stand for all.

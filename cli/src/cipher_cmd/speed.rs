@@ -35,10 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "MODE", value_parser = ["ctr"], requires = "against")]
     mode: Option<String>,
     /// Beside that of these libraries, in turn, separated by commas: openssl, libgcrypt.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::peers::peer, requires = "mode", conflicts_with = "build_only")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::peers::peer(), requires = "mode", conflicts_with = "build_only")]
     against: Vec<&'static str>,
     /// Targets of the streams, separated by commas: avx2, avx512.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::options::arch, requires = "against")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::options::arch(), requires = "against")]
     arch: Vec<Arch>,
     /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30), requires = "against")]

@@ -10,11 +10,13 @@ use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};
 use cipher::recipe::Back;
 use cipher::suite::{self, Filter, Outcome, Row};
+use clap::builder::TypedValueParser;
 use measure::tool::ToolError;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
 use super::options;
+use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher test`.
@@ -32,19 +34,19 @@ pub struct Args {
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     /// Only this slicing.
-    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
     /// Only this target.
-    #[arg(long, value_name = "ARCH", value_parser = options::arch)]
+    #[arg(long, value_name = "ARCH", value_parser = options::arch())]
     arch: Option<Arch>,
     /// Only this compiler.
-    #[arg(long, value_name = "gcc|clang", value_parser = options::cc)]
+    #[arg(long, value_parser = options::cc())]
     cc: Option<Cc>,
     /// Only this choice about loops.
-    #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
+    #[arg(long, value_parser = yes_or_no())]
     unroll: Option<Unroll>,
     /// Through assembly of ours with C around it, or through C alone.
-    #[arg(long, value_name = "c|asm", default_value = "c", value_parser = options::emit)]
+    #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: options::Emit,
     /// Combinations tested at the same time.
     #[arg(long, value_name = "N", default_value_t = 2)]
@@ -52,11 +54,8 @@ pub struct Args {
 }
 
 /// `auto` is one of the two, and both are tested.
-fn yes_or_no(text: &str) -> Result<Unroll, String> {
-    match options::unroll(text) {
-        Ok(Unroll::Auto) | Err(_) => Err("choose yes or no".into()),
-        chosen => chosen,
-    }
+fn yes_or_no() -> impl TypedValueParser<Value = Unroll> {
+    one_of([Unroll::Yes, Unroll::No], |it| if *it == Unroll::Yes { "yes" } else { "no" })
 }
 
 /// Runs the command.

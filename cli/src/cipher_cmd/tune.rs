@@ -24,16 +24,16 @@ pub struct Args {
     #[command(flatten)]
     which: Which,
     /// The target [default: the one with the widest registers that this processor has].
-    #[arg(long, value_name = "ARCH", value_parser = options::arch)]
+    #[arg(long, value_name = "ARCH", value_parser = options::arch())]
     arch: Option<Arch>,
     /// Only this slicing.
-    #[arg(long, value_name = "b|v|h", value_parser = options::slicing)]
+    #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
     /// Bits of the size variable 'm.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     word: Option<u32>,
     /// Only C, as for packages, or only assembly [default: both].
-    #[arg(long, value_name = "c|asm", value_parser = options::emit)]
+    #[arg(long, value_parser = options::emit())]
     emit: Option<options::Emit>,
     /// How long it may take: 90s, 5m, 1h. The longest C compilation that has begun is waited for.
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = budget)]

@@ -23,7 +23,7 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The policy; linux leaves everything to the kernel.
-    #[arg(long, value_name = "NAME", default_value = "pairing", value_parser = super::sim::policy)]
+    #[arg(long, value_name = "NAME", default_value = "pairing", value_parser = super::sim::policy())]
     policy: Name,
     #[command(flatten)]
     ground: GroundArgs,

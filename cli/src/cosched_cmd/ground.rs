@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use cosched::manager::freezer;
 use cosched::manager::group::Hierarchy;
 use cosched::manager::keepers::Supervise;
@@ -11,16 +12,17 @@ use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
 use cosched::policies::Settings;
 
+use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
 /// What every command that manages programs can be told.
 #[derive(Debug, Clone, clap::Args)]
 pub struct GroundArgs {
     /// How programs are stopped: v2, v1 (control groups) or signals; the first that works unless said.
-    #[arg(long, value_name = "HOW", value_parser = freezer_name)]
+    #[arg(long, value_name = "HOW", value_parser = freezer_name())]
     freezer: Option<freezer::Kind>,
     /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
-    #[arg(long, value_name = "SOURCE", value_parser = source_name)]
+    #[arg(long, value_name = "SOURCE", value_parser = source_name())]
     source: Option<source::Kind>,
 }
 
@@ -43,12 +45,12 @@ impl PairingArgs {
     }
 }
 
-fn freezer_name(text: &str) -> Result<freezer::Kind, String> {
-    freezer::from_text(text).ok_or_else(|| "v2, v1 or signals".to_owned())
+fn freezer_name() -> impl TypedValueParser<Value = freezer::Kind> {
+    one_of(freezer::ALL.iter().copied(), |it| it.text())
 }
 
-fn source_name(text: &str) -> Result<source::Kind, String> {
-    source::Kind::from_text(text).ok_or_else(|| "resctrl, perf or estimate".to_owned())
+fn source_name() -> impl TypedValueParser<Value = source::Kind> {
+    one_of(source::Kind::ALL, |it| it.text())
 }
 
 /// Arguments of the supervisor, which the manager starts by itself.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser;
 use cosched::assumptions::{self, Assumptions, PAPER, Row, SWITCHES};
 use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine, PAPER_MBPS};
@@ -13,6 +14,7 @@ use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
 use super::cluster::{self, ClusterArgs};
+use crate::choice::one_of;
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cosched sim`.
@@ -62,7 +64,7 @@ pub struct How {
     #[arg(long, value_name = "MBPS", default_value_t = PAPER_MBPS.to_string())]
     capacity: String,
     /// How threads slow each other down: m0, m1 or m2.
-    #[arg(long, value_name = "MODEL", default_value = "m2", value_parser = base)]
+    #[arg(long, value_name = "MODEL", default_value = "m2", value_parser = base())]
     model: Base,
     /// M3: standard deviation over mean of a thread's traffic.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
@@ -133,7 +135,7 @@ fn policies(names: &str) -> Result<Policies, String> {
     if names == "all" {
         return Ok(Policies(Name::ALL.into()));
     }
-    names.split(',').map(|it| policy(it.trim())).collect::<Result<_, _>>().map(Policies)
+    names.split(',').map(|it| policy_named(it.trim())).collect::<Result<_, _>>().map(Policies)
 }
 
 fn assume(names: &str) -> Result<Assumed, String> {
@@ -145,8 +147,12 @@ fn assume(names: &str) -> Result<Assumed, String> {
     }
 }
 
-/// A policy by name.
-pub fn policy(name: &str) -> Result<Name, String> {
+/// A policy.
+pub fn policy() -> impl TypedValueParser<Value = Name> {
+    one_of(Name::ALL.iter().copied(), |it| it.text())
+}
+
+fn policy_named(name: &str) -> Result<Name, String> {
     let known: Vec<&str> = Name::ALL.iter().map(|it| it.text()).collect();
     Name::from_text(name).ok_or_else(|| match did_you_mean(name, known.iter().copied()) {
         Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
@@ -154,9 +160,8 @@ pub fn policy(name: &str) -> Result<Name, String> {
     })
 }
 
-fn base(name: &str) -> Result<Base, String> {
-    let known = Base::ALL.map(Base::name);
-    Base::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| format!("there is no model `{name}`; there are {}", known.join(", ")))
+fn base() -> impl TypedValueParser<Value = Base> {
+    one_of(Base::ALL, |it| it.name())
 }
 
 /// A workload under each policy.

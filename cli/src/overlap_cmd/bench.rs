@@ -20,7 +20,7 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only this library.
-    #[arg(long, value_parser = options::mpi)]
+    #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     /// Payloads in bytes; five from 8 B to 16 MB if not given.
     #[arg(long, value_delimiter = ',')]

@@ -15,7 +15,7 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// openmpi or mpich; default: whose mpi.h is in a folder named with -I, else what `mpicc` is.
-    #[arg(long, value_parser = options::mpi)]
+    #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     #[command(flatten)]
     plugin_options: PluginOptions,

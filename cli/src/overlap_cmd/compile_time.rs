@@ -23,7 +23,7 @@ const LINES_A_CALL: [usize; 3] = [120, 60, 30];
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// openmpi or mpich; default: what `mpicc` is.
-    #[arg(long, value_parser = options::mpi)]
+    #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     /// Compilations without and with the plugin, in turn.
     #[arg(long, default_value_t = 15)]

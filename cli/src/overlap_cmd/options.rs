@@ -2,43 +2,35 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use overlap::llvm::Llvm;
 use overlap::{Mpi, Settings};
-use report::did_you_mean;
 
-fn named(what: &str, name: &str, known: &[&str]) -> Result<String, String> {
-    if known.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    Err(match did_you_mean(name, known.iter().copied()) {
-        Some(meant) => format!("there is no {what} `{name}`; did you mean `{meant}`?"),
-        None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
-    })
+use crate::choice::one_of;
+
+fn strength() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::STRENGTHS)
 }
 
-fn strength(name: &str) -> Result<String, String> {
-    named("strength", name, &overlap::settings::STRENGTHS)
+fn conversion() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::CONVERSIONS)
 }
 
-fn conversion(name: &str) -> Result<String, String> {
-    named("conversion", name, &overlap::settings::CONVERSIONS)
+fn progress() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::PROGRESS)
 }
 
-fn progress(name: &str) -> Result<String, String> {
-    named("progress", name, &overlap::settings::PROGRESS)
+fn collectives() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::COLLECTIVES)
 }
 
-fn collectives(name: &str) -> Result<String, String> {
-    named("treatment of collectives", name, &overlap::settings::COLLECTIVES)
-}
-
-fn wildcards(name: &str) -> Result<String, String> {
-    named("knowledge of wildcards", name, &overlap::settings::WILDCARDS)
+fn wildcards() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::WILDCARDS)
 }
 
 /// An MPI by name.
-pub fn mpi(name: &str) -> Result<Mpi, String> {
-    named("MPI", name, &Mpi::ALL.map(Mpi::name)).map(|it| Mpi::named(&it).expect("the name is one of them"))
+pub fn mpi() -> impl TypedValueParser<Value = Mpi> {
+    one_of(Mpi::ALL, |it| it.name())
 }
 
 /// A profile, by its absolute path.
@@ -61,20 +53,20 @@ pub fn llvm(number: &str) -> Result<Llvm, String> {
 #[derive(Debug, clap::Args)]
 pub struct PluginOptions {
     /// How far windows are widened: basic, extended, frontier.
-    #[arg(long, default_value = "frontier", value_parser = strength)]
+    #[arg(long, default_value = "frontier", value_parser = strength())]
     strength: String,
     /// Which calls become nonblocking: auto, or none, where polls keep the program's own nonblocking messages moving and
     /// no call is changed.
-    #[arg(long, default_value = "auto", value_parser = conversion)]
+    #[arg(long, default_value = "auto", value_parser = conversion())]
     convert: String,
     /// Polls inside windows: auto, on, off.
-    #[arg(long, default_value = "auto", value_parser = progress)]
+    #[arg(long, default_value = "auto", value_parser = progress())]
     progress: String,
     /// Which collectives are converted: safe, uniform, off.
-    #[arg(long, default_value = "safe", value_parser = collectives)]
+    #[arg(long, default_value = "safe", value_parser = collectives())]
     collectives: String,
     /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may, `auto` to look.
-    #[arg(long, default_value = "auto", value_parser = wildcards)]
+    #[arg(long, default_value = "auto", value_parser = wildcards())]
     wildcards: String,
     /// Smaller payloads stay blocking.
     #[arg(long, value_name = "BYTES")]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use regwin::library::{OPTIONS, Options};
 use regwin::{Cc, Scheme, install};
-use report::did_you_mean;
 use report::number::count;
 use serde_json::json;
 
@@ -15,13 +15,13 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How threads use the windows: ns, snp, sp or adaptive.
-    #[arg(long, value_name = "NAME", default_value = "adaptive", value_parser = options::scheme)]
+    #[arg(long, value_name = "NAME", default_value = "adaptive", value_parser = options::scheme())]
     scheme: Scheme,
     /// What the library can do besides, with commas between: working-set, priorities, preempt, fpu, unchecked.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = option)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = option())]
     options: Vec<String>,
     /// Which compiler makes the library's C: gcc or clang. Its users' may be the other one.
-    #[arg(long, value_name = "NAME", default_value = "gcc", value_parser = options::compiler)]
+    #[arg(long, value_name = "NAME", default_value = "gcc", value_parser = options::compiler())]
     cc: Cc,
     /// The folder that receives library, headers, sources, Makefile and example.
     #[arg(short, long, value_name = "DIR")]
@@ -29,15 +29,8 @@ pub struct Args {
 }
 
 /// A known option.
-fn option(name: &str) -> Result<String, String> {
-    let known = OPTIONS.map(|it| it.0);
-    if known.contains(&name) {
-        return Ok(name.to_owned());
-    }
-    Err(match did_you_mean(name, known) {
-        Some(meant) => format!("there is no option `{name}`; did you mean `{meant}`?"),
-        None => format!("there is no option `{name}`; there are {}", known.join(", ")),
-    })
+fn option() -> PossibleValuesParser {
+    PossibleValuesParser::new(OPTIONS.map(|it| it.0))
 }
 
 /// Runs the command.

@@ -1,19 +1,13 @@
 //! Names on the command line, and what is said about wrong ones.
 
+use clap::builder::TypedValueParser;
 use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme};
-use report::did_you_mean;
 
+use crate::choice::one_of;
 use crate::output::Failure;
 
 /// Window counts that the runtime runs with.
 pub const WINDOWS: std::ops::RangeInclusive<i64> = 4..=32;
-
-fn named<T>(what: &str, name: &str, found: Option<T>, known: &[&str]) -> Result<T, String> {
-    found.ok_or_else(|| match did_you_mean(name, known.iter().copied()) {
-        Some(meant) => format!("there is no {what} `{name}`; did you mean `{meant}`?"),
-        None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
-    })
-}
 
 /// What the help says of an option that takes one of these schemes.
 pub fn scheme_help(schemes: impl IntoIterator<Item = Scheme>) -> String {
@@ -22,18 +16,18 @@ pub fn scheme_help(schemes: impl IntoIterator<Item = Scheme>) -> String {
 }
 
 /// A scheme by name.
-pub fn scheme(name: &str) -> Result<Scheme, String> {
-    named("scheme", name, Scheme::named(name), &Scheme::ALL.map(Scheme::name))
+pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    one_of(Scheme::ALL, |it| it.name())
 }
 
 /// A schedule by name.
-pub fn schedule(name: &str) -> Result<Schedule, String> {
-    named("schedule", name, Schedule::named(name), &Schedule::ALL.map(Schedule::name))
+pub fn schedule() -> impl TypedValueParser<Value = Schedule> {
+    one_of(Schedule::ALL, |it| it.name())
 }
 
 /// An allocation by name.
-pub fn allocate(name: &str) -> Result<Allocate, String> {
-    named("allocation", name, Allocate::named(name), &Allocate::ALL.map(Allocate::name))
+pub fn allocate() -> impl TypedValueParser<Value = Allocate> {
+    one_of(Allocate::ALL, |it| it.name())
 }
 
 /// Refuses an allocation that a scheme has no use for.
@@ -48,24 +42,22 @@ pub fn fits(allocate: Allocate, scheme: Scheme) -> Result<(), Failure> {
 }
 
 /// A behaviour by name.
-pub fn behaviour(name: &str) -> Result<Behaviour, String> {
-    named("behaviour", name, Behaviour::named(name), &Behaviour::ALL.map(Behaviour::name))
+pub fn behaviour() -> impl TypedValueParser<Value = Behaviour> {
+    one_of(Behaviour::ALL, |it| it.name())
 }
 
 /// A compiler by name.
-pub fn compiler(name: &str) -> Result<Cc, String> {
-    named("compiler", name, Cc::named(name), &Cc::ALL.map(Cc::name))
+pub fn compiler() -> impl TypedValueParser<Value = Cc> {
+    one_of(Cc::ALL, |it| it.name())
 }
 
 /// The position of a machine in `regwin::work::MACHINES`.
-pub fn machine(name: &str) -> Result<usize, String> {
-    let known = regwin::work::MACHINES;
-    named("machine", name, known.iter().position(|it| *it == name), &known)
+pub fn machine() -> impl TypedValueParser<Value = usize> {
+    one_of(0..regwin::work::MACHINES.len(), |it| regwin::work::MACHINES[*it])
 }
 
 /// A world by name.
-pub fn on(name: &str) -> Result<super::run::On, String> {
+pub fn on() -> impl TypedValueParser<Value = super::run::On> {
     use super::run::On;
-    let known = [On::Qemu, On::Sim];
-    named("world", name, known.into_iter().find(|it| it.name() == name), &known.map(On::name))
+    one_of([On::Qemu, On::Sim], |it| it.name())
 }

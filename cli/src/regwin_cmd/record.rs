@@ -19,7 +19,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Which of the six behaviours.
-    #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour)]
+    #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour())]
     behaviour: Behaviour,
 }
 
@@ -29,13 +29,13 @@ pub struct ReplayArgs {
     /// The trace.
     #[arg(value_name = "FILE")]
     trace: PathBuf,
-    #[arg(long, help = options::scheme_help(Scheme::windowed()), value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    #[arg(long, help = options::scheme_help(Scheme::windowed()), value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: u32,
     /// Which machine is charged: erc32 or leon3.
-    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }
 

@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "8,31", value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: Vec<u32>,
     /// Whose cycles are shown: erc32 or leon3; every run counts both.
-    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
     /// Call depths 0, 1 and 4 only, instead of 0 to 7.
     #[arg(long)]

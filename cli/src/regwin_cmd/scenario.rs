@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::work::{self, Done, MACHINES};
@@ -11,6 +12,7 @@ use serde_json::json;
 
 use super::run::{On, counts_object, counts_table};
 use super::{failure, options};
+use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile regwin scenario`.
@@ -20,33 +22,30 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Where it runs: qemu, sim, or both, which are compared.
-    #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world)]
+    #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world())]
     on: World,
-    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", default_value = "sp", value_parser = options::scheme)]
+    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: u32,
     /// Which ready thread runs next: fifo or working-set.
-    #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule)]
+    #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule())]
     schedule: Schedule,
     /// Where snp and sp put a thread without windows: simple, search or lru.
-    #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate)]
+    #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate())]
     allocate: Allocate,
     /// Which machine is charged: erc32 or leon3.
-    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }
 
 /// One world, or both.
 type World = Option<On>;
 
-fn world(name: &str) -> Result<World, String> {
-    if name == "both" {
-        Ok(None)
-    } else {
-        options::on(name).map(Some).map_err(|_| format!("there is no world `{name}`; there are qemu, sim, both"))
-    }
+fn world() -> impl TypedValueParser<Value = World> {
+    use super::run::On;
+    one_of([Some(On::Qemu), Some(On::Sim), None], |it| it.map_or("both", On::name))
 }
 
 /// Runs the command.

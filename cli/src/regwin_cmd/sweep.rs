@@ -15,7 +15,7 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     /// Which machine is charged: erc32 or leon3.
-    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }
 

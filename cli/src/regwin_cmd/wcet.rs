@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "8,31", value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: Vec<u32>,
     /// Whose cycles are shown: erc32 or leon3; JSON has both.
-    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine)]
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
     /// Run the image under QEMU too, once for each routine and number of windows, and show the longest that was seen.
     #[arg(long)]

@@ -17,6 +17,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The sources, the best first.
+    pub const ALL: [Kind; 3] = [Kind::Resctrl, Kind::Perf, Kind::Estimate];
+
     /// As on the command line.
     pub fn text(self) -> &'static str {
         match self {
@@ -24,11 +27,6 @@ impl Kind {
             Kind::Perf => "perf",
             Kind::Estimate => "estimate",
         }
-    }
-
-    /// The source of this name.
-    pub fn from_text(text: &str) -> Option<Kind> {
-        [Kind::Resctrl, Kind::Perf, Kind::Estimate].into_iter().find(|it| it.text() == text)
     }
 }
 

@@ -84,7 +84,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let (way, cycles) = tune::by_model(&subject, &ask, &tick).map_err(Failure::User)?;
         bar.finish_and_clear();
         write_file(&output, file(&way, None).text())?;
-        out.line(&format!("{}: {}; {cycles:.2} cycles a byte in the model", output.display(), said(&way)));
+        out.line(&format!("{}: {}; {cycles:.2} cycles a byte are expected", output.display(), said(&way)));
         out.object(&json!({"ok": true, "subject": subject.name(), "recipe": output.display().to_string(), "way": way, "kind": "model", "cycles_per_byte": cycles}));
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let model = of_model(&tuned);
     if let Some(it) = model {
         let times = it.cycles_per_byte / best.cycles_per_byte;
-        out.line(&format!("the model alone would take: {}; {times:.2} of its time", said(&it.way)));
+        out.line(&format!("chosen by the model alone: {}; {times:.2} of its time", said(&it.way)));
     }
     if tuned.is_cut {
         out.line("not all that is promising was tried: a longer --budget tries more, and compiled programs are kept");
@@ -230,7 +230,7 @@ fn measured(tuned: &Tuned) -> Option<Measured> {
 /// Of those measured the one that the model likes best, in C.
 fn of_model(tuned: &Tuned) -> Option<&Tried> {
     let of_c = tuned.tried.iter().filter(|it| it.way.emit == Emit::C && it.way.opt == "-O3");
-    of_c.filter(|it| it.way.cc == tune::preferred()).min_by(|a, b| a.model.total_cmp(&b.model))
+    of_c.filter(|it| it.way.cc == tune::preferred()).min_by(|a, b| a.expected.total_cmp(&b.expected))
 }
 
 /// A way in words.
@@ -251,13 +251,13 @@ fn said(way: &Way) -> String {
 }
 
 fn row(it: &Tried) -> Value {
-    json!({"way": it.way, "model_cycles_per_byte": it.model, "equations": it.equations, "cycles_per_byte": it.cycles_per_byte, "launches": it.launches})
+    json!({"way": it.way, "model_cycles_per_byte": it.model, "expected_cycles_per_byte": it.expected, "equations": it.equations, "cycles_per_byte": it.cycles_per_byte, "launches": it.launches})
 }
 
 fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
-    let columns = ["way", "equations", "model", "measured", "of the best", "launches"];
+    let columns = ["way", "equations", "expected", "measured", "of the best", "launches"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded, the median of the launches; few launches are a \
-                rough figure; the model knows no compiler";
+                rough figure; expected: by the model and what was measured of it elsewhere, whatever the compiler";
     let title = format!("{}, {}: the best of {} programs, of {} texts", subject.name(), arch.name(), tuned.tried.len(), tuned.n_judged);
     let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
     let best = tuned.tried[0].cycles_per_byte;
@@ -266,7 +266,7 @@ fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
         table.push(vec![
             Cell::words(format!("{}{mark}", said(&it.way))),
             Cell::number(it.equations.to_string()),
-            Cell::number(format!("{:.2}", it.model)),
+            Cell::number(format!("{:.2}", it.expected)),
             Cell::number(format!("{:.2}", it.cycles_per_byte)),
             Cell::number(format!("{:.2}", it.cycles_per_byte / best)),
             Cell::number(it.launches.to_string()),

@@ -1,9 +1,10 @@
-//! Looks for the fastest way to compile a program for this machine. All ways are passed by the model, which keeps few; both C
+//! Door: looks for the fastest way to compile a program for this machine. All ways are passed by the model, which keeps few; both C
 //! compilers and our assembly make programs of those; successive halving measures them, more carefully the fewer are left; the
 //! best is measured in turn with what `compile` makes without options, and a tie keeps that.
 //!
 //! **Source** of the halving: Jamieson, Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016.
 
+mod experience;
 mod why;
 
 use std::collections::{BTreeMap, HashSet};
@@ -29,6 +30,7 @@ use crate::recipe_file::{Emit, Way};
 use crate::speed::{calls_for, launches_in_turn};
 use crate::unit::Subject;
 
+pub use experience::{MEDIANS, expected};
 pub use why::why;
 
 /// What is asked for.
@@ -53,6 +55,8 @@ pub struct Tried {
     pub way: Way,
     /// The model's cycles a byte.
     pub model: f64,
+    /// These, and what experience says of the model.
+    pub expected: f64,
     /// Equations of the text.
     pub equations: usize,
     /// Time-stamp cycles a byte, the median of the launches.
@@ -85,7 +89,7 @@ const EQUATIONS_MAX: usize = 12_000;
 const TEXTS: usize = 16;
 /// The same of assembly, whose order is searched for.
 const ASSEMBLIES: usize = 5;
-/// A text is kept up to so many times the least that the model promises.
+/// A text is kept up to so many times the least that is expected.
 const HOPELESS: f64 = 2.5;
 /// Programs that the last round of halving has.
 const LAST: usize = 3;
@@ -97,6 +101,7 @@ struct Text {
     assembly: String,
     bytes: f64,
     model: f64,
+    expected: f64,
     equations: usize,
 }
 
@@ -165,7 +170,8 @@ fn text(subject: &Subject, ask: &Ask, way: &Way) -> Option<Text> {
     let bytes = made.bytes_per_call(way.arch) as f64;
     let model = estimate::entry(&made.compiled.program, &recipe.target()).cycles / bytes;
     let source = recipe.source(&made, true, false);
-    Some(Text { way: way.clone(), source, assembly: made.assembly, bytes, model, equations })
+    let expected = expected(way, model);
+    Some(Text { way: way.clone(), source, assembly: made.assembly, bytes, model, expected, equations })
 }
 
 /// The different texts that these ways give, as far as there is time.
@@ -194,15 +200,16 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
         return all;
     }
     let default = all.remove(0);
-    all.sort_by(|a, b| a.model.total_cmp(&b.model));
-    let least = all.first().map_or(default.model, |it| it.model.min(default.model));
-    let (mut slicings, mut kinds) = (HashSet::new(), HashSet::new());
+    all.sort_by(|a, b| a.expected.total_cmp(&b.expected));
+    let least = all.first().map_or(default.expected, |it| it.expected.min(default.expected));
+    let mut slicings = HashSet::new();
     let (of_slicings, rest): (Vec<Text>, Vec<Text>) = all.into_iter().partition(|it| slicings.insert(it.way.slicing));
+    let mut kinds: HashSet<(Slicing, Unroll)> = of_slicings.iter().map(|it| (it.way.slicing, it.way.unroll)).collect();
     let (of_kinds, rest): (Vec<Text>, Vec<Text>) = rest.into_iter().partition(|it| kinds.insert((it.way.slicing, it.way.unroll)));
     let mut kept = vec![default];
     kept.extend(of_slicings);
     kept.extend(of_kinds);
-    kept.extend(rest.into_iter().filter(|it| it.model <= HOPELESS * least));
+    kept.extend(rest.into_iter().filter(|it| it.expected <= HOPELESS * least));
     kept.truncate(TEXTS + 1);
     kept
 }
@@ -214,8 +221,8 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
 pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Way, f64), Vec<Diagnostic>> {
     let mut is_cut = false;
     let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
-    match all.iter().min_by(|a, b| a.model.total_cmp(&b.model)) {
-        Some(best) => Ok((Way { cc: preferred(), ..best.way.clone() }, best.model)),
+    match all.iter().min_by(|a, b| a.expected.total_cmp(&b.expected)) {
+        Some(best) => Ok((Way { cc: preferred(), ..best.way.clone() }, best.expected)),
         None => Err(default_way(subject, ask).recipe().make(subject).err().unwrap_or_default()),
     }
 }
@@ -372,8 +379,8 @@ pub fn tune(
         .into_iter()
         .filter_map(|(text, way, key)| {
             let launches = journal.get(&key)?;
-            let Text { model, equations, .. } = all[text];
-            Some(Tried { way, model, equations, cycles_per_byte: score(launches), launches: launches.len() })
+            let Text { model, expected, equations, .. } = all[text];
+            Some(Tried { way, model, expected, equations, cycles_per_byte: score(launches), launches: launches.len() })
         })
         .collect();
     tried.sort_by(|a, b| a.cycles_per_byte.total_cmp(&b.cycles_per_byte));
@@ -428,4 +435,51 @@ fn candidates(
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(slicing: Slicing, unroll: Unroll, expected: f64) -> Text {
+        let way = Way {
+            arch: Arch::Avx2,
+            slicing,
+            word: None,
+            unroll,
+            inline: Inline::Auto,
+            schedule: Schedule::Auto,
+            interleave: 1,
+            emit: Emit::C,
+            budget: None,
+            cc: Cc::Gcc,
+            opt: "-O3".into(),
+        };
+        Text { way, source: String::new(), assembly: String::new(), bytes: 1.0, model: expected, expected, equations: 1 }
+    }
+
+    #[test]
+    fn each_slicing_is_compiled_early_and_the_hopeless_not_at_all() {
+        let mut all = vec![text(Slicing::Bit, Unroll::Auto, 9.0)];
+        all.extend((0..20).map(|k| text(Slicing::Bit, Unroll::Yes, 1.0 + f64::from(k) / 100.0)));
+        all.extend([text(Slicing::Vertical, Unroll::Auto, 50.0), text(Slicing::Vertical, Unroll::Auto, 40.0)]);
+        all.push(text(Slicing::Horizontal, Unroll::No, 2.0));
+        let kept = select(all);
+        let seen: Vec<(Slicing, f64)> = kept.iter().map(|it| (it.way.slicing, it.expected)).collect();
+        let first = [(Slicing::Bit, 9.0), (Slicing::Bit, 1.0), (Slicing::Horizontal, 2.0), (Slicing::Vertical, 40.0)];
+        assert_eq!(seen[..4], first, "the default, then the best of each slicing");
+        assert!(seen[4..].iter().all(|it| it.1 < 2.5), "{seen:?}");
+        assert_eq!(seen.len(), TEXTS + 1);
+    }
+
+    #[test]
+    fn the_default_comes_first_and_every_option_is_there() {
+        let subject = Subject::bundled("rectangle-80").expect("bundled").expect("right");
+        let ask = Ask { arch: Arch::Avx2, word: None, slicing: None, emits: vec![Emit::C], budget: Duration::from_secs(1) };
+        let all = ways(&subject, &ask);
+        assert_eq!(all[0], default_way(&subject, &ask));
+        let n = all.iter().collect::<HashSet<_>>().len();
+        // Loops, inlining, schedules; one batch of b, up to four of v and h.
+        assert_eq!((all.len(), n), (3 * 3 * 2 * 9, all.len()));
+    }
 }

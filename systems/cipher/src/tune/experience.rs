@@ -1,0 +1,24 @@
+//! What was measured of the model: it knows no compiler, and judges registers of words, of lanes and of single bits alike. Of all
+//! programs that were measured on a target, the median of measured by model, for each slicing.
+
+use crate::emit_c::Arch;
+use crate::pipeline::Slicing;
+use crate::recipe_file::Way;
+
+/// **Source** `experiments/cipher-tune/tune.json`, one processor; a test computes them anew.
+pub const MEDIANS: [(Arch, Slicing, f64); 6] = [
+    (Arch::Avx2, Slicing::Bit, 0.70),
+    (Arch::Avx2, Slicing::Vertical, 0.66),
+    (Arch::Avx2, Slicing::Horizontal, 0.95),
+    (Arch::Avx512, Slicing::Bit, 1.20),
+    (Arch::Avx512, Slicing::Vertical, 0.69),
+    (Arch::Avx512, Slicing::Horizontal, 1.26),
+];
+
+/// Cycles a byte that a way of which the model promises `model` may be expected to take. Targets that were not measured are taken
+/// for AVX2, whose registers are as few.
+pub fn expected(way: &Way, model: f64) -> f64 {
+    let arch = if way.arch == Arch::Avx512 { Arch::Avx512 } else { Arch::Avx2 };
+    let median = MEDIANS.iter().find(|it| it.0 == arch && it.1 == way.slicing).expect("each slicing has a row").2;
+    model * median
+}

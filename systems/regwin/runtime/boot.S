@@ -93,6 +93,9 @@ _start:
     tst %g2
     bne,a 1b
     add %g3, 1, %g3
+    cmp %g3, 3
+    bl too_few_windows
+    nop
     set window_last, %g2
     st %g3, [%g2]
     set __rotations, %g2    /* the rotations learn the number of windows */
@@ -155,6 +158,13 @@ _start:
     nop
 #endif
     ba thr_leave            /* the boot thread ends; the ready queue begins */
+    nop
+
+too_few_windows:
+    wr %g0, %wim
+    nop; nop; nop
+    set boot_stack_end - 96, %sp
+    call too_few_windows_report
     nop
 
     .global bad_trap

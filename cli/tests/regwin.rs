@@ -101,6 +101,17 @@ fn a_deadlock_names_threads_and_streams() {
 }
 
 #[test]
+fn a_scenario_with_floats_in_both_worlds() {
+    let text = "thread A\n  repeat 20\n    float 3\n    yield\n  end\nthread B\n  repeat 20\n    yield\n    float 1\n  end\n";
+    for scheme in ["ns", "snp", "sp", "adaptive"] {
+        let (said, code) = scenario(text, &["--scheme", scheme]);
+        assert!(code == 0 && said.contains("QEMU and the simulator count the same."), "{scheme}: {said}");
+    }
+    let (said, code) = scenario(text, &["--scheme", "flat"]);
+    assert!(code == 1 && said.contains("`float` is no step of the scheme flat"), "{said}");
+}
+
+#[test]
 fn a_wrong_scenario_is_shown_with_its_line() {
     let (said, code) = scenario("stream a 1\nthread one\n  putt a 1\n", &[]);
     assert_eq!(code, 1);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::work::{self, Done, MACHINES};
-use regwin::{Allocate, Schedule, Scheme, sim};
+use regwin::{Allocate, Schedule, Scheme, Variant, sim};
 use report::Diagnostic;
 use serde_json::json;
 
@@ -55,7 +55,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
     options::fits(args.allocate, args.scheme)?;
-    let recipe = Recipe { allocate: args.allocate, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
+    let variant = if scenario.has_floats() { Variant::Fpu } else { Variant::Plain };
+    if variant == Variant::Fpu && args.scheme == Scheme::Flat {
+        let help = "the schemes with windows switch its registers";
+        return Err(Failure::user("`float` is no step of the scheme flat, which has no floating point".to_owned(), Some(help)));
+    }
+    let recipe = Recipe { allocate: args.allocate, variant, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
     let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);
     let mut results: Vec<(On, Done)> = Vec::new();
     for world in worlds {

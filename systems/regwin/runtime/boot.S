@@ -19,16 +19,16 @@
 #ifdef SCHEME_FLAT
 #error "FPU is not supported with SCHEME_FLAT"
 #endif
-#define VECTORS_TO_WINDOWS .rept 3; BAD; .endr; rd %psr, %l0; ba fpu_disabled; nop; nop
+#define VECTORS_TO_WINDOWS(name) .rept 3; BAD; .endr; name: rd %psr, %l0; sethi %hi(fpu_owner), %l4; ba fpu_disabled; sethi %hi(PSR_EF), %l3
 #else
-#define VECTORS_TO_WINDOWS .rept 4; BAD; .endr
+#define VECTORS_TO_WINDOWS(name) .rept 4; BAD; .endr
 #endif
 
     .section .text.traps, "ax"
     .global trap_table, _start
 trap_table:
     ba _start; nop; nop; nop                    /* 0x00 reset */
-    VECTORS_TO_WINDOWS
+    VECTORS_TO_WINDOWS(vector_fpu)
     .global vector_overflow, vector_underflow
 vector_overflow:
 #if defined(SCHEME_NS) || defined(SCHEME_FLAT)
@@ -58,7 +58,7 @@ vector_others:
     .global trap_table, trap_table_lone, vector_overflow_lone, vector_underflow_lone, vector_flush_lone
 trap_table_lone:                                /* while one thread has all windows */
     BAD
-    VECTORS_TO_WINDOWS
+    VECTORS_TO_WINDOWS(vector_fpu_lone)
 vector_overflow_lone:
     rd %wim, %g2; srl %g2, 1, %g3; ba lone_overflow; SHIFT_LAST(sll, %g2, %g2)
 vector_underflow_lone:

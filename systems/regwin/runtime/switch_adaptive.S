@@ -64,7 +64,7 @@ block_next:
 block_again:
     restore
 lone_load:
-    DROP_FPU(%g2, %g3)
+    DROP_FPU(lone_load, %g2, %g3)
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:
@@ -181,7 +181,7 @@ enter:                          /* the window above the reserved one of the susp
     SHIFT_LAST(sll, %g3, %g3)
     or %g2, %g3, %g2
     wr %g2, -1, %wim
-    DROP_FPU(%g2, %g3)
+    DROP_FPU(enter, %g2, %g3)
     ldd [%g7 + TCB_SP], %o6
 thr_to_absent:
     ld [%g7 + TCB_NEXT], %g5
@@ -297,7 +297,7 @@ inherit_absent:
     mov %g5, %g7
 inherit_shared:
     st %g7, [%g6 + %o0]
-    DROP_FPU(%g2, %g3)
+    DROP_FPU(inherit_shared, %g2, %g3)
     ldd [%g7 + TCB_SP], %o6
 thr_to_inherit:
     ld [%g7 + TCB_NEXT], %g5

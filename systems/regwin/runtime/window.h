@@ -140,17 +140,18 @@ name##_pause: \
  * register comes back instead, in which fpu.S has cleared the bit if it has lost it since. */
 #ifdef FPU
 #define PSR_EF 0x1000
-#define DROP_FPU(state, bit) \
+#define DROP_FPU(name, state, bit) \
     rd %psr, state; \
     sethi %hi(PSR_EF), bit; \
     andcc state, bit, %g0; \
-    be 998f; \
+    be name##_kept; \
     nop; \
+name##_drop: \
     wr state, bit, %psr; \
     nop; nop; nop; \
-    998:
+name##_kept:
 #else
-#define DROP_FPU(state, bit)
+#define DROP_FPU(name, state, bit)
 #endif
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */

@@ -10,6 +10,7 @@
 //! flush                 all windows but the current one go to memory
 //! mutex NAME            a mutex; `lock NAME`, `unlock NAME`
 //! semaphore NAME N      a semaphore that N threads may take; `take NAME`, `give NAME`
+//! float N               the thread computes with floating point; N is what it adds; only with the variant that has it
 //! priority N            the thread's from now on, 0 (most urgent) to 31; kept by the schedule `priorities` only
 //! call ... return       one frame deeper
 //! repeat N ... end      N times
@@ -68,6 +69,8 @@ pub enum Step {
     Give(usize),
     /// Another priority.
     Priority(u32),
+    /// Adds to what a register of floating point has.
+    Float(u32),
     /// What follows, up to [`Step::End`], so many times.
     Repeat(u32),
     /// The end of the innermost repetition.
@@ -187,6 +190,7 @@ impl Parser {
             "take",
             "give",
             "priority",
+            "float",
             "yield",
             "sleep",
             "flush",
@@ -197,7 +201,7 @@ impl Parser {
         ];
         let n_words = match word {
             "stream" | "semaphore" | "put" | "get" => 3,
-            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" => 2,
+            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" | "float" => 2,
             _ => 1,
         };
         if !known.contains(&word) {
@@ -258,6 +262,7 @@ impl Parser {
             "take" => Step::Take(self.semaphore(words.get(1), first)?),
             "give" => Step::Give(self.semaphore(words.get(1), first)?),
             "priority" => Step::Priority(self.number(words.get(1), first, 0..=PRIORITY_MAX)?),
+            "float" => Step::Float(self.number(words.get(1), first, 1..=TIMES_MAX)?),
             "yield" => Step::Yield,
             "sleep" => Step::Sleep,
             "flush" => Step::Flush,
@@ -372,6 +377,7 @@ impl Scenario {
                     Step::Take(semaphore) => 13 << 24 | (semaphore as u32) << 16,
                     Step::Give(semaphore) => 14 << 24 | (semaphore as u32) << 16,
                     Step::Priority(n) => 15 << 24 | n,
+                    Step::Float(n) => 16 << 24 | n,
                     Step::Repeat(n) => {
                         starts.push(code.len());
                         6 << 24 | n
@@ -419,6 +425,7 @@ impl Scenario {
                     Step::Take(semaphore) => format!("take {}", self.semaphores[semaphore].0),
                     Step::Give(semaphore) => format!("give {}", self.semaphores[semaphore].0),
                     Step::Priority(n) => format!("priority {n}"),
+                    Step::Float(n) => format!("float {n}"),
                     Step::Repeat(n) => format!("repeat {n}"),
                     Step::End => "end".to_owned(),
                 };
@@ -495,6 +502,28 @@ impl Scenario {
                 }
             }
             *steps = more;
+        }
+        scenario
+    }
+}
+
+impl Scenario {
+    /// True if a thread computes with floating point.
+    pub fn has_floats(&self) -> bool {
+        self.threads.iter().any(|it| it.1.iter().any(|step| matches!(step, Step::Float(_))))
+    }
+
+    /// The same as with locks, where some threads compute with floating point here and there.
+    pub fn random_floats(seed: u64) -> Scenario {
+        let mut scenario = if seed.is_multiple_of(2) { Scenario::random(seed) } else { Scenario::random_locks(seed) };
+        let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(3));
+        for (_, steps) in &mut scenario.threads {
+            let seldom = [1, 2, 8, 60][rng.usize(..4)];
+            if seldom == 60 {
+                continue;
+            }
+            let with = |it: Step| if rng.u32(..seldom) == 0 { vec![it, Step::Float(rng.u32(1..9))] } else { vec![it] };
+            *steps = std::mem::take(steps).into_iter().flat_map(with).collect();
         }
         scenario
     }

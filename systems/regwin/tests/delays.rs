@@ -79,10 +79,10 @@ fn every_image_keeps_the_delays() {
     for allocate in Allocate::ALL {
         recipes.extend([Scheme::Snp, Scheme::Sp].map(|scheme| Recipe { allocate, ..plain(scheme, Schedule::Fifo) }));
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::CopyAll] {
+    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::CopyAll] {
         recipes.extend([Scheme::Snp, Scheme::Sp, Scheme::Adaptive].map(|scheme| Recipe { variant, ..plain(scheme, Schedule::Fifo) }));
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::TwoATrap, Variant::FourATrap] {
+    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::TwoATrap, Variant::FourATrap] {
         recipes.push(Recipe { variant, ..plain(Scheme::Ns, Schedule::Fifo) });
     }
     for recipe in recipes {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use machine::in_order::Core;
 use object::{Object, ObjectSegment};
 
-use super::cost::{self, Adds};
+use super::cost::{self, Adds, Blocks};
+use super::floats::FloatCosts;
 use super::schemes::Rules;
 use super::trace::Event;
 use super::windows::{Thread, Windows};
@@ -76,6 +77,9 @@ enum Op {
     Std,
     /// The rest of the loads and stores, by its number.
     RareMemory,
+    /// A load or a store of a register of floating point.
+    LdFloat,
+    StFloat,
     /// Nothing that these programs contain.
     Unknown,
 }
@@ -141,6 +145,8 @@ impl Word {
                 0x05 => Op::Stb,
                 0x07 => Op::Std,
                 0x02 | 0x06 | 0x09 | 0x0a => Op::RareMemory,
+                0x20 => Op::LdFloat,
+                0x24 => Op::StFloat,
                 _ => Op::Unknown,
             },
         };
@@ -178,6 +184,8 @@ struct Places {
     threads: (u32, u32),
     thread_bytes: u32,
     idle_thread: u32,
+    /// The word that names the thread whose registers those of floating point are.
+    fpu_owner: Option<u32>,
     /// Offsets in a thread's record.
     psr: u32,
     next: u32,
@@ -195,6 +203,9 @@ pub struct Cpu {
     frames: Vec<[u32; 16]>,
     contexts: Vec<Option<Context>>,
     running: Option<Thread>,
+    /// Registers of floating point, and those that threads have while others have them.
+    f: Registers,
+    floats: Vec<Registers>,
     y: u32,
     flags: [bool; 4],
     pc: u32,
@@ -251,6 +262,7 @@ impl Cpu {
             threads: (threads.0, threads.0 + threads.1),
             thread_bytes: code.address("TCB_BYTES"),
             idle_thread: code.address("thr_idle"),
+            fpu_owner: code.try_address("fpu_owner"),
             psr: code.address("TCB_PSR"),
             next: code.address("TCB_NEXT"),
             sp: code.address("TCB_SP"),
@@ -262,6 +274,8 @@ impl Cpu {
         r[14] = code.address("boot_stack_end") - 96;
         r[15] = places.leave - 8;
         let main = code.address("main");
+        let mut windows = Windows::new();
+        windows.floats.costs = FloatCosts::new(Blocks::new(code, machines));
         let mut words: Vec<Word> = code.words.iter().enumerate().map(word).collect();
         for at in [places.block, places.block_flush, places.leave, places.wake, places.idle, places.stop] {
             words[((at - code.base) / 4) as usize].is_special = true;
@@ -274,13 +288,15 @@ impl Cpu {
             frames: Vec::new(),
             contexts: Vec::new(),
             running: None,
+            f: [0; 32],
+            floats: Vec::new(),
             y: 0,
             flags: [false; 4],
             pc: main,
             npc: main + 4,
             places,
             rules,
-            windows: Windows::new(),
+            windows,
             cycles: [0; 2],
             recent: 0,
             saves: 0,
@@ -526,6 +542,7 @@ impl Cpu {
             Op::Ld | Op::Ldub | Op::Ldd | Op::St | Op::Stb | Op::Std | Op::RareMemory => {
                 self.memory_access(word, rd, a.wrapping_add(b));
             }
+            Op::LdFloat | Op::StFloat => self.float(word.op, rd, a.wrapping_add(b)),
             Op::Unknown => self.unknown(word.bits),
         }
         self.r[0] = 0;
@@ -659,6 +676,31 @@ impl Cpu {
                 0x09 => self.r[rd] = self.memory[at] as i8 as u32,
                 _ => self.r[rd] = i16::from_be_bytes([self.memory[at], self.memory[at + 1]]) as u32,
             },
+        }
+    }
+
+    /// A load or a store of a register of floating point; the first one traps, and gives the thread its registers.
+    #[inline(never)]
+    fn float(&mut self, op: Op, rd: usize, address: u32) {
+        let (Some(running), Some(owner_at)) = (self.running, self.places.fpu_owner) else { self.unknown(0) };
+        if !self.windows.floats.is_on {
+            let record = self.load32(owner_at);
+            let owner = (record != 0).then(|| self.thread(record));
+            let cost = self.windows.floats.trap(running, owner);
+            self.windows.trap(cost);
+            self.floats.resize(self.floats.len().max(running + 1).max(owner.map_or(0, |it| it + 1)), [0; 32]);
+            if owner != Some(running) {
+                if let Some(owner) = owner {
+                    self.floats[owner] = self.f;
+                }
+                self.f = self.floats[running];
+                self.store32(owner_at, self.record_of(running));
+            }
+        }
+        if op == Op::LdFloat {
+            self.f[rd] = self.load32(address);
+        } else {
+            self.store32(address, self.f[rd]);
         }
     }
 

@@ -1,5 +1,8 @@
 /* Boot: the trap table, the number of windows, the first thread. */
 #include "window.h"
+#ifdef SCHEME_ADAPTIVE
+#include "adaptive.h"
+#endif
 
 #define BAD ba bad_trap; nop; nop; nop
 #define LEVEL(n) rd %psr, %l0; ba interrupt; mov n, %l3; nop;

@@ -15,7 +15,7 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "console.c", "offsets.c", "regwin.h", "kernel.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
-    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
+    "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 
 const LIBRARY: &[(&str, &str)] = files!("library": "Makefile", "rom.S", "rom.ld", "memory.c", "example.c");

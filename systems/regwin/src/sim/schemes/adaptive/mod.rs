@@ -22,7 +22,7 @@ pub const FILES: &[&str] = &[
     "switch_adaptive.S",
 ];
 
-/// Most switches in a row at which a thread is refused, and while sharing pays, as in `window.h`.
+/// Most switches in a row at which a thread is refused, and while sharing pays, as in `adaptive.h`.
 const REFUSALS_MAX: u32 = 63;
 const REFUSALS_RICH: u32 = 3;
 /// The credit of sharing: a switch to a thread with windows adds one, a lost window takes one.

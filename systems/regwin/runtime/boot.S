@@ -154,6 +154,10 @@ _start:
     clr %fp
     wr %g0, 0xa0, %psr      /* traps on */
     nop; nop; nop
+#ifdef THR_TLS
+    call thr_tls_boot
+    nop
+#endif
     call main
     nop
 #ifdef PREEMPT

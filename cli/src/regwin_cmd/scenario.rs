@@ -55,10 +55,15 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
     options::fits(args.allocate, args.scheme)?;
-    let variant = if scenario.has_floats() { Variant::Fpu } else { Variant::Plain };
-    if variant == Variant::Fpu && args.scheme == Scheme::Flat {
-        let help = "the schemes with windows switch its registers";
-        return Err(Failure::user("`float` is no step of the scheme flat, which has no floating point".to_owned(), Some(help)));
+    let variant = match (scenario.has_floats(), scenario.has_clock()) {
+        (false, false) => Variant::Plain,
+        (true, false) => Variant::Fpu,
+        (false, true) => Variant::Preempt,
+        (true, true) => Variant::Float,
+    };
+    if variant != Variant::Plain && args.scheme == Scheme::Flat {
+        let message = "the scheme flat has neither floating point nor a clock: no `float`, `tick`, `wait`, `try`";
+        return Err(Failure::user(message.to_owned(), Some("the schemes with windows have both")));
     }
     let recipe = Recipe { allocate: args.allocate, variant, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
     let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);

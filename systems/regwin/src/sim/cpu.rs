@@ -67,6 +67,9 @@ enum Op {
     Sra,
     ReadY,
     WriteY,
+    /// The state register, as far as masking interrupts needs it: none comes.
+    ReadPsr,
+    WritePsr,
     /// The rest of the arithmetic, by its number in the instruction.
     Rare,
     Ld,
@@ -130,6 +133,8 @@ impl Word {
                 0x27 => Op::Sra,
                 0x28 => Op::ReadY,
                 0x30 => Op::WriteY,
+                0x29 => Op::ReadPsr,
+                0x31 => Op::WritePsr,
                 0x38 => Op::Jmpl,
                 0x3a => Op::FlushTrap,
                 0x3c => Op::Save,
@@ -207,6 +212,7 @@ pub struct Cpu {
     f: Registers,
     floats: Vec<Registers>,
     y: u32,
+    psr: u32,
     flags: [bool; 4],
     pc: u32,
     npc: u32,
@@ -291,6 +297,7 @@ impl Cpu {
             f: [0; 32],
             floats: Vec::new(),
             y: 0,
+            psr: 0,
             flags: [false; 4],
             pc: main,
             npc: main + 4,
@@ -538,6 +545,8 @@ impl Cpu {
             Op::XnorCc => self.logic(rd, !(a ^ b)),
             Op::ReadY => self.r[rd] = self.y,
             Op::WriteY => self.y = a ^ b,
+            Op::ReadPsr => self.r[rd] = self.psr,
+            Op::WritePsr => self.psr = a ^ b,
             Op::Rare => self.arithmetic(word.bits, rd, a, b),
             Op::Ld | Op::Ldub | Op::Ldd | Op::St | Op::Stb | Op::Std | Op::RareMemory => {
                 self.memory_access(word, rd, a.wrapping_add(b));
@@ -647,7 +656,8 @@ impl Cpu {
     }
 
     fn memory_access(&mut self, word: &Word, rd: usize, address: u32) {
-        if address & 0xffff_ff00 == UART_DATA & 0xffff_ff00 {
+        // Registers of devices: of the serial port two are known, the others read as they are.
+        if address >> 28 == UART_DATA >> 28 {
             match (word.op, address) {
                 (Op::St, UART_DATA) => self.console.push(self.r[rd] as u8),
                 (Op::Ld, UART_STATUS) => self.r[rd] = 4,

@@ -101,6 +101,20 @@ fn a_deadlock_names_threads_and_streams() {
 }
 
 #[test]
+fn a_scenario_with_floats_and_a_clock_in_both_worlds() {
+    let floats = "thread A\n  repeat 20\n    float 3\n    yield\n  end\nthread B\n  repeat 20\n    yield\n    float 1\n  end\n";
+    let clock = "semaphore s 1\nthread A\n  repeat 5\n    wait 2\n    float 3\n    try s 1\n  end\nthread B\n  take s\n  repeat 40\n    tick\n    yield\n    float 1\n  end\n";
+    for (text, scheme) in [floats, clock].iter().flat_map(|it| ["ns", "snp", "sp", "adaptive"].map(|scheme| (it, scheme))) {
+        let (said, code) = scenario(text, &["--scheme", scheme]);
+        assert!(code == 0 && said.contains("QEMU and the simulator count the same."), "{scheme}: {said}");
+    }
+    for text in [floats, clock] {
+        let (said, code) = scenario(text, &["--scheme", "flat"]);
+        assert!(code == 1 && said.contains("the scheme flat has neither floating point nor a clock"), "{said}");
+    }
+}
+
+#[test]
 fn a_wrong_scenario_is_shown_with_its_line() {
     let (said, code) = scenario("stream a 1\nthread one\n  putt a 1\n", &[]);
     assert_eq!(code, 1);

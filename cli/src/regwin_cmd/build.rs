@@ -17,7 +17,7 @@ pub struct Args {
     /// How threads use the windows: ns, snp, sp or adaptive.
     #[arg(long, value_name = "NAME", default_value = "adaptive", value_parser = options::scheme())]
     scheme: Scheme,
-    /// What the library can do besides, with commas between: working-set, priorities, preempt, fpu, unchecked.
+    /// What the library can do besides, with commas between: working-set, priorities, preempt, fpu, tls, unchecked.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = option())]
     options: Vec<String>,
     /// Which compiler makes the library's C: gcc or clang. Its users' may be the other one.

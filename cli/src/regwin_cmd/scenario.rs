@@ -6,7 +6,7 @@ use clap::builder::TypedValueParser;
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::work::{self, Done, MACHINES};
-use regwin::{Allocate, Schedule, Scheme, sim};
+use regwin::{Allocate, Schedule, Scheme, Variant, sim};
 use report::Diagnostic;
 use serde_json::json;
 
@@ -54,7 +54,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
     options::fits(args.allocate, args.scheme)?;
-    let recipe = Recipe { allocate: args.allocate, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
+    let variant = match (scenario.has_floats(), scenario.has_clock()) {
+        (false, false) => Variant::Plain,
+        (true, false) => Variant::Fpu,
+        (false, true) => Variant::Preempt,
+        (true, true) => Variant::Float,
+    };
+    if variant != Variant::Plain && args.scheme == Scheme::Flat {
+        let message = "the scheme flat has neither floating point nor a clock: no `float`, `tick`, `wait`, `try`";
+        return Err(Failure::user(message.to_owned(), Some("the schemes with windows have both")));
+    }
+    let recipe = Recipe { allocate: args.allocate, variant, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
     let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);
     let mut results: Vec<(On, Done)> = Vec::new();
     for world in worlds {

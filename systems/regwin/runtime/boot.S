@@ -1,5 +1,8 @@
 /* Boot: the trap table, the number of windows, the first thread. */
 #include "window.h"
+#ifdef SCHEME_ADAPTIVE
+#include "adaptive.h"
+#endif
 
 #define BAD ba bad_trap; nop; nop; nop
 #define LEVEL(n) rd %psr, %l0; ba interrupt; mov n, %l3; nop;
@@ -19,16 +22,16 @@
 #ifdef SCHEME_FLAT
 #error "FPU is not supported with SCHEME_FLAT"
 #endif
-#define VECTORS_TO_WINDOWS .rept 3; BAD; .endr; rd %psr, %l0; ba fpu_disabled; nop; nop
+#define VECTORS_TO_WINDOWS(name) .rept 3; BAD; .endr; name: rd %psr, %l0; sethi %hi(fpu_owner), %l4; ba fpu_disabled; sethi %hi(PSR_EF), %l3
 #else
-#define VECTORS_TO_WINDOWS .rept 4; BAD; .endr
+#define VECTORS_TO_WINDOWS(name) .rept 4; BAD; .endr
 #endif
 
     .section .text.traps, "ax"
     .global trap_table, _start
 trap_table:
     ba _start; nop; nop; nop                    /* 0x00 reset */
-    VECTORS_TO_WINDOWS
+    VECTORS_TO_WINDOWS(vector_fpu)
     .global vector_overflow, vector_underflow
 vector_overflow:
 #if defined(SCHEME_NS) || defined(SCHEME_FLAT)
@@ -58,7 +61,7 @@ vector_others:
     .global trap_table, trap_table_lone, vector_overflow_lone, vector_underflow_lone, vector_flush_lone
 trap_table_lone:                                /* while one thread has all windows */
     BAD
-    VECTORS_TO_WINDOWS
+    VECTORS_TO_WINDOWS(vector_fpu_lone)
 vector_overflow_lone:
     rd %wim, %g2; srl %g2, 1, %g3; ba lone_overflow; SHIFT_LAST(sll, %g2, %g2)
 vector_underflow_lone:
@@ -93,6 +96,9 @@ _start:
     tst %g2
     bne,a 1b
     add %g3, 1, %g3
+    cmp %g3, 3
+    bl too_few_windows
+    nop
     set window_last, %g2
     st %g3, [%g2]
     set __rotations, %g2    /* the rotations learn the number of windows */
@@ -148,6 +154,10 @@ _start:
     clr %fp
     wr %g0, 0xa0, %psr      /* traps on */
     nop; nop; nop
+#ifdef THR_TLS
+    call thr_tls_boot
+    nop
+#endif
     call main
     nop
 #ifdef PREEMPT
@@ -155,6 +165,13 @@ _start:
     nop
 #endif
     ba thr_leave            /* the boot thread ends; the ready queue begins */
+    nop
+
+too_few_windows:
+    wr %g0, %wim
+    nop; nop; nop
+    set boot_stack_end - 96, %sp
+    call too_few_windows_report
     nop
 
     .global bad_trap

@@ -48,6 +48,13 @@ BOOT void bad_trap_report(unsigned trap, unsigned pc, unsigned fp)
     machine_stop();
 }
 
+/* Called by boot.S; this and what it calls have three windows. */
+BOOT void too_few_windows_report(void)
+{
+    console_text("regwin: fewer than 4 windows\n");
+    machine_stop();
+}
+
 BOOT void stack_overflow_report(void)
 {
     console_text("regwin: overflow ");

@@ -4,23 +4,23 @@
 #include "window.h"
     .section .text.trap, "ax"
     .global fpu_disabled
-fpu_disabled:                   /* %l0: state, %l1 and %l2: where to go on */
+fpu_disabled:                   /* %l0: state, %l1 and %l2: where to go on, %l3: PSR_EF, %l4: the upper part of fpu_owner */
 #ifdef PREEMPT
-    sethi %hi(irq_state), %l3
-    ld [%l3 + %lo(irq_state)], %l3
-    tst %l3
+    sethi %hi(irq_state), %l5
+    ld [%l5 + %lo(irq_state)], %l5
+    tst %l5
     bne bad_trap                /* in a handler of an interrupt */
     nop
 #endif
-    sethi %hi(PSR_EF), %l3
     or %l0, %l3, %l0
     wr %l0, %psr
-    sethi %hi(fpu_owner), %l4
     ld [%l4 + %lo(fpu_owner)], %l5
+    nop
     nop
     cmp %l5, %g7
     be fpu_kept
     tst %l5
+fpu_other:
     be fpu_load
     st %g7, [%l4 + %lo(fpu_owner)]
 fpu_store:

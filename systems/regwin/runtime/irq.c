@@ -108,6 +108,11 @@ RUNTIME void timer_forget(struct thr *t)
 static RUNTIME void tick(void *unused)
 {
     (void)unused;
+    clock_tick();
+}
+
+RUNTIME void clock_tick(void)
+{
     unsigned before = irq_lock();
     now++;
     while (timed && (int)(timed->wakes_at - now) <= 0) {

@@ -121,6 +121,8 @@ struct thr *list_wake(struct thr_list *list);
 /* A waiting thread's time: set, and forgotten. */
 void timer_set(struct thr *t, unsigned ticks);
 void timer_forget(struct thr *t);
+/* A tick of the clock: those whose time is over are ready. */
+void clock_tick(void);
 #endif
 
 #ifdef PRIORITIES

@@ -1,6 +1,7 @@
 /* Window overflow, windows shared, adaptive: as overflow_sharing.S, but a thread that has all windows is
  * alone from then on, and a thread that loses a window is refused for a while. */
 #include "window.h"
+#include "adaptive.h"
     .section .text.trap, "ax"
     .global overflow
 #include "overflow_begin.h"
@@ -13,8 +14,7 @@ overflow_own:                   /* the thread has all windows */
     save
     wr %g2, %g3, %wim           /* its oldest window is the reserved one */
     SPILL(%sp)
-    set trap_table_lone, %g2
-    wr %g2, %tbr
+    HANDLERS(trap_table_lone, %g2)
     restore
     wr %l0, %psr
     nop

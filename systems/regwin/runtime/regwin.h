@@ -11,6 +11,7 @@
  *   PRIORITIES       32 fixed priorities; a mutex lends the priority of those who wait for it
  *   PREEMPT          interrupts, the clock, time slices, waits that end after a time
  *   FPU              floating point in threads, main and machine_idle
+ *   THR_TLS          __thread: so many bytes of variables that each thread has for itself
  *   STACK_UNCHECKED  no look at stacks at switches and window overflows: 4 to 6 cycles less each (ERC32)
  *
  * %g2 to %g7 are the runtime's. The number of windows, 4 to 32, is found at boot.
@@ -79,6 +80,19 @@ struct thr {
 #endif
 } __attribute__((aligned(8)));  /* stored by pairs of words */
 
+#ifdef THR_TLS
+/* With __thread a record has the thread's own variables in front of it, where the compiler looks for them: below %g7. What a program
+ * gives thr_create is `thr` of one of these; else it is refused. Their first values are copied when the thread is made. Handlers of
+ * interrupts see those of the interrupted thread. */
+struct thr_tls {
+    unsigned mark, unused;      /* THR_TLS_MARK */
+    unsigned char bytes[THR_TLS];
+    struct thr thr;
+};
+#define THR_TLS_MARK 0x746c7321u
+#define THR_TLS_RECORD {.mark = THR_TLS_MARK}
+#endif
+
 enum {
     THR_RUNS, THR_WAITS_BYTES, THR_WAITS_ROOM, THR_WAITS_SEMAPHORE, THR_WAITS_MUTEX, THR_WAITS_ITEM, THR_WAITS_SPACE,
     THR_WAITS_END, THR_WAITS_TIME
@@ -117,7 +131,8 @@ static inline struct thr *thr_self(void)
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or THR_REFUSED if there are THR_MAX threads or `bytes` is below THR_STACK_MIN; nothing has happened then. */
+ * Returns 0, or THR_REFUSED if there are THR_MAX threads or `bytes` is below THR_STACK_MIN, or with THR_TLS if the record is no part
+ * of a struct thr_tls; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
 /* Waits until a thread has ended: its record and its stack are the caller's then. THR_REFUSED for the running thread. */

@@ -11,6 +11,7 @@
  * Ends: if sharing does not pay, nobody leaves windows, and those that are left are stored, a thread at a
  * switch. After that, 1, 3, 7, up to 1023 times nobody leaves windows who would try. */
 #include "window.h"
+#include "adaptive.h"
     .section .text.switch, "ax"
     .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
 SWITCH_LEAVE:
@@ -54,17 +55,9 @@ lone_flush:
     SHIFT_LAST(sll, %o1, %o1)
     or %o1, %o2, %g2            /* bit w: window w is the thread's oldest */
     std %o6, [%g7 + TCB_SP]
-block_next:
-    STORES_WINDOW
-    SPILL(%sp)
-    rd %psr, %g3
-    srl %g2, %g3, %g3
-    andcc %g3, 1, %g0
-    be,a block_next
-block_again:
-    restore
+    STORES_OWN(block_next, block_again)
 lone_load:
-    DROP_FPU(%g2, %g3)
+    DROP_FPU(lone_load, %g2, %g3)
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:
@@ -108,8 +101,7 @@ lone_owns:
     sll %g3, 2, %g3
     st %g7, [%g6 + %g3]
     ld [%g7 + TCB_PSR], %g3
-    set trap_table, %g2
-    wr %g2, %tbr
+    HANDLERS(trap_table, %g2)
     wr %g3, %psr
     mov 1, %g2
     st %g2, [%g6 + OWNER_OTHERS]
@@ -181,13 +173,8 @@ enter:                          /* the window above the reserved one of the susp
     SHIFT_LAST(sll, %g3, %g3)
     or %g2, %g3, %g2
     wr %g2, -1, %wim
-    DROP_FPU(%g2, %g3)
-    ldd [%g7 + TCB_SP], %o6
-thr_to_absent:
-    ld [%g7 + TCB_NEXT], %g5
-    FILL_SOME(%sp)
-    retl
-    FILL_REST(%sp)
+    DROP_FPU(enter, %g2, %g3)
+    LOADED(thr_to_absent)
 
 shared_poor:                    /* it does not pay: whoever is next, wherever, makes room */
     tst %o2
@@ -265,15 +252,7 @@ shared_flush:                   /* %o1: the mask */
     or %o1, %o2, %g2
     std %o6, [%g7 + TCB_SP]
     st %g0, [%g7 + TCB_PSR]
-flush_next:
-    STORES_WINDOW
-    SPILL(%sp)
-    rd %psr, %g3
-    srl %g2, %g3, %g3
-    andcc %g3, 1, %g0
-    be,a flush_next
-flush_again:
-    restore
+    STORES_OWN(flush_next, flush_again)
 inherit:                        /* in the lowest window of a thread that goes; %g3 and %o0 are free */
     rd %psr, %o0
     and %o0, 31, %o0
@@ -297,13 +276,8 @@ inherit_absent:
     mov %g5, %g7
 inherit_shared:
     st %g7, [%g6 + %o0]
-    DROP_FPU(%g2, %g3)
-    ldd [%g7 + TCB_SP], %o6
-thr_to_inherit:
-    ld [%g7 + TCB_NEXT], %g5
-    FILL_SOME(%sp)
-    retl
-    FILL_REST(%sp)
+    DROP_FPU(inherit_shared, %g2, %g3)
+    LOADED(thr_to_inherit)
 
 inherit_resident:
     sub %o1, 1, %o1
@@ -320,8 +294,7 @@ inherit_alone:                  /* nobody else is left */
     SHIFT_LAST(srl, %g2, %g2)
     or %g2, %g3, %g2
     wr %g2, %wim
-    set trap_table_lone, %g2
-    wr %g2, %tbr
+    HANDLERS(trap_table_lone, %g2)
     ba lone_load
     nop
 

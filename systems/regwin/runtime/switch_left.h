@@ -2,7 +2,7 @@
  * and the two ways to suspend that leave no window behind. LEFT_RESIDENT is what each does to go on
  * with a thread that still has windows. */
 load:
-    DROP_FPU(%g2, %g3)
+    DROP_FPU(load, %g2, %g3)
     rd %psr, %g2
     mov 1, %g3
     sll %g3, %g2, %g3

@@ -25,7 +25,7 @@ block_next:
 block_again:
     restore
 take_next:
-    DROP_FPU(%g3, %g4)
+    DROP_FPU(take_next, %g3, %g4)
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:

@@ -8,7 +8,12 @@ extern struct thr *fpu_owner;
 
 extern unsigned boot_stack[];
 struct windows window_owner __attribute__((aligned(8)));
-struct thr thr_boot = {.name = "boot", .stack = boot_stack};
+#ifdef THR_TLS
+#define RECORD(symbol, ...) struct thr_tls symbol##_tls = {.mark = THR_TLS_MARK, .thr = {__VA_ARGS__}}
+#else
+#define RECORD(symbol, ...) struct thr symbol = {__VA_ARGS__}
+#endif
+RECORD(thr_boot, .name = "boot", .stack = boot_stack);
 static unsigned idle_stack[512] __attribute__((aligned(8)));
 /* Those that have not ended, and those that ended with a broken guard; 0 where there is room. */
 static struct thr *known[THR_MAX];
@@ -33,9 +38,46 @@ static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, voi
 }
 
 #ifdef PRIORITIES
-struct thr thr_idle = {.name = "idle", .next = &thr_idle, .priority = THR_PRIORITIES, .base = THR_PRIORITIES};
+RECORD(thr_idle, .name = "idle", .next = &thr_idle, .priority = THR_PRIORITIES, .base = THR_PRIORITIES);
 #else
-struct thr thr_idle = {.name = "idle", .next = &thr_idle};
+RECORD(thr_idle, .name = "idle", .next = &thr_idle);
+#endif
+
+#ifdef THR_TLS
+#define IN_FRONT __builtin_offsetof(struct thr_tls, thr)
+/* No code: the linker drops it. */
+void records(void);
+__attribute__((section(".offsets"))) void records(void)
+{
+    __asm__(".global thr_boot, thr_idle\n thr_boot = thr_boot_tls + %c0\n thr_idle = thr_idle_tls + %c0" : : "i"(IN_FRONT));
+}
+
+/* What variables have at first, and how many bytes of it are not 0: the linker script says. */
+extern const unsigned char __tls_image[], __tls_image_end[], __tls_end[];
+
+static BOOT void tls_begin(struct thr *t)
+{
+    unsigned n_image = (unsigned)(__tls_image_end - __tls_image), n = (unsigned)(__tls_end - __tls_image + 7) & ~7u;
+    unsigned char *to = (unsigned char *)t - n;
+    for (unsigned i = 0; i < n; i++)
+        to[i] = i < n_image ? __tls_image[i] : 0;
+}
+
+/* Called by boot.S. */
+void thr_tls_boot(void);
+BOOT void thr_tls_boot(void)
+{
+    tls_begin(&thr_boot);
+    tls_begin(&thr_idle);
+}
+
+static inline int has_tls(const struct thr *t)
+{
+    return *(const unsigned *)((const char *)t - IN_FRONT) == THR_TLS_MARK;
+}
+#else
+#define has_tls(t) 1
+#define tls_begin(t)
 #endif
 
 static BOOT int create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
@@ -45,8 +87,9 @@ static BOOT int create(struct thr *t, const char *name, void *stack, unsigned by
     unsigned slot = 0;
     while (slot < THR_MAX && known[slot])
         slot++;
-    if (slot == THR_MAX || bytes < THR_STACK_MIN)
+    if (slot == THR_MAX || bytes < THR_STACK_MIN || !has_tls(t))
         return THR_REFUSED;
+    tls_begin(t);
     known[slot] = t;
     t->slot = slot;
     t->name = name;

@@ -16,14 +16,6 @@
 #ifdef __ASSEMBLER__
 #include "regwin_options.h"
 #endif
-#define REFUSALS_MAX 63
-#define REFUSALS_RICH 3
-/* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
- * window adds one; d is 0 to 30, and above 28 sharing does not pay. */
-#define CREDIT_LEAST 0xc0000000
-#define CREDIT_POOR 0xf0000000
-#define PAUSE_MAX 1023
-
 #ifdef __ASSEMBLER__
 /* schedule.c wraps the switch. With PREEMPT interrupts are masked: a trap enters the window above, which a switch may be about
  * to store. */
@@ -86,71 +78,22 @@
 #define LONE(name) name
 #endif
 
-/* Thread `thread` lost a window; `psr` is its state register as it was left, whose upper four bits are 0 if it
- * was never suspended with its windows since. It is refused a while, not long as long as sharing pays. */
-#define LOST(name, psr, thread, a, b) \
-    ld [thread + TCB_PEN], a; \
-    sethi %hi(CREDIT_POOR), b; \
-    cmp %g4, b; \
-    bl name##_poor; \
-    sll %g4, 1, %g4; \
-name##_rich: \
-    srl psr, 28, b; \
-    tst b; \
-    bne name##_useful; \
-    add a, a, a; \
-name##_useless: \
-    or a, 1, a; \
-    and a, REFUSALS_RICH, a; \
-    st a, [thread + TCB_REFUSE]; \
-    ba name##_lost; \
-    st a, [thread + TCB_PEN]; \
-name##_useful: \
-    ba name##_lost; \
-    st %g0, [thread + TCB_PEN]; \
-name##_poor: \
-    sethi %hi(CREDIT_LEAST), %g4; \
-    add a, a, a; \
-    or a, 1, a; \
-    and a, REFUSALS_MAX, a; \
-    st a, [thread + TCB_REFUSE]; \
-    st a, [thread + TCB_PEN]; \
-name##_lost:
-
-/* The running thread is alone again, with credit %g4. If sharing did not pay there is a pause, each time twice as long. */
-#define ALONE(name, one, two) \
-    mov -1, one; \
-    st one, [%g6 + OWNER_OTHERS]; \
-    st %g4, [%g6 + OWNER_CREDIT]; \
-    ld [%g6 + OWNER_PAUSED], one; \
-    sethi %hi(CREDIT_POOR), two; \
-    cmp %g4, two; \
-    bge,a name##_pause; \
-name##_paid: \
-    clr one; \
-name##_unpaid: \
-    add one, one, one; \
-    or one, 1, one; \
-    and one, PAUSE_MAX, one; \
-name##_pause: \
-    st one, [%g6 + OWNER_PAUSED]; \
-    st one, [%g6 + OWNER_PAUSE]
-
 /* FPU: a thread that is loaded begins without it; whose it was does not matter. Where the thread has windows its own state
  * register comes back instead, in which fpu.S has cleared the bit if it has lost it since. */
 #ifdef FPU
 #define PSR_EF 0x1000
-#define DROP_FPU(state, bit) \
+#define DROP_FPU(name, state, bit) \
     rd %psr, state; \
     sethi %hi(PSR_EF), bit; \
     andcc state, bit, %g0; \
-    be 998f; \
+    be name##_kept; \
     nop; \
+name##_drop: \
     wr state, bit, %psr; \
     nop; nop; nop; \
-    998:
+name##_kept:
 #else
-#define DROP_FPU(state, bit)
+#define DROP_FPU(name, state, bit)
 #endif
 
 /* A shift by the number of windows less one; boot.S writes that number into the instruction. */

@@ -30,12 +30,13 @@ struct table {
 };
 #define TABLE ((const struct table *)0x40440000u)
 
-enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH, SLEEP, LOCK, UNLOCK, TAKE, GIVE, PRIORITY };
+enum { END, CALL, RETURN, PUT, GET, YIELD, REPEAT, AGAIN, CLOSE, FLUSH, SLEEP, LOCK, UNLOCK, TAKE, GIVE, PRIORITY, FLOAT, WAIT, TICK, TRY };
 
 struct job {
     const unsigned *at;
     unsigned nest, left[NEST_MAX];
     unsigned sum, sent, n_wrong;
+    unsigned kept, seen; /* what a register of floating point has */
 };
 
 static struct stream streams[STREAMS_MAX];
@@ -154,6 +155,31 @@ static __attribute__((noinline)) void perform(struct job *job, unsigned depth)
         case PRIORITY:
 #ifdef PRIORITIES
             thr_set_priority(thr_self(), n);
+#endif
+            break;
+#ifdef PREEMPT
+        case WAIT:
+            thr_sleep(n);
+            break;
+        case TICK: {
+            unsigned before = kernel_enter();
+            clock_tick();
+            kernel_leave(before);
+            break;
+        }
+        case TRY:
+            if (semaphore_take_for(&semaphores[s], n) == 0)
+                semaphore_give(&semaphores[s]);
+            else
+                job->sum += 1000;
+            break;
+#endif
+        case FLOAT:
+#ifdef FPU
+            __asm__ volatile("st %%f7, [%0]" : : "r"(&job->seen) : "memory");
+            job->n_wrong += job->seen != job->kept;
+            job->kept += n;
+            __asm__ volatile("ld [%0], %%f7" : : "r"(&job->kept) : "memory");
 #endif
             break;
         case CLOSE:

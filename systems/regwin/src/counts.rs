@@ -70,13 +70,21 @@ impl Counts {
     }
 }
 
+/// Cycles of the application's first instruction of floating point. It is the one that traps: the programs have one place for them.
+fn first_float(code: &Code, core: &Core) -> u64 {
+    let application = code.words.iter().enumerate().filter(|(idx, _)| code.application.contains(&code.address_of(*idx)));
+    let first = application.map(|it| *it.1).find(|it| sparc::is_float(*it));
+    first.map_or(0, |it| code::cycles(it, core))
+}
+
 /// The counts of a run under the plugin; `threads` are the names in the order of the image's table.
 pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) -> Counts {
     let mut counts = Counts::default();
     // The adaptive scheme has a second trap table, for a thread that is alone.
     let vector = |name: &str| [Some(code.address(name)), code.try_address(&format!("{name}_lone"))];
     let [overflow_vector, underflow_vector, flush_vector] = ["vector_overflow", "vector_underflow", "vector_flush"].map(vector);
-    let (mut n_flushes, mut n_lone_underflows) = (0, 0);
+    let fpu_vectors = ["vector_fpu", "vector_fpu_lone"].map(|it| code.try_address(it));
+    let (mut n_flushes, mut n_lone_underflows, mut n_floats) = (0, 0, 0);
     for &(at, times) in &raw.words {
         let word = code.words[((at - code.base) / 4) as usize];
         let is = |vector: [Option<u32>; 2]| vector.contains(&Some(at));
@@ -84,11 +92,12 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
         counts.underflows += if is(underflow_vector) { times } else { 0 };
         n_lone_underflows += if underflow_vector[1] == Some(at) { times } else { 0 };
         n_flushes += if is(flush_vector) { times } else { 0 };
+        n_floats += if is(fpu_vectors) { times } else { 0 };
         if code.application.contains(&at) {
             counts.saves += if sparc::is_save(word) { times } else { 0 };
             counts.restores += if sparc::is_restore(word) { times } else { 0 };
         }
-        let vectors = [overflow_vector, underflow_vector, flush_vector];
+        let vectors = [overflow_vector, underflow_vector, flush_vector, fpu_vectors];
         let in_vector = vectors.iter().flatten().flatten().any(|it| (*it..*it + 16).contains(&at));
         let in_runtime = code.traps.contains(&at) || code.switches.contains(&at);
         if in_runtime {
@@ -114,7 +123,10 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     for (cycles, core) in counts.cycles.iter_mut().zip(machines) {
         // Not finished means not paid for; taking the trap is.
         cycles.application -= counts.overflows + counts.underflows;
-        cycles.traps += (counts.overflows + counts.underflows + n_flushes) * u64::from(core.trap_cycles.unwrap_or(0));
+        if n_floats > 0 {
+            cycles.application -= n_floats * first_float(code, core);
+        }
+        cycles.traps += (counts.overflows + counts.underflows + n_flushes + n_floats) * u64::from(core.trap_cycles.unwrap_or(0));
     }
     let (table, bytes) = code.symbols["threads"];
     let each = code.symbols["thr_idle"].1;

@@ -59,7 +59,7 @@ fn options(recipe: &Recipe) -> (Options, Vec<String>) {
     options.working_set = recipe.schedule == Schedule::WorkingSet;
     options.priorities = recipe.schedule == Schedule::Priorities;
     options.preempt = matches!(recipe.variant, Variant::Preempt | Variant::Float);
-    options.fpu = recipe.variant == Variant::Float;
+    options.fpu = matches!(recipe.variant, Variant::Float | Variant::Fpu);
     options.unchecked = !options.preempt && recipe.variant != Variant::Checked;
     let allocate = match recipe.allocate {
         Allocate::Simple => None,
@@ -67,7 +67,7 @@ fn options(recipe: &Recipe) -> (Options, Vec<String>) {
         Allocate::Lru => Some("ALLOCATE_LRU"),
     };
     let variant = match recipe.variant {
-        Variant::Plain | Variant::NoPeephole | Variant::Checked | Variant::Preempt | Variant::Float => None,
+        Variant::Plain | Variant::NoPeephole | Variant::Checked | Variant::Preempt | Variant::Float | Variant::Fpu => None,
         Variant::CopyAll => Some("UNDERFLOW_COPIES_ALL"),
         Variant::TwoATrap => Some("WINDOWS_A_TRAP=2"),
         Variant::FourATrap => Some("WINDOWS_A_TRAP=4"),

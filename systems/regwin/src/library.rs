@@ -15,7 +15,7 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "console.c", "offsets.c", "regwin.h", "kernel.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
-    "switch_left.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
+    "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 
 const LIBRARY: &[(&str, &str)] = files!("library": "Makefile", "rom.S", "rom.ld", "memory.c", "example.c");
@@ -41,23 +41,26 @@ pub struct Options {
     pub preempt: bool,
     /// Floating point.
     pub fpu: bool,
+    /// Variables that each thread has for itself.
+    pub tls: bool,
     /// No look at stacks.
     pub unchecked: bool,
 }
 
 /// The options by name, and what each is.
-pub const OPTIONS: [(&str, &str); 5] = [
+pub const OPTIONS: [(&str, &str); 6] = [
     ("working-set", "a woken thread whose windows are resident is the next of its priority"),
     ("priorities", "32 fixed priorities, and mutexes that lend them"),
     ("preempt", "interrupts, the clock, time slices, waits that end after a time"),
     ("fpu", "floating point in threads"),
+    ("tls", "`__thread`: variables that each thread has for itself"),
     ("unchecked", "no look at stacks"),
 ];
 
 impl Options {
     /// A scheme without options.
     pub fn new(scheme: Scheme) -> Options {
-        Options { scheme, working_set: false, priorities: false, preempt: false, fpu: false, unchecked: false }
+        Options { scheme, working_set: false, priorities: false, preempt: false, fpu: false, tls: false, unchecked: false }
     }
 
     /// The option of this name; `None` if there is none.
@@ -67,6 +70,7 @@ impl Options {
             "priorities" => &mut self.priorities,
             "preempt" => &mut self.preempt,
             "fpu" => &mut self.fpu,
+            "tls" => &mut self.tls,
             "unchecked" => &mut self.unchecked,
             _ => return None,
         })
@@ -83,6 +87,10 @@ impl Options {
             (self.unchecked, "STACK_UNCHECKED"),
         ];
         defines.extend(set.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
+        if self.tls {
+            // Bytes of each thread.
+            defines.push("THR_TLS=128".to_owned());
+        }
         if self.preempt {
             // Bytes; the interrupt of the first timer, as on QEMU's board.
             defines.extend(["THR_IRQ_STACK=4096".to_owned(), "THR_TIMER_IRQ=6".to_owned()]);

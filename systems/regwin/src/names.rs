@@ -48,6 +48,8 @@ pub enum Variant {
     Preempt,
     /// The same, with floating point.
     Float,
+    /// Plain, with floating point.
+    Fpu,
     /// An underflow in place copies all eight in registers.
     CopyAll,
     /// The compiler's `restore` adds nothing.

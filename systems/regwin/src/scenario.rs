@@ -10,6 +10,10 @@
 //! flush                 all windows but the current one go to memory
 //! mutex NAME            a mutex; `lock NAME`, `unlock NAME`
 //! semaphore NAME N      a semaphore that N threads may take; `take NAME`, `give NAME`
+//! tick                  a tick of the clock
+//! wait N                until the clock has ticked N times; only with the variant that has a clock
+//! try NAME N            takes a semaphore and gives it back, if it can within N ticks
+//! float N               the thread computes with floating point; N is what it adds; only with the variant that has it
 //! priority N            the thread's from now on, 0 (most urgent) to 31; kept by the schedule `priorities` only
 //! call ... return       one frame deeper
 //! repeat N ... end      N times
@@ -68,6 +72,14 @@ pub enum Step {
     Give(usize),
     /// Another priority.
     Priority(u32),
+    /// A tick of the clock.
+    Tick,
+    /// Until it has ticked so often.
+    Wait(u32),
+    /// Takes from a semaphore, for so many ticks at most, and gives it back.
+    Try(usize, u32),
+    /// Adds to what a register of floating point has.
+    Float(u32),
     /// What follows, up to [`Step::End`], so many times.
     Repeat(u32),
     /// The end of the innermost repetition.
@@ -187,6 +199,10 @@ impl Parser {
             "take",
             "give",
             "priority",
+            "float",
+            "tick",
+            "wait",
+            "try",
             "yield",
             "sleep",
             "flush",
@@ -196,8 +212,8 @@ impl Parser {
             "end",
         ];
         let n_words = match word {
-            "stream" | "semaphore" | "put" | "get" => 3,
-            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" => 2,
+            "stream" | "semaphore" | "put" | "get" | "try" => 3,
+            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" | "float" | "wait" => 2,
             _ => 1,
         };
         if !known.contains(&word) {
@@ -258,6 +274,13 @@ impl Parser {
             "take" => Step::Take(self.semaphore(words.get(1), first)?),
             "give" => Step::Give(self.semaphore(words.get(1), first)?),
             "priority" => Step::Priority(self.number(words.get(1), first, 0..=PRIORITY_MAX)?),
+            "tick" => Step::Tick,
+            "wait" => Step::Wait(self.number(words.get(1), first, 1..=TIMES_MAX)?),
+            "try" => {
+                let semaphore = self.semaphore(words.get(1), first)?;
+                Step::Try(semaphore, self.number(words.get(2), first, 1..=TIMES_MAX)?)
+            }
+            "float" => Step::Float(self.number(words.get(1), first, 1..=TIMES_MAX)?),
             "yield" => Step::Yield,
             "sleep" => Step::Sleep,
             "flush" => Step::Flush,
@@ -372,6 +395,10 @@ impl Scenario {
                     Step::Take(semaphore) => 13 << 24 | (semaphore as u32) << 16,
                     Step::Give(semaphore) => 14 << 24 | (semaphore as u32) << 16,
                     Step::Priority(n) => 15 << 24 | n,
+                    Step::Float(n) => 16 << 24 | n,
+                    Step::Wait(n) => 17 << 24 | n,
+                    Step::Tick => 18 << 24,
+                    Step::Try(semaphore, n) => 19 << 24 | (semaphore as u32) << 16 | n,
                     Step::Repeat(n) => {
                         starts.push(code.len());
                         6 << 24 | n
@@ -419,6 +446,10 @@ impl Scenario {
                     Step::Take(semaphore) => format!("take {}", self.semaphores[semaphore].0),
                     Step::Give(semaphore) => format!("give {}", self.semaphores[semaphore].0),
                     Step::Priority(n) => format!("priority {n}"),
+                    Step::Float(n) => format!("float {n}"),
+                    Step::Wait(n) => format!("wait {n}"),
+                    Step::Tick => "tick".to_owned(),
+                    Step::Try(semaphore, n) => format!("try {} {n}", self.semaphores[semaphore].0),
                     Step::Repeat(n) => format!("repeat {n}"),
                     Step::End => "end".to_owned(),
                 };
@@ -500,6 +531,63 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// True if a thread computes with floating point.
+    pub fn has_floats(&self) -> bool {
+        self.threads.iter().any(|it| it.1.iter().any(|step| matches!(step, Step::Float(_))))
+    }
+
+    /// True if a thread waits for the clock, or makes it tick.
+    pub fn has_clock(&self) -> bool {
+        self.threads.iter().any(|it| it.1.iter().any(|step| matches!(step, Step::Tick | Step::Wait(_) | Step::Try(..))))
+    }
+
+    /// The same as with locks, where threads wait for a clock, and for semaphores not for ever. One more thread makes it tick until
+    /// all have waited long enough.
+    pub fn random_waits(seed: u64) -> Scenario {
+        let with_room = |it: &Scenario| it.threads.len() < THREADS_MAX;
+        let mut scenario = (seed..).map(Scenario::random_locks).find(with_room).expect("most have fewer threads");
+        let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(5));
+        let n_semaphores = scenario.semaphores.len();
+        let mut n_ticks = 10;
+        for (_, steps) in &mut scenario.threads {
+            let mut more = Vec::new();
+            let mut rounds = 1;
+            for step in std::mem::take(steps) {
+                if let Step::Repeat(n) = step {
+                    rounds = n;
+                }
+                if rng.u32(..5) == 0 {
+                    let ticks = rng.u32(1..4);
+                    let try_it = rng.bool();
+                    more.push(if try_it { Step::Try(rng.usize(..n_semaphores), ticks) } else { Step::Wait(ticks) });
+                    n_ticks += (ticks + 1) * rounds;
+                }
+                more.push(step);
+            }
+            *steps = more;
+        }
+        let turn = vec![Step::Priority(31), Step::Repeat(n_ticks.min(TIMES_MAX)), Step::Tick, Step::Yield, Step::End];
+        scenario.threads.push(("clock".to_owned(), turn));
+        scenario
+    }
+
+    /// The same as with locks, where some threads compute with floating point here and there.
+    pub fn random_floats(seed: u64) -> Scenario {
+        let mut scenario = if seed.is_multiple_of(2) { Scenario::random(seed) } else { Scenario::random_locks(seed) };
+        let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(3));
+        for (_, steps) in &mut scenario.threads {
+            let seldom = [1, 2, 8, 60][rng.usize(..4)];
+            if seldom == 60 {
+                continue;
+            }
+            let with = |it: Step| if rng.u32(..seldom) == 0 { vec![it, Step::Float(rng.u32(1..9))] } else { vec![it] };
+            *steps = std::mem::take(steps).into_iter().flat_map(with).collect();
+        }
+        scenario
+    }
+}
+
 /// Calls, returns, yields and flushes without a stream.
 fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
     let mut depth = 0;
@@ -539,8 +627,9 @@ mod tests {
         for seed in 0..200 {
             let scenario = Scenario::random(seed);
             assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
-            let scenario = Scenario::random_locks(seed);
-            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
+            for scenario in [Scenario::random_locks(seed), Scenario::random_floats(seed), Scenario::random_waits(seed)] {
+                assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
+            }
         }
     }
 

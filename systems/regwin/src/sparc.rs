@@ -45,9 +45,14 @@ pub fn is_restore(word: u32) -> bool {
     word >> 30 == 2 && word >> 19 & 63 == 0x3d
 }
 
-/// True for an instruction that may trap in a program without mistakes: `save`, `restore`, `ta`.
+/// True for an instruction that may trap in a program without mistakes: `save`, `restore`, `ta`, floating point.
 pub fn may_trap(word: u32) -> bool {
-    is_save(word) || is_restore(word) || word >> 30 == 2 && word >> 19 & 63 == 0x3a
+    is_save(word) || is_restore(word) || word >> 30 == 2 && word >> 19 & 63 == 0x3a || is_float(word)
+}
+
+/// True for an instruction of the floating point unit.
+pub fn is_float(word: u32) -> bool {
+    class(word) == Class::Float
 }
 
 /// Where control goes behind an instruction.

@@ -58,6 +58,37 @@ fn random_scenarios_with_locks_and_priorities_count_alike() {
     }
 }
 
+/// The same where threads compute with floating point: who has the unit when, and what its traps cost.
+#[test]
+fn random_scenarios_with_floats_count_alike() {
+    let mut n_traps = 0;
+    for seed in 0..n_scenarios() {
+        let scenario = Scenario::random_floats(seed);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
+        let recipe = Recipe { cc: Cc::ALL[rng.usize(..2)], ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..3)]) };
+        let recipe = Recipe { variant: Variant::Fpu, ..recipe };
+        let output = compare(recipe, rng.u32(4..=32), &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
+        assert!(!output.contains("wrong"), "seed {seed}: a value in a register was lost\n{output}");
+        n_traps += u64::from(scenario.has_floats());
+    }
+    assert!(n_traps > n_scenarios() / 2, "{n_traps} scenarios computed with floating point");
+}
+
+/// The same where threads wait for a clock, which one of them makes tick.
+#[test]
+fn random_scenarios_with_a_clock_count_alike() {
+    for seed in 0..n_scenarios() {
+        let scenario = Scenario::random_waits(seed);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
+        let recipe = Recipe { cc: Cc::ALL[rng.usize(..2)], ..Recipe::new(Program::Scenario, scheme, Schedule::ALL[rng.usize(..3)]) };
+        let recipe = Recipe { variant: Variant::Preempt, ..recipe };
+        let output = compare(recipe, rng.u32(4..=32), &scenario.blobs(), &scenario.names(), &format!("seed {seed}"));
+        assert!(!output.contains("wrong"), "seed {seed}: a value in a window was lost\n{output}");
+    }
+}
+
 /// The scenarios that come with the tool end, and count alike.
 #[test]
 fn bundled_scenarios_end() {

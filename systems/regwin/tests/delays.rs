@@ -2,6 +2,11 @@
 //!
 //! QEMU writes at once, so no run can show a mistake. This reads the words of every image.
 
+#[path = "support/mock.rs"]
+mod mock;
+
+use mock::{Image, Rtos};
+use regwin::code::Code;
 use regwin::image::{Program, Recipe};
 use regwin::{Allocate, Schedule, Scheme, Variant, sparc, work};
 
@@ -74,10 +79,10 @@ fn every_image_keeps_the_delays() {
     for allocate in Allocate::ALL {
         recipes.extend([Scheme::Snp, Scheme::Sp].map(|scheme| Recipe { allocate, ..plain(scheme, Schedule::Fifo) }));
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::CopyAll] {
+    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::CopyAll] {
         recipes.extend([Scheme::Snp, Scheme::Sp, Scheme::Adaptive].map(|scheme| Recipe { variant, ..plain(scheme, Schedule::Fifo) }));
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::TwoATrap, Variant::FourATrap] {
+    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::TwoATrap, Variant::FourATrap] {
         recipes.push(Recipe { variant, ..plain(Scheme::Ns, Schedule::Fifo) });
     }
     for recipe in recipes {
@@ -95,6 +100,27 @@ fn every_image_keeps_the_delays() {
         }
     }
     assert!(n_writes > 20, "the test looks at the writes: {n_writes}");
+}
+
+/// The ports write no mask that is needed sooner, but for overflows, which return to a window that both masks allow.
+#[test]
+fn the_ports_keep_the_delays() {
+    for rtos in Rtos::BOTH {
+        let defines = ["-DTHREADS=2", "-DDEPTH=1", "-DTURNS=9"].map(str::to_owned);
+        let image = Image { rtos, ported: true, windows: 8, clang: false, program: "turns.c", defines: &defines };
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let elf = std::fs::read(image.build(folder.path(), &[])).expect("it was linked");
+        let code = Code::parse(&elf).expect("it is an image");
+        let at = |name: &str| ((code.address(name) - code.base) / 4) as usize;
+        let ends = [at("rw_switch"), at("__switch_end")];
+        for (words, is_switch) in [(at("rw_overflow")..at("__trap_end"), false), (ends[0]..ends[1], true)] {
+            let first = words.start;
+            let found = faults(&code.words[words], is_switch, |_| false);
+            let named: Vec<String> =
+                found.iter().map(|(idx, why)| format!("{}: {why}", code.place(code.address_of(first + idx)))).collect();
+            assert!(named.is_empty(), "{rtos:?}: {named:#?}");
+        }
+    }
 }
 
 #[test]

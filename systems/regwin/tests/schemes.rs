@@ -7,7 +7,7 @@ use regwin::{Allocate, Schedule, Scheme, Variant, work};
 /// Variants that a scheme can be built in.
 fn variants(scheme: Scheme) -> Vec<Variant> {
     let mut variants = vec![Variant::Plain, Variant::Checked, Variant::Preempt];
-    variants.extend((scheme != Scheme::Flat).then_some(Variant::Float));
+    variants.extend((scheme != Scheme::Flat).then_some([Variant::Float, Variant::Fpu]).into_iter().flatten());
     variants.extend((scheme == Scheme::Ns).then_some([Variant::TwoATrap, Variant::FourATrap]).into_iter().flatten());
     variants.extend(matches!(scheme, Scheme::Snp | Scheme::Sp).then_some(Variant::CopyAll));
     variants

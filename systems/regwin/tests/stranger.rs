@@ -92,3 +92,15 @@ void machine_idle(void *x) { (void)x; thr_report(); machine_stop(); }
 fn a_broken_stack_is_named_after_its_thread_has_ended() {
     assert_eq!(printed(&[], BROKEN), "regwin: overflow bad\n");
 }
+
+/// The machine has 3 windows at least: then each scheme says that they are too few, whatever else it can do.
+#[test]
+fn too_few_windows_are_said_at_boot() {
+    for scheme in SCHEMES {
+        for options in [&["preempt", "fpu"][..], &["preempt"]] {
+            let build = |windows| Build { options, windows, ..Build::of(scheme) };
+            assert_eq!(support::printed(build(3), SPINNER), "regwin: fewer than 4 windows\n", "{scheme:?}, {options:?}");
+            assert_eq!(support::printed(build(4), SPINNER), "seen\nregwin: done\n", "{scheme:?}, {options:?}");
+        }
+    }
+}

@@ -50,7 +50,21 @@ impl<'a> Blocks<'a> {
     /// # Panics
     /// If the image lacks one: the schemes ask only for blocks that it has.
     pub fn sum(&self, labels: &[&str]) -> Cost {
-        self.on_both(|code, core| labels.iter().map(|label| code.block_cycles(label, core)).sum())
+        self.on_both(|code, core| {
+            let block = |label: &&str| {
+                // Turning floating point off is a block inside another.
+                let kept = format!("{label}_kept");
+                let goes_on = if code.try_address(&kept).is_some() { code.block_cycles(&kept, core) } else { 0 };
+                code.block_cycles(label, core) + goes_on
+            };
+            labels.iter().map(block).sum()
+        })
+    }
+
+    /// Turning floating point off when a thread is loaded: nothing in images without it.
+    pub fn drop(&self) -> Cost {
+        let labels = ["take_next_drop", "load_drop", "lone_load_drop"];
+        labels.iter().find(|it| self.has(it)).map_or([0; 2], |label| self.on_both(|code, core| code.block_cycles(label, core)))
     }
 
     /// The first block of a switch, `leave` or `flush`. Where it is wrapped, what C calls is a function around it.

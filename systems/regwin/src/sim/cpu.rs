@@ -5,7 +5,8 @@ use std::rc::Rc;
 use machine::in_order::Core;
 use object::{Object, ObjectSegment};
 
-use super::cost::{self, Adds};
+use super::cost::{self, Adds, Blocks};
+use super::floats::FloatCosts;
 use super::schemes::Rules;
 use super::trace::Event;
 use super::windows::{Thread, Windows};
@@ -66,6 +67,9 @@ enum Op {
     Sra,
     ReadY,
     WriteY,
+    /// The state register, as far as masking interrupts needs it: none comes.
+    ReadPsr,
+    WritePsr,
     /// The rest of the arithmetic, by its number in the instruction.
     Rare,
     Ld,
@@ -76,6 +80,9 @@ enum Op {
     Std,
     /// The rest of the loads and stores, by its number.
     RareMemory,
+    /// A load or a store of a register of floating point.
+    LdFloat,
+    StFloat,
     /// Nothing that these programs contain.
     Unknown,
 }
@@ -126,6 +133,8 @@ impl Word {
                 0x27 => Op::Sra,
                 0x28 => Op::ReadY,
                 0x30 => Op::WriteY,
+                0x29 => Op::ReadPsr,
+                0x31 => Op::WritePsr,
                 0x38 => Op::Jmpl,
                 0x3a => Op::FlushTrap,
                 0x3c => Op::Save,
@@ -141,6 +150,8 @@ impl Word {
                 0x05 => Op::Stb,
                 0x07 => Op::Std,
                 0x02 | 0x06 | 0x09 | 0x0a => Op::RareMemory,
+                0x20 => Op::LdFloat,
+                0x24 => Op::StFloat,
                 _ => Op::Unknown,
             },
         };
@@ -178,6 +189,8 @@ struct Places {
     threads: (u32, u32),
     thread_bytes: u32,
     idle_thread: u32,
+    /// The word that names the thread whose registers those of floating point are.
+    fpu_owner: Option<u32>,
     /// Offsets in a thread's record.
     psr: u32,
     next: u32,
@@ -195,7 +208,11 @@ pub struct Cpu {
     frames: Vec<[u32; 16]>,
     contexts: Vec<Option<Context>>,
     running: Option<Thread>,
+    /// Registers of floating point, and those that threads have while others have them.
+    f: Registers,
+    floats: Vec<Registers>,
     y: u32,
+    psr: u32,
     flags: [bool; 4],
     pc: u32,
     npc: u32,
@@ -251,6 +268,7 @@ impl Cpu {
             threads: (threads.0, threads.0 + threads.1),
             thread_bytes: code.address("TCB_BYTES"),
             idle_thread: code.address("thr_idle"),
+            fpu_owner: code.try_address("fpu_owner"),
             psr: code.address("TCB_PSR"),
             next: code.address("TCB_NEXT"),
             sp: code.address("TCB_SP"),
@@ -262,6 +280,8 @@ impl Cpu {
         r[14] = code.address("boot_stack_end") - 96;
         r[15] = places.leave - 8;
         let main = code.address("main");
+        let mut windows = Windows::new();
+        windows.floats.costs = FloatCosts::new(Blocks::new(code, machines));
         let mut words: Vec<Word> = code.words.iter().enumerate().map(word).collect();
         for at in [places.block, places.block_flush, places.leave, places.wake, places.idle, places.stop] {
             words[((at - code.base) / 4) as usize].is_special = true;
@@ -274,13 +294,16 @@ impl Cpu {
             frames: Vec::new(),
             contexts: Vec::new(),
             running: None,
+            f: [0; 32],
+            floats: Vec::new(),
             y: 0,
+            psr: 0,
             flags: [false; 4],
             pc: main,
             npc: main + 4,
             places,
             rules,
-            windows: Windows::new(),
+            windows,
             cycles: [0; 2],
             recent: 0,
             saves: 0,
@@ -522,10 +545,13 @@ impl Cpu {
             Op::XnorCc => self.logic(rd, !(a ^ b)),
             Op::ReadY => self.r[rd] = self.y,
             Op::WriteY => self.y = a ^ b,
+            Op::ReadPsr => self.r[rd] = self.psr,
+            Op::WritePsr => self.psr = a ^ b,
             Op::Rare => self.arithmetic(word.bits, rd, a, b),
             Op::Ld | Op::Ldub | Op::Ldd | Op::St | Op::Stb | Op::Std | Op::RareMemory => {
                 self.memory_access(word, rd, a.wrapping_add(b));
             }
+            Op::LdFloat | Op::StFloat => self.float(word.op, rd, a.wrapping_add(b)),
             Op::Unknown => self.unknown(word.bits),
         }
         self.r[0] = 0;
@@ -630,7 +656,8 @@ impl Cpu {
     }
 
     fn memory_access(&mut self, word: &Word, rd: usize, address: u32) {
-        if address & 0xffff_ff00 == UART_DATA & 0xffff_ff00 {
+        // Registers of devices: of the serial port two are known, the others read as they are.
+        if address >> 28 == UART_DATA >> 28 {
             match (word.op, address) {
                 (Op::St, UART_DATA) => self.console.push(self.r[rd] as u8),
                 (Op::Ld, UART_STATUS) => self.r[rd] = 4,
@@ -659,6 +686,31 @@ impl Cpu {
                 0x09 => self.r[rd] = self.memory[at] as i8 as u32,
                 _ => self.r[rd] = i16::from_be_bytes([self.memory[at], self.memory[at + 1]]) as u32,
             },
+        }
+    }
+
+    /// A load or a store of a register of floating point; the first one traps, and gives the thread its registers.
+    #[inline(never)]
+    fn float(&mut self, op: Op, rd: usize, address: u32) {
+        let (Some(running), Some(owner_at)) = (self.running, self.places.fpu_owner) else { self.unknown(0) };
+        if !self.windows.floats.is_on {
+            let record = self.load32(owner_at);
+            let owner = (record != 0).then(|| self.thread(record));
+            let cost = self.windows.floats.trap(running, owner);
+            self.windows.trap(cost);
+            self.floats.resize(self.floats.len().max(running + 1).max(owner.map_or(0, |it| it + 1)), [0; 32]);
+            if owner != Some(running) {
+                if let Some(owner) = owner {
+                    self.floats[owner] = self.f;
+                }
+                self.f = self.floats[running];
+                self.store32(owner_at, self.record_of(running));
+            }
+        }
+        if op == Op::LdFloat {
+            self.f[rd] = self.load32(address);
+        } else {
+            self.store32(address, self.f[rd]);
         }
     }
 

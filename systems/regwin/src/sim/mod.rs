@@ -6,6 +6,7 @@
 
 pub mod cost;
 mod cpu;
+mod floats;
 pub mod schemes;
 mod spans;
 pub mod trace;

@@ -3,6 +3,7 @@
 //! Where the windows of a thread are is the scheme's: see `schemes`.
 
 use super::cost::Cost;
+use super::floats::Floats;
 use super::spans::Spans;
 use crate::counts::{Counts, Cycles};
 
@@ -21,6 +22,8 @@ pub struct Windows {
     traps: Cost,
     spans: Spans,
     frozen: Option<Box<Counts>>,
+    /// Who has the floating point unit.
+    pub(super) floats: Floats,
     /// Counted if wanted.
     pub(super) fragments: Option<Fragments>,
 }
@@ -71,11 +74,13 @@ impl Windows {
             traps: [0; 2],
             spans: Spans::new(),
             frozen: None,
+            floats: Floats::default(),
             fragments: None,
         }
     }
 
-    fn trap(&mut self, cost: Cost) {
+    /// A trap that moves no window, or what all of them do.
+    pub(super) fn trap(&mut self, cost: Cost) {
         self.traps = [self.traps[0] + cost[0], self.traps[1] + cost[1]];
     }
 

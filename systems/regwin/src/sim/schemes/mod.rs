@@ -12,7 +12,7 @@ mod sp;
 
 use std::fmt::Debug;
 
-use super::cost::{Adds, Blocks};
+use super::cost::{Adds, Blocks, Cost};
 use super::trace::Event;
 use super::windows::{Thread, Windows};
 use crate::names::{Allocate, Scheme};
@@ -65,8 +65,30 @@ pub trait Rules: Debug {
     }
 }
 
+/// A scheme whose switches may have to turn floating point off.
+#[derive(Debug)]
+struct WithFloats {
+    scheme: Box<dyn Costs>,
+    drop: Cost,
+}
+
+impl Costs for WithFloats {
+    fn rules(&self, n: u32) -> Box<dyn Rules> {
+        self.scheme.rules(n)
+    }
+
+    fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64) {
+        let (switch, later) = self.scheme.worst_switch(n, machine);
+        (switch + self.drop[machine], later)
+    }
+}
+
 /// What a scheme costs with these blocks.
 pub fn costs(scheme: Scheme, allocate: Allocate, blocks: Blocks) -> Box<dyn Costs> {
+    Box::new(WithFloats { scheme: without_floats(scheme, allocate, blocks), drop: blocks.drop() })
+}
+
+fn without_floats(scheme: Scheme, allocate: Allocate, blocks: Blocks) -> Box<dyn Costs> {
     match scheme {
         Scheme::Ns => Box::new(ns::NsCosts::new(blocks)),
         Scheme::Snp => Box::new(snp::SnpCosts::new(allocate, blocks)),

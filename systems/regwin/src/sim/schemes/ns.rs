@@ -97,6 +97,7 @@ impl Rules for Ns {
         sum.add_times(self.costs.block_window, self.n_used);
         sum.add_times(self.costs.block_again, self.n_used - 1);
         sum.add(self.costs.load);
+        windows.floats.load(&mut sum);
         self.n_used = 1;
         windows.switched(next, &sum);
     }
@@ -108,6 +109,7 @@ impl Rules for Ns {
     fn leave(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum { restored: 1, ..Sum::of(self.costs.leave) };
         sum.add(self.costs.load);
+        windows.floats.load(&mut sum);
         self.n_used = 1;
         windows.switched(next, &sum);
     }

@@ -161,8 +161,9 @@ impl Sharing {
 
     /// The running thread is suspended, its windows stay. Where those of the next thread are, if it has any.
     #[inline]
-    pub fn suspend(&mut self, windows: &Windows, next: Thread) -> Option<Place> {
+    pub fn suspend(&mut self, windows: &mut Windows, next: Thread) -> Option<Place> {
         let old = windows.running.expect("a thread blocks");
+        windows.floats.leave(old);
         self.allocation.stamp(old);
         self.ring.suspend(old, self.ring.above(self.ring.cwp));
         self.ring.place(next)
@@ -181,7 +182,7 @@ impl Sharing {
     }
 
     /// The windows of the running thread are given up; the next takes their place, unless it has windows: they are here.
-    pub fn give_up(&mut self, next: Thread, sum: &mut Sum) -> Option<Place> {
+    pub fn give_up(&mut self, windows: &mut Windows, next: Thread, sum: &mut Sum) -> Option<Place> {
         let ring = &mut self.ring;
         ring.set_owner(ring.bottom, None);
         if let Some(place) = ring.place(next) {
@@ -190,6 +191,7 @@ impl Sharing {
         }
         sum.add(self.costs.left_absent);
         sum.add(self.costs.load);
+        windows.floats.load(sum);
         sum.restored += 1;
         ring.set_owner(ring.bottom, Some(next));
         ring.cwp = ring.bottom;
@@ -203,6 +205,7 @@ impl Sharing {
         let how = self.clear(windows, self.ring.reserved, None, sum);
         sum.add(self.costs.reserve[how]);
         sum.add(self.costs.load);
+        windows.floats.load(sum);
         sum.restored += 1;
         self.ring.cwp = window;
         self.ring.bottom = window;

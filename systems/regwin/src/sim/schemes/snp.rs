@@ -58,7 +58,8 @@ struct Snp {
 
 impl Snp {
     /// The reserved window moves above the thread that is resumed.
-    fn resume(&mut self, windows: &mut Windows, place: Place, sum: &mut Sum) {
+    fn resume(&mut self, windows: &mut Windows, next: Thread, place: Place, sum: &mut Sum) {
+        windows.floats.resume(next);
         let ring = &mut self.sharing.ring;
         ring.cwp = place.top;
         ring.bottom = place.bottom;
@@ -83,8 +84,8 @@ impl Snp {
     }
 
     fn give_up(&mut self, windows: &mut Windows, next: Thread, mut sum: Sum) {
-        if let Some(place) = self.sharing.give_up(next, &mut sum) {
-            self.resume(windows, place, &mut sum);
+        if let Some(place) = self.sharing.give_up(windows, next, &mut sum) {
+            self.resume(windows, next, place, &mut sum);
         }
         self.sharing.ring.set_place(next, None);
         windows.switched(next, &sum);
@@ -109,7 +110,7 @@ impl Rules for Snp {
     fn block(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::of(self.sharing.costs.block);
         match self.sharing.suspend(windows, next) {
-            Some(place) => self.resume(windows, place, &mut sum),
+            Some(place) => self.resume(windows, next, place, &mut sum),
             None => self.enter(windows, next, &mut sum),
         }
         self.sharing.ring.set_place(next, None);

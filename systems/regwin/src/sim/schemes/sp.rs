@@ -53,7 +53,8 @@ struct Sp {
 }
 
 impl Sp {
-    fn resume(&mut self, place: Place, sum: &mut Sum) {
+    fn resume(&mut self, windows: &mut Windows, next: Thread, place: Place, sum: &mut Sum) {
+        windows.floats.resume(next);
         let ring = &mut self.sharing.ring;
         ring.cwp = place.top;
         ring.bottom = place.bottom;
@@ -73,8 +74,8 @@ impl Sp {
     }
 
     fn give_up(&mut self, windows: &mut Windows, next: Thread, mut sum: Sum) {
-        if let Some(place) = self.sharing.give_up(next, &mut sum) {
-            self.resume(place, &mut sum);
+        if let Some(place) = self.sharing.give_up(windows, next, &mut sum) {
+            self.resume(windows, next, place, &mut sum);
         }
         self.sharing.ring.set_place(next, None);
         windows.switched(next, &sum);
@@ -99,7 +100,7 @@ impl Rules for Sp {
     fn block(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::of(self.sharing.costs.block);
         match self.sharing.suspend(windows, next) {
-            Some(place) => self.resume(place, &mut sum),
+            Some(place) => self.resume(windows, next, place, &mut sum),
             None => self.enter(windows, next, &mut sum),
         }
         self.sharing.ring.set_place(next, None);

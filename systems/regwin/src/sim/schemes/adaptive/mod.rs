@@ -22,7 +22,7 @@ pub const FILES: &[&str] = &[
     "switch_adaptive.S",
 ];
 
-/// Most switches in a row at which a thread is refused, and while sharing pays, as in `window.h`.
+/// Most switches in a row at which a thread is refused, and while sharing pays, as in `adaptive.h`.
 const REFUSALS_MAX: u32 = 63;
 const REFUSALS_RICH: u32 = 3;
 /// The credit of sharing: a switch to a thread with windows adds one, a lost window takes one.
@@ -387,16 +387,22 @@ impl Rules for Adaptive {
     fn block(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::default();
         let old = windows.running.expect("a thread blocks");
+        let has_windows = self.ring.place(next).is_some();
         // Only a broken trace has a thread follow itself.
         if next != old {
             self.leave_or_store(old, next, &mut sum);
         }
+        if self.ring.place(old).is_some() {
+            windows.floats.leave(old);
+        }
+        windows.floats.next(next, has_windows, &mut sum);
         self.ring.set_place(next, None);
         windows.switched(next, &sum);
     }
 
     fn block_flush(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::default();
+        windows.floats.next(next, self.ring.place(next).is_some(), &mut sum);
         if windows.running != Some(next) {
             sum.add(self.costs.block_flush);
             if self.alone {
@@ -411,6 +417,7 @@ impl Rules for Adaptive {
 
     fn leave(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::of(self.costs.leave);
+        windows.floats.next(next, self.ring.place(next).is_some(), &mut sum);
         if self.alone {
             self.lone_load(next, &mut sum);
         } else {

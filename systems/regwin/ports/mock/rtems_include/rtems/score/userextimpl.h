@@ -1,0 +1,7 @@
+/* Who is told of threads. */
+typedef struct {
+    struct {
+        void (*thread_delete)(Thread_Control *executing, Thread_Control *deleted);
+    } Callouts;
+} User_extensions_Control;
+void _User_extensions_Add_set(User_extensions_Control *extension);

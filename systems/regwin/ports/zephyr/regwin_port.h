@@ -1,0 +1,13 @@
+/* For those who know more of a thread than the kernel: an abort hook of their own, or who reads the stacks of others. */
+#ifndef REGWIN_PORT_H
+#define REGWIN_PORT_H
+
+struct k_thread;
+
+/* Forgets the windows of a thread that is not to run any more, before its stack is used for something else. */
+void regwin_thread_gone(struct k_thread *thread);
+/* All windows of suspended threads go to their stacks and records, as without this module. */
+void regwin_store_others(void);
+/* The same with interrupts masked. */
+void rw_store_others(void);
+#endif

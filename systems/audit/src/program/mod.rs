@@ -16,7 +16,7 @@ use object::{
 };
 use report::Diagnostic;
 
-use crate::decode::code::{Flow, Instruction, Undecodable};
+use crate::decode::code::{Class, Flow, Instruction, Undecodable};
 use crate::decode::{Isa, Linear};
 use crate::facts::frame;
 use crate::program::function::Function;
@@ -357,9 +357,19 @@ impl Code {
     }
 }
 
-/// The last of these goes on to this address, whatever is in the way of it.
+/// The last of these goes on to this address, whatever is in the way of it. What aligns a literal pool behind a jump is not run.
 fn runs_into(instructions: &[Instruction], address: u64) -> bool {
-    instructions.last().is_some_and(|it| it.flow == Flow::Next && it.address + u64::from(it.length) == address)
+    let behind = instructions.iter().rposition(|it| !is_padding(it)).map_or(0, |before| before + 1);
+    let padding = instructions.get(behind).map_or(address, |it| it.address)..address;
+    let leads_to = |it: &Instruction| matches!(it.flow, Flow::Branch { target, .. } if padding.contains(&target));
+    let is_next = instructions.last().is_some_and(|it| it.address + u64::from(it.length) == address);
+    let goes_on = behind == 0 || instructions[behind - 1].flow == Flow::Next;
+    is_next && (goes_on || instructions.iter().any(leads_to))
+}
+
+/// What assemblers and compilers fill up with; `mov r8, r8` is ARMv6-M's.
+fn is_padding(instruction: &Instruction) -> bool {
+    instruction.class == Class::Nop || instruction.text == "nop" || instruction.text == "mov r8, r8"
 }
 
 /// Data between instructions that the code runs into are instructions of which only the words are written, as for those that the

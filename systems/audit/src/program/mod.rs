@@ -18,7 +18,7 @@ use report::Diagnostic;
 
 use crate::decode::code::{Class, Flow, Instruction, Undecodable};
 use crate::decode::{Isa, Linear};
-use crate::facts::frame;
+use crate::facts::{frame, stack_switch};
 use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
@@ -301,6 +301,9 @@ impl Program {
             Function { name: symbol.name.clone(), isa: symbol.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
+        }
+        if stack_switch::switches_stack(&function) {
+            function.instructions.iter_mut().filter(|it| it.flow == Flow::Return).for_each(|it| it.flow = Flow::Resume);
         }
         Ok(Decoded { function, undecodable })
     }

@@ -282,3 +282,44 @@ fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
         assert!(found(&twice).contains(&(0, Kind::DeadValue)), "{:?}", found(&twice));
     }
 }
+
+#[test]
+fn a_callee_in_the_same_file_may_leave_registers_alone_that_a_convention_gives_it() {
+    // add x12, x12, #1; bl to the function that begins behind it; cmp x12, x19: gcc keeps values so (-fipa-ra).
+    let kept = function(Isa::A64, &["8c050091", "02000094", "9f0113eb", "e0079f1a", "c0035fd6"]);
+    assert_eq!(found(&kept), []);
+    // addi t3, t3, 1; jal f; add a0, a0, t3; ret
+    assert_nothing(Isa::Riscv64, &["050e", "ef004000", "7295", "67800000"]);
+    // mov r12, r1; bl f; add r0, r0, r12; bx lr
+    assert_nothing(Isa::A32, &["01c0a0e1", "000000eb", "0c0080e0", "1eff2fe1"]);
+    // Whom the linker knows may change them: the sum is lost.
+    let mut other = kept.clone();
+    other.instructions[1].flow = Flow::Call { target: None };
+    assert!(found(&other).contains(&(0, Kind::DeadValue)));
+}
+
+#[test]
+fn who_goes_on_with_another_stack_sees_every_register() {
+    let n_dead = |isa, cpu, code: &str| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("switch.s");
+        std::fs::write(&path, format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n")).expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::parse("switch.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        found(&decoded.function).into_iter().filter(|it| it.1 == Kind::DeadValue).count()
+    };
+    let threads = [
+        (Isa::Riscv64, "sifive-u74", "ld sp, 0(a1)\n ld a2, 16(sp)\n ld t0, 24(sp)\n ld ra, 0(sp)\n addi sp, sp, 32\n ret"),
+        (Isa::Riscv32, "rocket", "lw a4, 4(a0)\n mv sp, a4\n lw a2, 16(sp)\n lw ra, 0(sp)\n ret"),
+        (Isa::A64, "cortex-a53", "ldr x1, [x0]\n mov sp, x1\n ldp x2, x3, [sp], #16\n ldr x30, [sp], #16\n ret"),
+        (Isa::A32, "arm1136jf-s", "ldr sp, [r0]\n pop {r1, r2, r3, pc}"),
+        (Isa::A32, "arm1136jf-s", "ldr r4, [r0]\n add sp, r4, #8\n ldr r2, [sp]\n bx lr"),
+    ];
+    for (isa, cpu, code) in threads {
+        assert_eq!(n_dead(isa, cpu, code), 0, "{code}");
+    }
+    // A frame of variable size, and one whose end the frame has, are no other stack.
+    assert_eq!(n_dead(Isa::A64, "cortex-a53", "mov x5, sp\n sub sp, sp, x0\n mov sp, x5\n ldr x2, [x1]\n ret"), 1);
+    assert_eq!(n_dead(Isa::A32, "arm1136jf-s", "ldr r2, [r1]\n ldm r11, {r4, r5, r11, sp, pc}"), 1);
+}

@@ -94,6 +94,14 @@ pub enum Flow {
     Stop,
 }
 
+impl Flow {
+    /// A call behind which nobody reads what the convention lets the callee change. A callee in the same file may leave registers alone,
+    /// and its caller rely on that: gcc keeps values in them (`-fipa-ra`, part of -O2).
+    pub fn ends_scratch(self) -> bool {
+        self == Flow::Call { target: None }
+    }
+}
+
 /// A value that an operation works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {

@@ -450,7 +450,8 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
     let of_result = result.map_or(0, |it| demanded[usize::from(it.0)]);
     let others = instruction.writes.iter().filter(|it| Some(it.reg) != result).any(|it| demanded[usize::from(it.reg.0)] & it.bits != 0);
     if matches!(instruction.flow, Flow::Call { .. }) {
-        for reg in conventions.scratch.iter().chain(conventions.flags) {
+        let scratch = if instruction.flow.ends_scratch() { conventions.scratch } else { &[] };
+        for reg in scratch.iter().chain(conventions.flags) {
             demanded[usize::from(reg.0)] = 0;
         }
         for reg in conventions.arguments.iter().chain([&conventions.stack_pointer]) {

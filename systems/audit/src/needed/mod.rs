@@ -59,6 +59,9 @@ pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
     // One instruction is not needed for one reason: what is dead need not be anything else.
     let dead: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::DeadValue).map(|it| it.idx).collect();
     findings.retain(|it| it.kind == Kind::DeadValue || !dead.contains(&it.idx));
+    // What was spilled is there twice because of that.
+    let reloads: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::Reload).map(|it| it.idx).collect();
+    findings.retain(|it| it.kind != Kind::ComputedTwice || !reloads.contains(&it.idx));
     findings
 }
 
@@ -98,6 +101,12 @@ impl<'a> Subject<'a> {
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
         let who = format!("`{}`", self.at(idx).text);
         Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
+    }
+
+    /// What instruction `idx` writes into `reg` is where an access begins.
+    fn is_base(&self, idx: usize, reg: Reg) -> bool {
+        let of = |it: &Instruction| it.accesses.iter().any(|access| access.base == Some(reg));
+        self.readers(idx, reg).unwrap_or_default().iter().any(|reader| of(self.at(*reader)))
     }
 
     /// The instruction that wrote `reg` last before `idx`, if it is one on all ways.

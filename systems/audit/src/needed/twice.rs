@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::decode::code::{Class, Flow, Op, Reg, Value};
+use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -52,8 +52,24 @@ struct Piece {
     next: Number,
     values: HashMap<Reg, Number>,
     computed: HashMap<Key, (Number, usize)>,
-    /// The last store or call, which may have changed what was loaded before.
-    last_store: Option<usize>,
+    /// Stores, and what else may have changed what was loaded before, with the bytes that they write if they are known.
+    changes: Vec<(usize, Option<Bytes>)>,
+}
+
+/// Bytes of memory, by a distance from a value.
+#[derive(Debug, Clone, Copy)]
+struct Bytes {
+    base: Number,
+    disp: i64,
+    width: u8,
+}
+
+impl Bytes {
+    /// None of these bytes is one of the others: both lie at a known distance from one value.
+    fn is_apart(self, other: Bytes) -> bool {
+        let end = |it: Bytes| it.disp.saturating_add(i64::from(it.width));
+        self.base == other.base && (end(self) <= other.disp || end(other) <= self.disp)
+    }
 }
 
 impl Piece {
@@ -82,16 +98,16 @@ impl Piece {
     fn step(&mut self, subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         let instruction = subject.at(idx);
         let key = self.key(subject, idx);
-        let is_move = instruction.operation.is_some_and(|it| it.op == Op::Move);
-        let copied = match instruction.operation.map(|it| it.a) {
-            Some(Value::Reg(from)) if is_move && !instruction.is_guarded => Some(self.value(from)),
-            _ => None,
-        };
+        let bits = subject.function.isa.conventions().bits;
+        let copied =
+            instruction.operation.filter(|it| !instruction.is_guarded && it.width == bits).and_then(moved).map(|from| self.value(from));
+        let written: Vec<Option<Bytes>> =
+            instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
         let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
         let number = copied.or(known.map(|it| it.0)).unwrap_or_else(|| self.fresh());
         let mut finding = None;
-        if let Some((_, before)) = known {
-            finding = self.again(subject, idx, before);
+        if let (Some((_, before)), Some(key)) = (known, &key) {
+            finding = self.again(subject, idx, before, key);
         }
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded;
@@ -105,14 +121,18 @@ impl Piece {
         if is_call {
             self.values.clear();
         }
-        let is_store = instruction.accesses.iter().any(|it| it.is_store);
-        if is_call || is_store || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
-            self.last_store = Some(idx);
-            if is_call {
-                self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
-            }
+        self.changes.extend(written.into_iter().map(|it| (idx, it)));
+        if is_call || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
+            self.changes.push((idx, None));
+        }
+        if is_call {
+            self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
         }
         finding
+    }
+
+    fn bytes(&mut self, base: Option<Reg>, access: &Access) -> Option<Bytes> {
+        Some(Bytes { base: self.value(base?), disp: access.disp, width: access.width })
     }
 
     /// The instruction's value as a key, if it is one that could have been kept.
@@ -127,19 +147,24 @@ impl Piece {
             let base = self.value(base);
             return Some(Key::Load { base, disp: access.disp, width: access.width, is_signed, to: operation.width });
         }
-        let trivial = matches!(operation.op, Op::Move | Op::Not) && matches!(operation.a, Value::Const(_));
+        let trivial = matches!(operation.a, Value::Const(_)) && (operation.op == Op::Not || matches!(operation.b, Value::Const(_)));
         let reads_flags = instruction.reads.iter().any(|it| subject.is_flag(it.reg));
         let stack = subject.function.isa.conventions().stack_pointer;
-        if trivial || operation.op == Op::Move || reads_flags || result == stack {
+        if trivial || operation.op == Op::Move || moved(operation).is_some() || reads_flags || result == stack {
             return None;
         }
         let (a, b) = (self.part(operation.a), self.part(operation.b));
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    fn again(&self, subject: &Subject<'_>, idx: usize, before: usize) -> Option<Finding> {
-        let is_load = !subject.at(idx).accesses.is_empty();
-        let store = self.last_store.filter(|&it| is_load && it > before);
+    fn again(&self, subject: &Subject<'_>, idx: usize, before: usize, key: &Key) -> Option<Finding> {
+        let loaded = match *key {
+            Key::Load { base, disp, width, .. } => Some(Bytes { base, disp, width }),
+            Key::Operation { .. } => None,
+        };
+        let is_load = loaded.is_some();
+        let may_change = |written: Option<Bytes>| loaded.is_some_and(|it| !written.is_some_and(|written| written.is_apart(it)));
+        let store = self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(_, it)| may_change(*it)).map(|(at, _)| *at);
         let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
         if let Some(store) = store {
             finding.why += ", but a store came between";
@@ -156,6 +181,15 @@ impl Piece {
         };
         finding.edit = Some(Edit::unverified(edit + unless));
         Some(finding)
+    }
+}
+
+/// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
+fn moved(operation: Operation) -> Option<Reg> {
+    match (operation.op, operation.a, operation.b) {
+        (Op::Move, Value::Reg(from), _) => Some(from),
+        (Op::Add | Op::Or, Value::Reg(from), Value::Const(0)) | (Op::Add | Op::Or, Value::Const(0), Value::Reg(from)) => Some(from),
+        _ => None,
     }
 }
 
@@ -180,6 +214,28 @@ mod tests {
     fn a_store_between_may_change_it() {
         let all = found(&[NEXT3, STORE, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn a_store_beside_it_does_not() {
+        // str r3, [r0, #12], and str r3, [r0, #9], which is a part of it.
+        let why = |store: u32| found(&[NEXT3, store, NEXT2, SUM, RETURN])[0].2.clone();
+        assert_eq!(why(0xe580_300c), "`ldr r3, [r0, #8]` at 0x0 has it already");
+        assert_eq!(why(0xe580_3009), "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+        // The one before it may: str r3, [r1]; str r3, [r0, #12].
+        let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
+        assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn moves_and_constants_are_no_work() {
+        use crate::decode::Isa;
+        // mv a0, s1; mv a1, s1; li a2, 0; li a3, 0
+        for word in [[0x0004_8513, 0x0004_8593], [0x0000_0613, 0x0000_0693]] {
+            let [a, b] = word.map(|it: u32| Isa::Riscv64.decode(0, &it.to_le_bytes()).expect("it is one").operation.expect("known"));
+            let is_constant = |it: Operation| matches!((it.a, it.b), (Value::Const(_), Value::Const(_)));
+            assert!([a, b].iter().all(|it| moved(*it).is_some() || is_constant(*it)), "{a:?}");
+        }
     }
 
     #[test]

@@ -323,3 +323,64 @@ fn who_goes_on_with_another_stack_sees_every_register() {
     assert_eq!(n_dead(Isa::A64, "cortex-a53", "mov x5, sp\n sub sp, sp, x0\n mov sp, x5\n ldr x2, [x1]\n ret"), 1);
     assert_eq!(n_dead(Isa::A32, "arm1136jf-s", "ldr r2, [r1]\n ldm r11, {r4, r5, r11, sp, pc}"), 1);
 }
+
+/// The findings of a function `f` in assembly, in the object file or linked at 64 KiB.
+fn kinds(isa: Isa, cpu: &str, code: &str, linker: Option<&str>) -> Vec<Kind> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (source, object, linked) = (folder.path().join("f.s"), folder.path().join("f.o"), folder.path().join("f.elf"));
+    let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n.data\nx: .word 1, 2, 3, 4\ny: .word 5\n");
+    std::fs::write(&source, text).expect("a scratch file");
+    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    if let Some(linker) = linker {
+        std::fs::write(&object, &bytes).expect("a scratch file");
+        let mut command = std::process::Command::new(linker);
+        command.args(["-e", "f", "-Ttext=0x10000", "-Tdata=0x20010", "-o"]).arg(&linked).arg(&object);
+        assert!(command.status().expect("it runs").success(), "{linker} {code}");
+        bytes = std::fs::read(&linked).expect("what was linked");
+    }
+    let program = Program::parse("f", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+    found(&decoded.function).into_iter().map(|it| it.1).collect()
+}
+
+#[test]
+fn addresses_are_no_constants_of_the_source() {
+    let cases = [
+        (Isa::Riscv64, "sifive-u74", "riscv64-unknown-elf-ld", "lui a0, %hi(y)\n addi a0, a0, %lo(y)\n ret"),
+        (Isa::A64, "cortex-a53", "aarch64-linux-gnu-ld", "adrp x1, x\n add x1, x1, :lo12:x\n add x0, x1, #16\n ret"),
+        (Isa::T32, "cortex-m4", "arm-none-eabi-ld", "movw r0, #:lower16:y\n movt r0, #:upper16:y\n bx lr"),
+    ];
+    for (isa, cpu, linker, code) in cases {
+        assert_eq!(kinds(isa, cpu, code, None), [], "{code}");
+        assert_eq!(kinds(isa, cpu, code, Some(linker)), [], "{code}, linked");
+    }
+    let leon = "sethi %hi(y), %o0\n retl\n or %o0, %lo(y), %o0";
+    assert_eq!(kinds(Isa::Sparc, "leon3", leon, None), [], "{leon}");
+    // Numbers that are no addresses there take two instructions as before.
+    let number = [Kind::SplitImmediate];
+    assert_eq!(kinds(Isa::Riscv64, "sifive-u74", "lui a0, 0x12345\n addi a0, a0, 0x67\n ret", Some("riscv64-unknown-elf-ld")), number);
+    assert_eq!(kinds(Isa::T32, "cortex-m4", "movw r0, #0x5678\n movt r0, #0x1234\n bx lr", Some("arm-none-eabi-ld")), number);
+}
+
+#[test]
+fn what_a_linker_still_writes_tells_objects_apart() {
+    // The offsets are 0 in the file, and 0 and 8 in the program.
+    let stores = "adrp x1, x\n str x0, [x1, :lo12:x]\n str x2, [x1, :lo12:x+8]\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", stores, None), []);
+    let loads = "adrp x1, x\n ldr x0, [x1, :lo12:x]\n ldr x2, [x1, :lo12:x+8]\n add x0, x0, x2\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", loads, None), []);
+    let sums = "sethi %hi(x), %o1\n ld [%o1 + %lo(x)], %o0\n ld [%o1 + %lo(x+4)], %o2\n retl\n add %o0, %o2, %o0";
+    assert_eq!(kinds(Isa::Sparc, "leon3", sums, None), []);
+    // The same place is the same.
+    let again = "ldr x0, [x1, #8]\n ldr x2, [x1, #8]\n add x0, x0, x2\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", again, None), [Kind::ComputedTwice]);
+}
+
+#[test]
+fn half_of_a_register_is_another_value() {
+    // mov w2, w1; add x3, x2, #1; add x4, x1, #1; add x0, x3, x4
+    assert_nothing(Isa::A64, &["e203012a", "43040091", "24040091", "6000048b", "c0035fd6"]);
+    // mov x2, x1 in its place: the sum is there.
+    let whole = function(Isa::A64, &["e20301aa", "43040091", "24040091", "6000048b", "c0035fd6"]);
+    assert_eq!(found(&whole), [(2, Kind::ComputedTwice)]);
+}

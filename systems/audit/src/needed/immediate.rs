@@ -13,8 +13,9 @@
 
 use super::{Subject, is_load};
 use crate::decode::Isa;
-use crate::decode::code::{Class, Op, Value};
+use crate::decode::code::{Op, Value};
 use crate::finding::{Edit, Finding, Kind};
+use crate::program::addresses::upper_half;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -74,20 +75,15 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 
 /// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
 fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
-    let (instruction, isa) = (subject.at(idx), subject.function.isa);
-    let is_arm = matches!(isa, Isa::A32 | Isa::T32);
-    let is_upper = is_arm && instruction.class == Class::Constant && instruction.operation.is_none();
-    let [write] = instruction.writes[..] else { return None };
-    let writer = subject.writer(idx, write.reg).filter(|&it| is_upper && it < idx && subject.is_straight(it, idx))?;
-    let first = subject.at(writer).operation.filter(|it| it.result == Some(write.reg))?;
+    let instruction = subject.at(idx);
+    let high = upper_half(subject.function.isa, instruction)?;
+    let reg = instruction.writes.first()?.reg;
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation.filter(|it| it.result == Some(reg))?;
     let (Op::Move, Value::Const(low)) = (first.op, first.a) else { return None };
-    if instruction.is_guarded || subject.at(writer).is_guarded || write.bits != 0xffff_0000 {
+    if instruction.is_guarded || subject.at(writer).is_guarded {
         return None;
     }
-    // The immediate of `movt` as the manual spreads it over its word (A8.8.106 of DDI 0406C).
-    let word = instruction.word as u32;
-    let low_part = if isa == Isa::A32 { word & 0xfff } else { (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff };
-    let high = (word >> 16 & 15) << 12 | low_part;
     let value = u64::from(high) << 16 | low & 0xffff;
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
@@ -186,7 +182,13 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             1.. => format!("it is {reg} plus {by}"),
             _ => format!("it is {reg} less {}", by.unsigned_abs()),
         };
-        (format!("{value:#x} is loaded, and {from}"), "reach the object through the pointer that is in a register already")
+        let is_pointer = subject.at(idx).writes.first().is_some_and(|it| subject.is_base(idx, it.reg));
+        let edit = if is_pointer {
+            "reach the object through the pointer that is in a register already"
+        } else {
+            "compute it from the constant that is in a register already"
+        };
+        (format!("{value:#x} is loaded, and {from}"), edit)
     };
     let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
     finding.edit = Some(Edit::unverified(edit));

@@ -1,6 +1,7 @@
 //! An ELF file as functions: which there are, where their code lies, what it calls, which
 //! lines it comes from.
 
+pub(crate) mod addresses;
 pub mod compile_commands;
 pub mod function;
 pub mod lines;
@@ -9,6 +10,7 @@ mod relocate;
 pub mod toolchain;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use object::read::archive::ArchiveFile;
 use object::{
@@ -59,6 +61,8 @@ pub struct Program {
     links: BTreeMap<u64, Link>,
     /// Places in sections with code that a linker would still write.
     relocated: BTreeSet<u64>,
+    /// Where the sections of a linked file lie.
+    objects: Vec<Range<u64>>,
 }
 
 /// A function of the file.
@@ -140,8 +144,11 @@ impl Program {
             let base = layout.base(section.index());
             section.relocations().map(|(offset, _)| base.wrapping_add(offset)).collect::<Vec<u64>>()
         };
-        let relocated = if file.kind() == object::ObjectKind::Relocatable { text.flat_map(places).collect() } else { BTreeSet::new() };
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
+        let is_linked = file.kind() != object::ObjectKind::Relocatable;
+        let relocated = if is_linked { BTreeSet::new() } else { text.flat_map(places).collect() };
+        let placed = file.sections().filter(|it| is_linked && it.address() != 0);
+        let objects = placed.map(|it| it.address()..it.address().saturating_add(it.size())).collect();
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated, objects })
     }
 
     /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
@@ -259,10 +266,7 @@ impl Program {
                 Ok(mut instruction) => {
                     at += usize::from(instruction.length).max(1);
                     self.complete(&mut instruction, address);
-                    // What the linker writes into it is not known yet.
-                    if matches!(isa, Isa::A32 | Isa::T32) && self.relocated.contains(&address) {
-                        instruction.operation = None;
-                    }
+                    addresses::forget_relocated(&mut instruction, &self.relocated, isa);
                     instructions.push(instruction);
                 }
                 Err(word) => {
@@ -274,6 +278,7 @@ impl Program {
             }
         }
         far_jumps(symbol, &mut instructions);
+        addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {

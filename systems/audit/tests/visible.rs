@@ -313,6 +313,7 @@ fn who_goes_on_with_another_stack_sees_every_register() {
         (Isa::Riscv64, "sifive-u74", "ld sp, 0(a1)\n ld a2, 16(sp)\n ld t0, 24(sp)\n ld ra, 0(sp)\n addi sp, sp, 32\n ret"),
         (Isa::Riscv32, "rocket", "lw a4, 4(a0)\n mv sp, a4\n lw a2, 16(sp)\n lw ra, 0(sp)\n ret"),
         (Isa::A64, "cortex-a53", "ldr x1, [x0]\n mov sp, x1\n ldp x2, x3, [sp], #16\n ldr x30, [sp], #16\n ret"),
+        (Isa::Riscv64, "sifive-u74", "lla sp, f\n ld sp, 0(sp)\n ld sp, 0(sp)\n ld a2, 16(sp)\n ld ra, 0(sp)\n ret"),
         (Isa::A32, "arm1136jf-s", "ldr sp, [r0]\n pop {r1, r2, r3, pc}"),
         (Isa::A32, "arm1136jf-s", "ldr r4, [r0]\n add sp, r4, #8\n ldr r2, [sp]\n bx lr"),
     ];

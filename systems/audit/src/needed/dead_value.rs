@@ -13,7 +13,7 @@ use crate::finding::{Edit, Finding, Kind};
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
         let writes = instruction.writes.iter().any(|it| !subject.is_flag(it.reg));
-        let is_nop = instruction.class == Class::Nop || !writes && instruction.writes.is_empty();
+        let is_nop = instruction.class == Class::Nop || instruction.is_filler() || !writes && instruction.writes.is_empty();
         if is_nop || !subject.bits.is_reached(idx) || !subject.bits.is_dead(subject.function, idx) {
             continue;
         }
@@ -79,6 +79,13 @@ mod tests {
         assert!(places(&[0xe51b_805c, 0xe1a0_d008, 0xe24b_d020, RETURN], Kind::DeadValue).is_empty());
         // The same with r3 in its place.
         assert_eq!(places(&[0xe1a0_3002, 0xe24b_3020, 0xe1a0_0003, RETURN], Kind::DeadValue), [0]);
+    }
+
+    #[test]
+    fn nothing_was_to_be_done_by_what_does_nothing() {
+        // mov r0, r0: ARMv6's place for what is patched in later. mov r3, r3 is no such thing.
+        assert!(places(&[0xe1a0_0000, RETURN], Kind::DeadValue).is_empty());
+        assert_eq!(places(&[0xe1a0_3003, RETURN], Kind::DeadValue), [0]);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Value};
+use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -21,6 +21,16 @@ type Number = u32;
 enum Key {
     Load { base: Number, disp: i64, width: u8, is_signed: bool, to: u8 },
     Operation { op: String, width: u8, a: Part, b: Part },
+}
+
+impl Key {
+    /// What a load loads.
+    fn bytes(&self) -> Option<Bytes> {
+        match *self {
+            Key::Load { base, disp, width, .. } => Some(Bytes { base, disp, width }),
+            Key::Operation { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,12 +113,12 @@ impl Piece {
             instruction.operation.filter(|it| !instruction.is_guarded && it.width == bits).and_then(moved).map(|from| self.value(from));
         let written: Vec<Option<Bytes>> =
             instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
+        let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
-        let number = copied.or(known.map(|it| it.0)).unwrap_or_else(|| self.fresh());
-        let mut finding = None;
-        if let (Some((_, before)), Some(key)) = (known, &key) {
-            finding = self.again(subject, idx, before, key);
-        }
+        let store = known.and_then(|(_, before)| self.change(before, key.as_ref()?.bytes()?));
+        // What a store may have changed may be another value.
+        let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
+        let finding = known.map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded;
             let number = if is_result { number } else { self.fresh() };
@@ -120,6 +130,15 @@ impl Piece {
         let is_call = matches!(instruction.flow, Flow::Call { .. });
         if is_call {
             self.values.clear();
+        }
+        for bytes in written.iter().flatten() {
+            self.computed.retain(|key, _| key.bytes().is_none_or(|it| it.base != bytes.base || it.is_apart(*bytes)));
+        }
+        if let (Some(number), [Some(bytes)]) = (stored, &written[..]) {
+            let Bytes { base, disp, width } = *bytes;
+            for is_signed in [false, true] {
+                self.computed.insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
+            }
         }
         self.changes.extend(written.into_iter().map(|it| (idx, it)));
         if is_call || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
@@ -157,31 +176,43 @@ impl Piece {
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    fn again(&self, subject: &Subject<'_>, idx: usize, before: usize, key: &Key) -> Option<Finding> {
-        let loaded = match *key {
-            Key::Load { base, disp, width, .. } => Some(Bytes { base, disp, width }),
-            Key::Operation { .. } => None,
-        };
-        let is_load = loaded.is_some();
-        let may_change = |written: Option<Bytes>| loaded.is_some_and(|it| !written.is_some_and(|written| written.is_apart(it)));
-        let store = self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(_, it)| may_change(*it)).map(|(at, _)| *at);
-        let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
-        if let Some(store) = store {
-            finding.why += ", but a store came between";
-            finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
-        }
-        let what = if is_load { "load" } else { "value" };
-        let unless = if is_load { ", unless the object is `volatile`" } else { "" };
-        let edit = match (subject.line(before), subject.line(idx)) {
-            (Some(first), Some(second)) if first != second => {
-                format!("put the {what} of line {first} into a local variable and use it on line {second} too")
-            }
-            (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
-            _ => format!("keep the {what} in a register"),
-        };
-        finding.edit = Some(Edit::unverified(edit + unless));
-        Some(finding)
+    /// The last of those behind `before` that may have changed these bytes.
+    fn change(&self, before: usize, loaded: Bytes) -> Option<usize> {
+        let may_change = |written: Option<Bytes>| !written.is_some_and(|written| written.is_apart(loaded));
+        self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(_, it)| may_change(*it)).map(|(at, _)| *at)
     }
+}
+
+/// The finding that `idx` computes what `before` did, unless `store` changed it.
+fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>) -> Finding {
+    let is_load = !subject.at(idx).accesses.is_empty();
+    let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
+    if let Some(store) = store {
+        finding.why += ", but a store came between";
+        finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
+    }
+    let was_stored = subject.at(before).accesses.iter().any(|it| it.is_store);
+    let what = if is_load && !was_stored { "load" } else { "value" };
+    let unless = if is_load { ", unless the object is `volatile`" } else { "" };
+    let edit = match (subject.line(before), subject.line(idx)) {
+        (Some(first), Some(second)) if first != second => {
+            format!("put the {what} of line {first} into a local variable and use it on line {second} too")
+        }
+        (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
+        _ => format!("keep the {what} in a register"),
+    };
+    finding.edit = Some(Edit::unverified(edit + unless));
+    finding
+}
+
+/// The register that a plain store writes as a whole into one place.
+fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
+    let instruction = subject.at(idx);
+    let [access] = instruction.accesses[..] else { return None };
+    let mut data = instruction.reads.iter().filter(|it| it.role == Role::Data);
+    let (Some(read), None) = (data.next(), data.next()) else { return None };
+    let is_whole = u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
+    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded).then_some(read.reg)
 }
 
 /// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
@@ -218,13 +249,26 @@ mod tests {
 
     #[test]
     fn a_store_beside_it_does_not() {
-        // str r3, [r0, #12], and str r3, [r0, #9], which is a part of it.
+        // str r3, [r0, #12], and str r3, [r0, #9].
         let why = |store: u32| found(&[NEXT3, store, NEXT2, SUM, RETURN])[0].2.clone();
         assert_eq!(why(0xe580_300c), "`ldr r3, [r0, #8]` at 0x0 has it already");
-        assert_eq!(why(0xe580_3009), "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+        // Neither is it said of one that changes a part of it.
+        assert!(places(&[NEXT3, 0xe580_3009, NEXT2, SUM, RETURN], Kind::ComputedTwice).is_empty());
         // The one before it may: str r3, [r1]; str r3, [r0, #12].
         let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn what_was_stored_is_what_is_loaded() {
+        // ldr r3, [r0, #8]; add r2, r3, #1; str r2, [r0, #8]; ldr r3, [r0, #8]; add r1, r3, #1: another sum.
+        let count = [NEXT3, 0xe283_2001, 0xe580_2008, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
+        let all = found(&count);
+        assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [3], "{all:?}");
+        assert_eq!(all[0].2, "`str r2, [r0, #8]` at 0x8 has it already");
+        // Nor are sums of what a store may have changed: ldr r3; add r2, r3, #1; str r2, [r1]; ldr r3; add r1, r3, #1.
+        let maybe = [NEXT3, 0xe283_2001, 0xe581_2000, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
+        assert_eq!(places(&maybe, Kind::ComputedTwice), [3]);
     }
 
     #[test]

@@ -375,9 +375,9 @@ fn runs_into(instructions: &[Instruction], address: u64) -> bool {
     is_next && (goes_on || instructions.iter().any(leads_to))
 }
 
-/// What assemblers and compilers fill up with; `mov r8, r8` is ARMv6-M's.
+/// What assemblers and compilers fill up with.
 fn is_padding(instruction: &Instruction) -> bool {
-    instruction.class == Class::Nop || instruction.text == "nop" || instruction.text == "mov r8, r8"
+    instruction.class == Class::Nop || instruction.text == "nop" || instruction.is_filler()
 }
 
 /// Data between instructions that the code runs into are instructions of which only the words are written, as for those that the

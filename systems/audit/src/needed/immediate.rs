@@ -162,6 +162,11 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let value = constant(subject, idx)?;
     let isa = subject.function.isa;
+    // How far something is from here: the address of a function, a table or the GOT.
+    let to = subject.at(idx).writes.first()?.reg;
+    if subject.is_read_by(idx, to, |it| it.text.contains(", pc")) {
+        return None;
+    }
     let is_one = is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
     let (why, edit) = if is_one {
         (format!("{value:#x} is loaded, and one instruction would make it"), "write the constant as an immediate operand")
@@ -182,7 +187,7 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             1.. => format!("it is {reg} plus {by}"),
             _ => format!("it is {reg} less {}", by.unsigned_abs()),
         };
-        let is_pointer = subject.at(idx).writes.first().is_some_and(|it| subject.is_base(idx, it.reg));
+        let is_pointer = subject.is_read_by(idx, to, |it| it.accesses.iter().any(|access| access.base == Some(to)));
         let edit = if is_pointer {
             "reach the object through the pointer that is in a register already"
         } else {
@@ -305,6 +310,13 @@ mod tests {
         assert_eq!(all, [(0, "0x3fc00 is loaded, and one instruction would make it".to_owned())]);
         let all = loaded(&[LOAD0, RETURN], &[(0, 0xffff_ff00)]);
         assert_eq!(all, [(0, "0xffffff00 is loaded, and one instruction would make it".to_owned())]);
+    }
+
+    #[test]
+    fn how_far_something_is_is_no_constant_of_the_source() {
+        // ldr r0, [pc, #8]; add r0, pc, r0
+        assert!(loaded(&[LOAD0, 0xe08f_0000, RETURN], &[(0, 0xa60)]).is_empty());
+        assert_eq!(loaded(&[LOAD0, 0xe081_0000, RETURN], &[(0, 0xa60)]).len(), 1);
     }
 
     #[test]

@@ -103,10 +103,18 @@ impl<'a> Subject<'a> {
         Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
     }
 
-    /// What instruction `idx` writes into `reg` is where an access begins.
-    fn is_base(&self, idx: usize, reg: Reg) -> bool {
-        let of = |it: &Instruction| it.accesses.iter().any(|access| access.base == Some(reg));
-        self.readers(idx, reg).unwrap_or_default().iter().any(|reader| of(self.at(*reader)))
+    /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is written again, is such a one.
+    fn is_read_by(&self, idx: usize, reg: Reg, is_meant: impl Fn(&Instruction) -> bool) -> bool {
+        for instruction in &self.function.instructions[idx + 1..] {
+            if instruction.reads.iter().any(|it| it.reg == reg) && is_meant(instruction) {
+                return true;
+            }
+            let is_over = instruction.writes.iter().any(|it| it.reg == reg);
+            if is_over || !matches!(instruction.flow, crate::decode::code::Flow::Next) {
+                return false;
+            }
+        }
+        false
     }
 
     /// The instruction that wrote `reg` last before `idx`, if it is one on all ways.

@@ -246,3 +246,11 @@ fn what_aligns_a_literal_pool_behind_a_jump_does_not_run_into_it() {
     assert_eq!(thumb("cbz r0, 1f\n b 3f\n 1: nop\n .word 0x0200a057\n 3: bx lr"), 2);
     assert_eq!(n_undecodable(Isa::A64, "cortex-a53", "nop\n .word 0x0200a057\n ret"), 1);
 }
+
+#[test]
+fn an_object_whose_code_is_made_when_it_is_linked_says_so() {
+    let bytes = compiled_with("int f(int a) { return a + 1; }\n", "later.c", Isa::T32, "cortex-m4", &["-O2", "-flto"]);
+    let refused = Program::parse("later.o", &bytes).expect_err("it has no code");
+    let said = format!("{refused:?}");
+    assert!(said.contains("-ffat-lto-objects"), "{said}");
+}

@@ -134,7 +134,12 @@ impl Program {
         marks(&file, &layout, &places, &mut sections);
         let symbols = symbols(&file, machine, &layout, &places, &sections);
         if symbols.is_empty() {
-            return Err(refuse(NO_FUNCTIONS.into()).with_help("it has no code, or was stripped of its symbols"));
+            let waits = file.sections().any(|it| it.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_")));
+            let help = match waits {
+                true => "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects",
+                false => "it has no code, or was stripped of its symbols",
+            };
+            return Err(refuse(NO_FUNCTIONS.into()).with_help(help));
         }
         let isa = symbols.first().map_or(machine, |it| it.isa);
         let links = links(&file, &layout, machine);

@@ -385,3 +385,48 @@ fn half_of_a_register_is_another_value() {
     let whole = function(Isa::A64, &["e20301aa", "43040091", "24040091", "6000048b", "c0035fd6"]);
     assert_eq!(found(&whole), [(2, Kind::ComputedTwice)]);
 }
+
+/// A `switch` whose cases fall into each other, by a table.
+const FALLS: &str = "\
+ .loc 1 1
+ cmp w1, #2
+ b.hi 9f
+ adr x3, 7f
+ add x2, x3, w1, sxtb #2
+ br x2
+7: .loc 1 2
+ and w0, w0, #0xff
+ str w0, [x6]
+ ldr w5, [x4]
+ add w1, w5, w0
+8: .loc 1 3
+ and w0, w0, #0xff
+ ldr w6, [x4]
+ add w0, w0, w6
+ add w0, w0, w1
+ ret
+9: .loc 1 4
+ and w0, w0, #0xff
+ str w0, [x6]
+ .loc 1 3
+ b 8b
+";
+
+#[test]
+fn a_table_may_lead_to_a_case_that_the_one_before_falls_into() {
+    let decoded = kinds(Isa::A64, "cortex-a53", &format!("\n .file 1 \"f.c\"\n{FALLS}"), None);
+    assert_eq!(decoded, [], "the mask and the load of the second case are needed");
+    // Without the jump through the table they are not.
+    let direct = FALLS.replace(" br x2\n", " nop\n");
+    let decoded = kinds(Isa::A64, "cortex-a53", &format!("\n .file 1 \"f.c\"\n{direct}"), None);
+    assert!(decoded.contains(&Kind::RedundantExtension), "{decoded:?}");
+}
+
+#[test]
+fn registers_saved_before_a_switch_are_read_in_its_cases() {
+    let save =
+        "addi sp, sp, -16\n sd s0, 8(sp)\n jr a5\n 1: ld s0, 8(sp)\n addi sp, sp, 16\n ret\n 2: ld s0, 8(sp)\n addi sp, sp, 16\n ret";
+    assert_eq!(kinds(Isa::Riscv64, "sifive-u74", save, None), []);
+    let kept = "stp x19, x20, [sp, #-16]!\n br x5\n 1: ldp x19, x20, [sp], #16\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", kept, None), []);
+}

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::code::{Class, Instruction, Reg, Role};
 use crate::facts::bits::{Bits, Writer};
+use crate::facts::cases::entries;
 use crate::finding::{Finding, Kind};
 use crate::program::function::Function;
 
@@ -145,7 +146,8 @@ impl<'a> Subject<'a> {
 
     /// True if `idx` and `to` lie in one piece without branches in, out or between.
     fn is_straight(&self, idx: usize, to: usize) -> bool {
-        let enters = |place: usize| (0..self.function.instructions.len()).any(|from| self.function.target(from) == Some(place));
+        let entries = entries(self.function);
+        let enters = |place: usize| entries[place] || (0..entries.len()).any(|from| self.function.target(from) == Some(place));
         let stays = |place: usize| matches!(self.at(place).flow, crate::decode::code::Flow::Next);
         idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
     }

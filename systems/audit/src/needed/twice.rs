@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
+use crate::facts::cases::entries;
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -43,7 +44,7 @@ enum Part {
 /// All of them, in pieces that only their first instruction can be entered at.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let n = subject.function.instructions.len();
-    let mut is_entered = vec![false; n];
+    let mut is_entered = entries(subject.function);
     for to in (0..n).filter_map(|idx| subject.function.target(idx)) {
         is_entered[to] = true;
     }

@@ -308,6 +308,13 @@ int often(struct queue *p, int a, int b)
     p->n = a;
     return a + b;
 }
+void scale(int *d, int *s, int *n)
+{
+    d[0] = s[0] * n[0];
+    d[1] = s[1] * n[0];
+    d[2] = s[2] * n[1];
+    d[3] = s[3] * n[1];
+}
 ";
 
 /// Patches of `function` that are verified, each with its text.
@@ -327,6 +334,9 @@ fn loads_are_kept_types_widened_and_cold_calls_split_off() {
     assert!(put.contains("+    const __typeof__(q->n) kept_7 = q->n;") && put.contains("+    q->n = kept_7 + 1;"), "{put}");
     let sum = verified(folder.path(), "sum");
     assert!(sum.contains("make `n` unsigned, if it is nowhere meant to wrap"), "{sum}");
+    // With restrict gcc uses vectors: they wait longer, and the path is shorter.
+    let scale = verified(folder.path(), "scale");
+    assert!(scale.contains("+void scale(int *restrict d, int *restrict s, int *restrict n)"), "{scale}");
     let often = verified(folder.path(), "often");
     assert!(often.contains("+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"), "{often}");
     assert!(often.contains("+        return often_cold(p, a, b);"), "{often}");

@@ -223,9 +223,12 @@ fn known_cpu(name: &str) -> Result<(String, Vec<Isa>), Failure> {
     if !sets.is_empty() {
         return Ok((name.to_owned(), sets));
     }
-    let help = match did_you_mean(name, all.iter().map(|(it, _)| it.as_str())) {
+    let mut names: Vec<&str> = all.iter().map(|(it, _)| it.as_str()).collect();
+    // One with two instruction sets stands there twice.
+    names.dedup();
+    let help = match did_you_mean(name, names.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("the machines are {}", all.iter().map(|(it, _)| it.as_str()).collect::<Vec<_>>().join(", ")),
+        None => format!("the machines are {}", names.join(", ")),
     };
     Err(Failure::user(format!("there is no machine `{name}`"), Some(&help)))
 }

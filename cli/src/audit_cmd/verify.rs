@@ -44,7 +44,7 @@ pub fn verify(loaded: &Loaded, how: &How, audited: &mut Audit, out: &mut Output)
     Ok(())
 }
 
-/// The path of the changed source is shorter, and less of this kind is found; none if it does not compile.
+/// The path of the changed source is shorter, and less of this kind is found or as much gained; none if it does not compile.
 fn helps(loaded: &Loaded, how: &How, before: &Audit, trial: &Trial) -> Option<bool> {
     let mut build = loaded.build.clone();
     if build.flags.is_empty() && !trial.flags.is_empty() {
@@ -65,11 +65,9 @@ fn helps(loaded: &Loaded, how: &How, before: &Audit, trial: &Trial) -> Option<bo
     let callee = callee.and_then(|name| loaded.programs.iter().find_map(|program| Some((program, program.only(name)?))));
     let apart = callee.and_then(|(program, symbol)| audit(program, symbol, &loaded.cpu, core.as_ref(), &options).ok());
     let before_cycles = cycles(before).map(|it| it + apart.as_ref().and_then(cycles).unwrap_or(0));
-    Some(less(cycles(&after), before_cycles) && lost(&after, kind) < lost(before, kind))
-}
-
-fn less(after: Option<u32>, before: Option<u32>) -> bool {
-    matches!((after, before), (Some(after), Some(before)) if after < before)
+    let gained = before_cycles.zip(cycles(&after)).map_or(0, |(before, after)| before.saturating_sub(after));
+    // Other code may wait more and take less, as vectors do: then what the finding costs is gained at least.
+    Some(gained > 0 && (lost(&after, kind) < lost(before, kind) || gained >= found.cycles.max(1)))
 }
 
 /// Cycles lost to findings of a kind.

@@ -145,3 +145,20 @@ fn the_a53_takes_as_long_as_a_raspberry_pi_3() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+#[test]
+fn what_a_call_returns_is_there_when_it_is_back() {
+    // RISC-V's `jalr` takes as long to write `ra` as an addition its sum; `a0` is the callee's, and that takes longer.
+    let cycles = |isa, cpu: &str, text: &str| {
+        let function = assembler::assembled(isa, text);
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let timed = audit::timing::time_path(&function, &core, &Guide::of(&function), audit::timing::licence::Effort::Bounds);
+        timed.expect("it has instructions").cycles.stall_cycles
+    };
+    for cpu in ["sifive-u74", "rocket"] {
+        assert_eq!(cycles(Isa::Riscv64, cpu, "jalr a5\naddi s0, a0, 1\nbnez a0, 64\nadd s1, s0, t1"), 0, "{cpu}");
+    }
+    for cpu in ["cortex-a53", "cortex-a55"] {
+        assert_eq!(cycles(Isa::A64, cpu, "bl #64\nadd x19, x0, #1\nldr x1, [x20]"), 0, "{cpu}");
+    }
+}

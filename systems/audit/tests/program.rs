@@ -226,3 +226,31 @@ fn words_written_as_data_that_code_runs_into_are_instructions_not_known() {
     assert_eq!(between(Isa::A64, "cortex-a53", "b 1f", "1: ret"), (0, 2));
     assert_eq!(between(Isa::Riscv64, "sifive-u74", "j 1f", "1: ret"), (0, 2));
 }
+
+#[test]
+fn what_aligns_a_literal_pool_behind_a_jump_does_not_run_into_it() {
+    let n_undecodable = |isa, cpu, code: &str| {
+        let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n");
+        let program = parsed(&compiled_with(&text, "pool.s", isa, cpu, &[]));
+        let decoded = program.decode(program.symbol("f").expect("it is there")).expect("it is code");
+        decoded.undecodable.len()
+    };
+    let thumb = |code: &str| n_undecodable(Isa::T32, "cortex-m4", code);
+    assert_eq!(thumb("ldr r0, 2f\n add r0, r0, r0\n b 3f\n .p2align 2\n 2: .word 0x0200a057\n 3: bx lr"), 0);
+    assert_eq!(
+        n_undecodable(Isa::T32, "cortex-m0plus", "ldr r0, 2f\n add r0, r0, r0\n b 3f\n .p2align 2\n 2: .word 0x0200a057\n 3: bx lr"),
+        0
+    );
+    assert_eq!(n_undecodable(Isa::A64, "cortex-a53", "ldr x0, 2f\n ret\n nop\n 2: .xword 0x0200a057\n nop\n ret"), 0);
+    // These are run.
+    assert_eq!(thumb("cbz r0, 1f\n b 3f\n 1: nop\n .word 0x0200a057\n 3: bx lr"), 2);
+    assert_eq!(n_undecodable(Isa::A64, "cortex-a53", "nop\n .word 0x0200a057\n ret"), 1);
+}
+
+#[test]
+fn an_object_whose_code_is_made_when_it_is_linked_says_so() {
+    let bytes = compiled_with("int f(int a) { return a + 1; }\n", "later.c", Isa::T32, "cortex-m4", &["-O2", "-flto"]);
+    let refused = Program::parse("later.o", &bytes).expect_err("it has no code");
+    let said = format!("{refused:?}");
+    assert!(said.contains("-ffat-lto-objects"), "{said}");
+}

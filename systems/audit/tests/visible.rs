@@ -282,3 +282,151 @@ fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
         assert!(found(&twice).contains(&(0, Kind::DeadValue)), "{:?}", found(&twice));
     }
 }
+
+#[test]
+fn a_callee_in_the_same_file_may_leave_registers_alone_that_a_convention_gives_it() {
+    // add x12, x12, #1; bl to the function that begins behind it; cmp x12, x19: gcc keeps values so (-fipa-ra).
+    let kept = function(Isa::A64, &["8c050091", "02000094", "9f0113eb", "e0079f1a", "c0035fd6"]);
+    assert_eq!(found(&kept), []);
+    // addi t3, t3, 1; jal f; add a0, a0, t3; ret
+    assert_nothing(Isa::Riscv64, &["050e", "ef004000", "7295", "67800000"]);
+    // mov r12, r1; bl f; add r0, r0, r12; bx lr
+    assert_nothing(Isa::A32, &["01c0a0e1", "000000eb", "0c0080e0", "1eff2fe1"]);
+    // Whom the linker knows may change them: the sum is lost.
+    let mut other = kept.clone();
+    other.instructions[1].flow = Flow::Call { target: None };
+    assert!(found(&other).contains(&(0, Kind::DeadValue)));
+}
+
+#[test]
+fn who_goes_on_with_another_stack_sees_every_register() {
+    let n_dead = |isa, cpu, code: &str| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("switch.s");
+        std::fs::write(&path, format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n")).expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::parse("switch.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        found(&decoded.function).into_iter().filter(|it| it.1 == Kind::DeadValue).count()
+    };
+    let threads = [
+        (Isa::Riscv64, "sifive-u74", "ld sp, 0(a1)\n ld a2, 16(sp)\n ld t0, 24(sp)\n ld ra, 0(sp)\n addi sp, sp, 32\n ret"),
+        (Isa::Riscv32, "rocket", "lw a4, 4(a0)\n mv sp, a4\n lw a2, 16(sp)\n lw ra, 0(sp)\n ret"),
+        (Isa::A64, "cortex-a53", "ldr x1, [x0]\n mov sp, x1\n ldp x2, x3, [sp], #16\n ldr x30, [sp], #16\n ret"),
+        (Isa::Riscv64, "sifive-u74", "lla sp, f\n ld sp, 0(sp)\n ld sp, 0(sp)\n ld a2, 16(sp)\n ld ra, 0(sp)\n ret"),
+        (Isa::A32, "arm1136jf-s", "ldr sp, [r0]\n pop {r1, r2, r3, pc}"),
+        (Isa::A32, "arm1136jf-s", "ldr r4, [r0]\n add sp, r4, #8\n ldr r2, [sp]\n bx lr"),
+    ];
+    for (isa, cpu, code) in threads {
+        assert_eq!(n_dead(isa, cpu, code), 0, "{code}");
+    }
+    // A frame of variable size, and one whose end the frame has, are no other stack.
+    assert_eq!(n_dead(Isa::A64, "cortex-a53", "mov x5, sp\n sub sp, sp, x0\n mov sp, x5\n ldr x2, [x1]\n ret"), 1);
+    assert_eq!(n_dead(Isa::A32, "arm1136jf-s", "ldr r2, [r1]\n ldm r11, {r4, r5, r11, sp, pc}"), 1);
+}
+
+/// The findings of a function `f` in assembly, in the object file or linked at 64 KiB.
+fn kinds(isa: Isa, cpu: &str, code: &str, linker: Option<&str>) -> Vec<Kind> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (source, object, linked) = (folder.path().join("f.s"), folder.path().join("f.o"), folder.path().join("f.elf"));
+    let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n.data\nx: .word 1, 2, 3, 4\ny: .word 5\n");
+    std::fs::write(&source, text).expect("a scratch file");
+    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    if let Some(linker) = linker {
+        std::fs::write(&object, &bytes).expect("a scratch file");
+        let mut command = std::process::Command::new(linker);
+        command.args(["-e", "f", "-Ttext=0x10000", "-Tdata=0x20010", "-o"]).arg(&linked).arg(&object);
+        assert!(command.status().expect("it runs").success(), "{linker} {code}");
+        bytes = std::fs::read(&linked).expect("what was linked");
+    }
+    let program = Program::parse("f", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+    found(&decoded.function).into_iter().map(|it| it.1).collect()
+}
+
+#[test]
+fn addresses_are_no_constants_of_the_source() {
+    let cases = [
+        (Isa::Riscv64, "sifive-u74", "riscv64-unknown-elf-ld", "lui a0, %hi(y)\n addi a0, a0, %lo(y)\n ret"),
+        (Isa::A64, "cortex-a53", "aarch64-linux-gnu-ld", "adrp x1, x\n add x1, x1, :lo12:x\n add x0, x1, #16\n ret"),
+        (Isa::T32, "cortex-m4", "arm-none-eabi-ld", "movw r0, #:lower16:y\n movt r0, #:upper16:y\n bx lr"),
+    ];
+    for (isa, cpu, linker, code) in cases {
+        assert_eq!(kinds(isa, cpu, code, None), [], "{code}");
+        assert_eq!(kinds(isa, cpu, code, Some(linker)), [], "{code}, linked");
+    }
+    let leon = "sethi %hi(y), %o0\n retl\n or %o0, %lo(y), %o0";
+    assert_eq!(kinds(Isa::Sparc, "leon3", leon, None), [], "{leon}");
+    // Numbers that are no addresses there take two instructions as before.
+    let number = [Kind::SplitImmediate];
+    assert_eq!(kinds(Isa::Riscv64, "sifive-u74", "lui a0, 0x12345\n addi a0, a0, 0x67\n ret", Some("riscv64-unknown-elf-ld")), number);
+    assert_eq!(kinds(Isa::T32, "cortex-m4", "movw r0, #0x5678\n movt r0, #0x1234\n bx lr", Some("arm-none-eabi-ld")), number);
+}
+
+#[test]
+fn what_a_linker_still_writes_tells_objects_apart() {
+    // The offsets are 0 in the file, and 0 and 8 in the program.
+    let stores = "adrp x1, x\n str x0, [x1, :lo12:x]\n str x2, [x1, :lo12:x+8]\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", stores, None), []);
+    let loads = "adrp x1, x\n ldr x0, [x1, :lo12:x]\n ldr x2, [x1, :lo12:x+8]\n add x0, x0, x2\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", loads, None), []);
+    let sums = "sethi %hi(x), %o1\n ld [%o1 + %lo(x)], %o0\n ld [%o1 + %lo(x+4)], %o2\n retl\n add %o0, %o2, %o0";
+    assert_eq!(kinds(Isa::Sparc, "leon3", sums, None), []);
+    // The same place is the same.
+    let again = "ldr x0, [x1, #8]\n ldr x2, [x1, #8]\n add x0, x0, x2\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", again, None), [Kind::ComputedTwice]);
+}
+
+#[test]
+fn half_of_a_register_is_another_value() {
+    // mov w2, w1; add x3, x2, #1; add x4, x1, #1; add x0, x3, x4
+    assert_nothing(Isa::A64, &["e203012a", "43040091", "24040091", "6000048b", "c0035fd6"]);
+    // mov x2, x1 in its place: the sum is there.
+    let whole = function(Isa::A64, &["e20301aa", "43040091", "24040091", "6000048b", "c0035fd6"]);
+    assert_eq!(found(&whole), [(2, Kind::ComputedTwice)]);
+}
+
+/// A `switch` whose cases fall into each other, by a table.
+const FALLS: &str = "\
+ .loc 1 1
+ cmp w1, #2
+ b.hi 9f
+ adr x3, 7f
+ add x2, x3, w1, sxtb #2
+ br x2
+7: .loc 1 2
+ and w0, w0, #0xff
+ str w0, [x6]
+ ldr w5, [x4]
+ add w1, w5, w0
+8: .loc 1 3
+ and w0, w0, #0xff
+ ldr w6, [x4]
+ add w0, w0, w6
+ add w0, w0, w1
+ ret
+9: .loc 1 4
+ and w0, w0, #0xff
+ str w0, [x6]
+ .loc 1 3
+ b 8b
+";
+
+#[test]
+fn a_table_may_lead_to_a_case_that_the_one_before_falls_into() {
+    let decoded = kinds(Isa::A64, "cortex-a53", &format!("\n .file 1 \"f.c\"\n{FALLS}"), None);
+    assert_eq!(decoded, [], "the mask and the load of the second case are needed");
+    // Without the jump through the table they are not.
+    let direct = FALLS.replace(" br x2\n", " nop\n");
+    let decoded = kinds(Isa::A64, "cortex-a53", &format!("\n .file 1 \"f.c\"\n{direct}"), None);
+    assert!(decoded.contains(&Kind::RedundantExtension), "{decoded:?}");
+}
+
+#[test]
+fn registers_saved_before_a_switch_are_read_in_its_cases() {
+    let save =
+        "addi sp, sp, -16\n sd s0, 8(sp)\n jr a5\n 1: ld s0, 8(sp)\n addi sp, sp, 16\n ret\n 2: ld s0, 8(sp)\n addi sp, sp, 16\n ret";
+    assert_eq!(kinds(Isa::Riscv64, "sifive-u74", save, None), []);
+    let kept = "stp x19, x20, [sp, #-16]!\n br x5\n 1: ldp x19, x20, [sp], #16\n ret";
+    assert_eq!(kinds(Isa::A64, "cortex-a53", kept, None), []);
+}

@@ -94,6 +94,21 @@ pub enum Flow {
     Stop,
 }
 
+impl Instruction {
+    /// What Arm's assemblers write where nothing shall happen, before there was a `nop`.
+    pub fn is_filler(&self) -> bool {
+        self.text == "mov r0, r0" || self.text == "mov r8, r8"
+    }
+}
+
+impl Flow {
+    /// A call behind which nobody reads what the convention lets the callee change. A callee in the same file may leave registers alone,
+    /// and its caller rely on that: gcc keeps values in them (`-fipa-ra`, part of -O2).
+    pub fn ends_scratch(self) -> bool {
+        self == Flow::Call { target: None }
+    }
+}
+
 /// A value that an operation works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {

@@ -15,6 +15,7 @@
 
 use crate::decode::code::{Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Reg, Shift, Value};
 use crate::decode::{Conventions, Isa};
+use crate::facts::cases::entries;
 use crate::facts::frame::successors;
 use crate::program::function::Function;
 
@@ -194,6 +195,12 @@ fn forward(function: &Function, conventions: &Conventions) -> Vec<Option<Vec<Kno
     zero_register(&mut entry, conventions);
     before[0] = Some(entry);
     let mut open = vec![0];
+    for idx in entries(function).iter().enumerate().filter(|it| *it.1).map(|it| it.0) {
+        let mut unknown = vec![Known::nothing(Writer::Several); conventions.names.len()];
+        zero_register(&mut unknown, conventions);
+        before[idx] = Some(unknown);
+        open.push(idx);
+    }
     while let Some(idx) = open.pop() {
         let Some(mut state) = before[idx].clone() else { continue };
         step(&mut state, function, idx, conventions);
@@ -450,7 +457,8 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
     let of_result = result.map_or(0, |it| demanded[usize::from(it.0)]);
     let others = instruction.writes.iter().filter(|it| Some(it.reg) != result).any(|it| demanded[usize::from(it.reg.0)] & it.bits != 0);
     if matches!(instruction.flow, Flow::Call { .. }) {
-        for reg in conventions.scratch.iter().chain(conventions.flags) {
+        let scratch = if instruction.flow.ends_scratch() { conventions.scratch } else { &[] };
+        for reg in scratch.iter().chain(conventions.flags) {
             demanded[usize::from(reg.0)] = 0;
         }
         for reg in conventions.arguments.iter().chain([&conventions.stack_pointer]) {

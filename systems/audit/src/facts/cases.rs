@@ -66,6 +66,18 @@ impl Computed {
     }
 }
 
+/// Where a computed jump may enter code that other ways lead to as well, as the label of a case does that the one before falls into: no
+/// word shows it, but such a label begins a line of the source. Nothing if the function has no such jump.
+pub fn entries(function: &Function) -> Vec<bool> {
+    let n = function.instructions.len();
+    let has_cases = match Computed::of(function) {
+        Computed::None => false,
+        Computed::One(_, cases) | Computed::Several(_, cases) => !cases.is_empty(),
+    };
+    let begins = |idx: usize| idx > 0 && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1]);
+    (0..n).map(|idx| has_cases && begins(idx)).collect()
+}
+
 /// The place behind an instruction and its delay slot, and whether control may come there from it.
 pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
     let instruction = &function.instructions[idx];

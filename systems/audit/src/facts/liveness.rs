@@ -120,8 +120,8 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], after_return: &RegSe
 fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
     let conventions = function.isa.conventions();
     if matches!(instruction.flow, Flow::Call { .. }) {
-        for &reg in conventions.scratch {
-            set.remove(reg);
+        if instruction.flow.ends_scratch() {
+            conventions.scratch.iter().for_each(|&reg| set.remove(reg));
         }
         conventions.arguments.iter().copied().chain(conventions.unlisted()).for_each(|reg| set.insert(reg));
     }

@@ -8,4 +8,5 @@ pub mod liveness;
 pub mod loops;
 pub mod recorded;
 pub mod spills;
+pub mod stack_switch;
 pub mod trace;

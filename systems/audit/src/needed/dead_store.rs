@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Instruction};
+use crate::facts::cases::entries;
 use crate::facts::frame::Slot;
 use crate::facts::spills::{self, OwnAccess};
 use crate::finding::{Edit, Finding, Kind};
@@ -46,8 +47,9 @@ fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             _ => return None,
         }
         let enters = |at: usize| subject.function.target(at) == Some(place + 1);
+        let is_case = entries(subject.function).get(place + 1).is_some_and(|it| *it);
         let reads = instruction.accesses.iter().any(|it| !it.is_store);
-        if reads || moves_base(place) || (0..subject.function.instructions.len()).any(enters) {
+        if reads || moves_base(place) || is_case || (0..subject.function.instructions.len()).any(enters) {
             return None;
         }
     }
@@ -81,8 +83,8 @@ fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Fin
 
 fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let instructions = &subject.function.instructions;
-    // Behind a call the callee may have read its arguments there.
-    if instructions.iter().any(Instruction::reaches_all_memory) {
+    // Behind a call the callee may have read its arguments there; and where the frame is in the cases of a switch is not known.
+    if instructions.iter().any(Instruction::reaches_all_memory) || entries(subject.function).contains(&true) {
         return;
     }
     let mut loaded: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();

@@ -6,20 +6,27 @@
 //! ```
 
 use super::Subject;
-use crate::decode::code::Class;
+use crate::decode::code::{Class, Op, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
         let writes = instruction.writes.iter().any(|it| !subject.is_flag(it.reg));
-        let is_nop = instruction.class == Class::Nop || !writes && instruction.writes.is_empty();
+        let is_nop = instruction.class == Class::Nop || instruction.is_filler() || !writes && instruction.writes.is_empty();
         if is_nop || !subject.bits.is_reached(idx) || !subject.bits.is_dead(subject.function, idx) {
             continue;
         }
         let names: Vec<&str> = instruction.writes.iter().map(|it| subject.name(it.reg)).collect();
         let what = if writes { names.join(", ") } else { "the flags".to_owned() };
         let by = subject.function.isa.name();
+        if makes_frame_pointer(subject, idx) {
+            let why = format!("only who walks the stack reads {what} behind it: debuggers, profilers, unwinders without tables");
+            let mut finding = subject.finding(idx, Kind::DeadValue, why);
+            finding.edit = Some(Edit::unverified("compile with `-fomit-frame-pointer`, unless something walks the stack by it"));
+            findings.push(finding);
+            continue;
+        }
         let mut finding =
             subject.finding(idx, Kind::DeadValue, format!("nobody reads {what} behind it (demanded bits, by the {by} calling convention)"));
         if !instruction.accesses.is_empty() {
@@ -29,9 +36,17 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The frame pointer is made from the stack pointer, as at the beginning of a function.
+fn makes_frame_pointer(subject: &Subject<'_>, idx: usize) -> bool {
+    let conventions = subject.function.isa.conventions();
+    let Some(operation) = subject.at(idx).operation else { return false };
+    let is_stack = operation.a == Value::Reg(conventions.stack_pointer);
+    is_stack && operation.result.is_some() && operation.result == conventions.frame_pointer && matches!(operation.op, Op::Move | Op::Add)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, places};
+    use super::super::tests::{RETURN, found, places};
     use super::*;
 
     #[test]
@@ -64,6 +79,20 @@ mod tests {
         assert!(places(&[0xe51b_805c, 0xe1a0_d008, 0xe24b_d020, RETURN], Kind::DeadValue).is_empty());
         // The same with r3 in its place.
         assert_eq!(places(&[0xe1a0_3002, 0xe24b_3020, 0xe1a0_0003, RETURN], Kind::DeadValue), [0]);
+    }
+
+    #[test]
+    fn nothing_was_to_be_done_by_what_does_nothing() {
+        // mov r0, r0: ARMv6's place for what is patched in later. mov r3, r3 is no such thing.
+        assert!(places(&[0xe1a0_0000, RETURN], Kind::DeadValue).is_empty());
+        assert_eq!(places(&[0xe1a0_3003, RETURN], Kind::DeadValue), [0]);
+    }
+
+    #[test]
+    fn a_frame_pointer_is_for_who_walks_the_stack() {
+        // mov r11, sp; mov r11, #0: debuggers may look in between.
+        let all = found(&[0xe1a0_b00d, 0xe3a0_b000, RETURN]);
+        assert!(all[0].2.starts_with("only who walks the stack reads r11"), "{all:?}");
     }
 
     #[test]

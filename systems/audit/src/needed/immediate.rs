@@ -13,8 +13,9 @@
 
 use super::{Subject, is_load};
 use crate::decode::Isa;
-use crate::decode::code::{Class, Op, Value};
+use crate::decode::code::{Op, Value};
 use crate::finding::{Edit, Finding, Kind};
+use crate::program::addresses::upper_half;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -74,20 +75,15 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 
 /// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
 fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
-    let (instruction, isa) = (subject.at(idx), subject.function.isa);
-    let is_arm = matches!(isa, Isa::A32 | Isa::T32);
-    let is_upper = is_arm && instruction.class == Class::Constant && instruction.operation.is_none();
-    let [write] = instruction.writes[..] else { return None };
-    let writer = subject.writer(idx, write.reg).filter(|&it| is_upper && it < idx && subject.is_straight(it, idx))?;
-    let first = subject.at(writer).operation.filter(|it| it.result == Some(write.reg))?;
+    let instruction = subject.at(idx);
+    let high = upper_half(subject.function.isa, instruction)?;
+    let reg = instruction.writes.first()?.reg;
+    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let first = subject.at(writer).operation.filter(|it| it.result == Some(reg))?;
     let (Op::Move, Value::Const(low)) = (first.op, first.a) else { return None };
-    if instruction.is_guarded || subject.at(writer).is_guarded || write.bits != 0xffff_0000 {
+    if instruction.is_guarded || subject.at(writer).is_guarded {
         return None;
     }
-    // The immediate of `movt` as the manual spreads it over its word (A8.8.106 of DDI 0406C).
-    let word = instruction.word as u32;
-    let low_part = if isa == Isa::A32 { word & 0xfff } else { (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff };
-    let high = (word >> 16 & 15) << 12 | low_part;
     let value = u64::from(high) << 16 | low & 0xffff;
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
     finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
@@ -166,6 +162,11 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let value = constant(subject, idx)?;
     let isa = subject.function.isa;
+    // How far something is from here: the address of a function, a table or the GOT.
+    let to = subject.at(idx).writes.first()?.reg;
+    if subject.is_read_by(idx, to, |it| it.text.contains(", pc")) {
+        return None;
+    }
     let is_one = is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
     let (why, edit) = if is_one {
         (format!("{value:#x} is loaded, and one instruction would make it"), "write the constant as an immediate operand")
@@ -186,7 +187,13 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             1.. => format!("it is {reg} plus {by}"),
             _ => format!("it is {reg} less {}", by.unsigned_abs()),
         };
-        (format!("{value:#x} is loaded, and {from}"), "reach the object through the pointer that is in a register already")
+        let is_pointer = subject.is_read_by(idx, to, |it| it.accesses.iter().any(|access| access.base == Some(to)));
+        let edit = if is_pointer {
+            "reach the object through the pointer that is in a register already"
+        } else {
+            "compute it from the constant that is in a register already"
+        };
+        (format!("{value:#x} is loaded, and {from}"), edit)
     };
     let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
     finding.edit = Some(Edit::unverified(edit));
@@ -303,6 +310,13 @@ mod tests {
         assert_eq!(all, [(0, "0x3fc00 is loaded, and one instruction would make it".to_owned())]);
         let all = loaded(&[LOAD0, RETURN], &[(0, 0xffff_ff00)]);
         assert_eq!(all, [(0, "0xffffff00 is loaded, and one instruction would make it".to_owned())]);
+    }
+
+    #[test]
+    fn how_far_something_is_is_no_constant_of_the_source() {
+        // ldr r0, [pc, #8]; add r0, pc, r0
+        assert!(loaded(&[LOAD0, 0xe08f_0000, RETURN], &[(0, 0xa60)]).is_empty());
+        assert_eq!(loaded(&[LOAD0, 0xe081_0000, RETURN], &[(0, 0xa60)]).len(), 1);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::code::{Class, Instruction, Reg, Role};
 use crate::facts::bits::{Bits, Writer};
+use crate::facts::cases::entries;
 use crate::finding::{Finding, Kind};
 use crate::program::function::Function;
 
@@ -59,6 +60,9 @@ pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
     // One instruction is not needed for one reason: what is dead need not be anything else.
     let dead: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::DeadValue).map(|it| it.idx).collect();
     findings.retain(|it| it.kind == Kind::DeadValue || !dead.contains(&it.idx));
+    // What was spilled is there twice because of that.
+    let reloads: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::Reload).map(|it| it.idx).collect();
+    findings.retain(|it| it.kind != Kind::ComputedTwice || !reloads.contains(&it.idx));
     findings
 }
 
@@ -100,6 +104,20 @@ impl<'a> Subject<'a> {
         Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
     }
 
+    /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is written again, is such a one.
+    fn is_read_by(&self, idx: usize, reg: Reg, is_meant: impl Fn(&Instruction) -> bool) -> bool {
+        for instruction in &self.function.instructions[idx + 1..] {
+            if instruction.reads.iter().any(|it| it.reg == reg) && is_meant(instruction) {
+                return true;
+            }
+            let is_over = instruction.writes.iter().any(|it| it.reg == reg);
+            if is_over || !matches!(instruction.flow, crate::decode::code::Flow::Next) {
+                return false;
+            }
+        }
+        false
+    }
+
     /// The instruction that wrote `reg` last before `idx`, if it is one on all ways.
     fn writer(&self, idx: usize, reg: Reg) -> Option<usize> {
         match self.bits.before(idx, reg).writer {
@@ -128,7 +146,8 @@ impl<'a> Subject<'a> {
 
     /// True if `idx` and `to` lie in one piece without branches in, out or between.
     fn is_straight(&self, idx: usize, to: usize) -> bool {
-        let enters = |place: usize| (0..self.function.instructions.len()).any(|from| self.function.target(from) == Some(place));
+        let entries = entries(self.function);
+        let enters = |place: usize| entries[place] || (0..entries.len()).any(|from| self.function.target(from) == Some(place));
         let stays = |place: usize| matches!(self.at(place).flow, crate::decode::code::Flow::Next);
         idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
     }

@@ -98,7 +98,13 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
         let why = format!("only the call to `{callee}` on a cold path needs the return address kept");
         let mut finding = subject.finding(save, Kind::Spill, why);
-        finding.edit = Some(Edit::unverified(format!("end the cold path with `return {callee}(..)`, so that it becomes a jump")));
+        // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
+        let is_last = subject.at(cold).flow == Flow::LastCall;
+        let edit = match callee.starts_with("__") {
+            true => "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)".to_owned(),
+            false => format!("end the cold path with `return {callee}(..)`, so that it becomes a jump"),
+        };
+        finding.edit = (!is_last).then(|| Edit::unverified(edit));
         findings.push(finding);
     }
 }

@@ -10,7 +10,8 @@
 use std::collections::HashMap;
 
 use super::Subject;
-use crate::decode::code::{Class, Flow, Op, Reg, Value};
+use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
+use crate::facts::cases::entries;
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -23,6 +24,16 @@ enum Key {
     Operation { op: String, width: u8, a: Part, b: Part },
 }
 
+impl Key {
+    /// What a load loads.
+    fn bytes(&self) -> Option<Bytes> {
+        match *self {
+            Key::Load { base, disp, width, .. } => Some(Bytes { base, disp, width }),
+            Key::Operation { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Number(Number),
@@ -33,7 +44,7 @@ enum Part {
 /// All of them, in pieces that only their first instruction can be entered at.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let n = subject.function.instructions.len();
-    let mut is_entered = vec![false; n];
+    let mut is_entered = entries(subject.function);
     for to in (0..n).filter_map(|idx| subject.function.target(idx)) {
         is_entered[to] = true;
     }
@@ -52,8 +63,24 @@ struct Piece {
     next: Number,
     values: HashMap<Reg, Number>,
     computed: HashMap<Key, (Number, usize)>,
-    /// The last store or call, which may have changed what was loaded before.
-    last_store: Option<usize>,
+    /// Stores, and what else may have changed what was loaded before, with the bytes that they write if they are known.
+    changes: Vec<(usize, Option<Bytes>)>,
+}
+
+/// Bytes of memory, by a distance from a value.
+#[derive(Debug, Clone, Copy)]
+struct Bytes {
+    base: Number,
+    disp: i64,
+    width: u8,
+}
+
+impl Bytes {
+    /// None of these bytes is one of the others: both lie at a known distance from one value.
+    fn is_apart(self, other: Bytes) -> bool {
+        let end = |it: Bytes| it.disp.saturating_add(i64::from(it.width));
+        self.base == other.base && (end(self) <= other.disp || end(other) <= self.disp)
+    }
 }
 
 impl Piece {
@@ -82,17 +109,17 @@ impl Piece {
     fn step(&mut self, subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         let instruction = subject.at(idx);
         let key = self.key(subject, idx);
-        let is_move = instruction.operation.is_some_and(|it| it.op == Op::Move);
-        let copied = match instruction.operation.map(|it| it.a) {
-            Some(Value::Reg(from)) if is_move && !instruction.is_guarded => Some(self.value(from)),
-            _ => None,
-        };
+        let bits = subject.function.isa.conventions().bits;
+        let copied =
+            instruction.operation.filter(|it| !instruction.is_guarded && it.width == bits).and_then(moved).map(|from| self.value(from));
+        let written: Vec<Option<Bytes>> =
+            instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
+        let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
-        let number = copied.or(known.map(|it| it.0)).unwrap_or_else(|| self.fresh());
-        let mut finding = None;
-        if let Some((_, before)) = known {
-            finding = self.again(subject, idx, before);
-        }
+        let store = known.and_then(|(_, before)| self.change(before, key.as_ref()?.bytes()?));
+        // What a store may have changed may be another value.
+        let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
+        let finding = known.map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded;
             let number = if is_result { number } else { self.fresh() };
@@ -105,14 +132,27 @@ impl Piece {
         if is_call {
             self.values.clear();
         }
-        let is_store = instruction.accesses.iter().any(|it| it.is_store);
-        if is_call || is_store || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
-            self.last_store = Some(idx);
-            if is_call {
-                self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
+        for bytes in written.iter().flatten() {
+            self.computed.retain(|key, _| key.bytes().is_none_or(|it| it.base != bytes.base || it.is_apart(*bytes)));
+        }
+        if let (Some(number), [Some(bytes)]) = (stored, &written[..]) {
+            let Bytes { base, disp, width } = *bytes;
+            for is_signed in [false, true] {
+                self.computed.insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
             }
         }
+        self.changes.extend(written.into_iter().map(|it| (idx, it)));
+        if is_call || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
+            self.changes.push((idx, None));
+        }
+        if is_call {
+            self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
+        }
         finding
+    }
+
+    fn bytes(&mut self, base: Option<Reg>, access: &Access) -> Option<Bytes> {
+        Some(Bytes { base: self.value(base?), disp: access.disp, width: access.width })
     }
 
     /// The instruction's value as a key, if it is one that could have been kept.
@@ -127,35 +167,61 @@ impl Piece {
             let base = self.value(base);
             return Some(Key::Load { base, disp: access.disp, width: access.width, is_signed, to: operation.width });
         }
-        let trivial = matches!(operation.op, Op::Move | Op::Not) && matches!(operation.a, Value::Const(_));
+        let trivial = matches!(operation.a, Value::Const(_)) && (operation.op == Op::Not || matches!(operation.b, Value::Const(_)));
         let reads_flags = instruction.reads.iter().any(|it| subject.is_flag(it.reg));
         let stack = subject.function.isa.conventions().stack_pointer;
-        if trivial || operation.op == Op::Move || reads_flags || result == stack {
+        if trivial || operation.op == Op::Move || moved(operation).is_some() || reads_flags || result == stack {
             return None;
         }
         let (a, b) = (self.part(operation.a), self.part(operation.b));
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    fn again(&self, subject: &Subject<'_>, idx: usize, before: usize) -> Option<Finding> {
-        let is_load = !subject.at(idx).accesses.is_empty();
-        let store = self.last_store.filter(|&it| is_load && it > before);
-        let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
-        if let Some(store) = store {
-            finding.why += ", but a store came between";
-            finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
+    /// The last of those behind `before` that may have changed these bytes.
+    fn change(&self, before: usize, loaded: Bytes) -> Option<usize> {
+        let may_change = |written: Option<Bytes>| !written.is_some_and(|written| written.is_apart(loaded));
+        self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(_, it)| may_change(*it)).map(|(at, _)| *at)
+    }
+}
+
+/// The finding that `idx` computes what `before` did, unless `store` changed it.
+fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>) -> Finding {
+    let is_load = !subject.at(idx).accesses.is_empty();
+    let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
+    if let Some(store) = store {
+        finding.why += ", but a store came between";
+        finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
+    }
+    let was_stored = subject.at(before).accesses.iter().any(|it| it.is_store);
+    let what = if is_load && !was_stored { "load" } else { "value" };
+    let unless = if is_load { ", unless the object is `volatile`" } else { "" };
+    let edit = match (subject.line(before), subject.line(idx)) {
+        (Some(first), Some(second)) if first != second => {
+            format!("put the {what} of line {first} into a local variable and use it on line {second} too")
         }
-        let what = if is_load { "load" } else { "value" };
-        let unless = if is_load { ", unless the object is `volatile`" } else { "" };
-        let edit = match (subject.line(before), subject.line(idx)) {
-            (Some(first), Some(second)) if first != second => {
-                format!("put the {what} of line {first} into a local variable and use it on line {second} too")
-            }
-            (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
-            _ => format!("keep the {what} in a register"),
-        };
-        finding.edit = Some(Edit::unverified(edit + unless));
-        Some(finding)
+        (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
+        _ => format!("keep the {what} in a register"),
+    };
+    finding.edit = Some(Edit::unverified(edit + unless));
+    finding
+}
+
+/// The register that a plain store writes as a whole into one place.
+fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
+    let instruction = subject.at(idx);
+    let [access] = instruction.accesses[..] else { return None };
+    let mut data = instruction.reads.iter().filter(|it| it.role == Role::Data);
+    let (Some(read), None) = (data.next(), data.next()) else { return None };
+    let is_whole = u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
+    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded).then_some(read.reg)
+}
+
+/// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
+fn moved(operation: Operation) -> Option<Reg> {
+    match (operation.op, operation.a, operation.b) {
+        (Op::Move, Value::Reg(from), _) => Some(from),
+        (Op::Add | Op::Or, Value::Reg(from), Value::Const(0)) | (Op::Add | Op::Or, Value::Const(0), Value::Reg(from)) => Some(from),
+        _ => None,
     }
 }
 
@@ -180,6 +246,41 @@ mod tests {
     fn a_store_between_may_change_it() {
         let all = found(&[NEXT3, STORE, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn a_store_beside_it_does_not() {
+        // str r3, [r0, #12], and str r3, [r0, #9].
+        let why = |store: u32| found(&[NEXT3, store, NEXT2, SUM, RETURN])[0].2.clone();
+        assert_eq!(why(0xe580_300c), "`ldr r3, [r0, #8]` at 0x0 has it already");
+        // Neither is it said of one that changes a part of it.
+        assert!(places(&[NEXT3, 0xe580_3009, NEXT2, SUM, RETURN], Kind::ComputedTwice).is_empty());
+        // The one before it may: str r3, [r1]; str r3, [r0, #12].
+        let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
+        assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn what_was_stored_is_what_is_loaded() {
+        // ldr r3, [r0, #8]; add r2, r3, #1; str r2, [r0, #8]; ldr r3, [r0, #8]; add r1, r3, #1: another sum.
+        let count = [NEXT3, 0xe283_2001, 0xe580_2008, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
+        let all = found(&count);
+        assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [3], "{all:?}");
+        assert_eq!(all[0].2, "`str r2, [r0, #8]` at 0x8 has it already");
+        // Nor are sums of what a store may have changed: ldr r3; add r2, r3, #1; str r2, [r1]; ldr r3; add r1, r3, #1.
+        let maybe = [NEXT3, 0xe283_2001, 0xe581_2000, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
+        assert_eq!(places(&maybe, Kind::ComputedTwice), [3]);
+    }
+
+    #[test]
+    fn moves_and_constants_are_no_work() {
+        use crate::decode::Isa;
+        // mv a0, s1; mv a1, s1; li a2, 0; li a3, 0
+        for word in [[0x0004_8513, 0x0004_8593], [0x0000_0613, 0x0000_0693]] {
+            let [a, b] = word.map(|it: u32| Isa::Riscv64.decode(0, &it.to_le_bytes()).expect("it is one").operation.expect("known"));
+            let is_constant = |it: Operation| matches!((it.a, it.b), (Value::Const(_), Value::Const(_)));
+            assert!([a, b].iter().all(|it| moved(*it).is_some() || is_constant(*it)), "{a:?}");
+        }
     }
 
     #[test]

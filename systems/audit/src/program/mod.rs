@@ -1,6 +1,7 @@
 //! An ELF file as functions: which there are, where their code lies, what it calls, which
 //! lines it comes from.
 
+pub(crate) mod addresses;
 pub mod compile_commands;
 pub mod function;
 pub mod lines;
@@ -9,6 +10,7 @@ mod relocate;
 pub mod toolchain;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use object::read::archive::ArchiveFile;
 use object::{
@@ -16,9 +18,9 @@ use object::{
 };
 use report::Diagnostic;
 
-use crate::decode::code::{Flow, Instruction, Undecodable};
+use crate::decode::code::{Class, Flow, Instruction, Undecodable};
 use crate::decode::{Isa, Linear};
-use crate::facts::frame;
+use crate::facts::{frame, stack_switch};
 use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
@@ -59,6 +61,8 @@ pub struct Program {
     links: BTreeMap<u64, Link>,
     /// Places in sections with code that a linker would still write.
     relocated: BTreeSet<u64>,
+    /// Where the sections of a linked file lie.
+    objects: Vec<Range<u64>>,
 }
 
 /// A function of the file.
@@ -130,7 +134,12 @@ impl Program {
         marks(&file, &layout, &places, &mut sections);
         let symbols = symbols(&file, machine, &layout, &places, &sections);
         if symbols.is_empty() {
-            return Err(refuse(NO_FUNCTIONS.into()).with_help("it has no code, or was stripped of its symbols"));
+            let waits = file.sections().any(|it| it.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_")));
+            let help = match waits {
+                true => "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects",
+                false => "it has no code, or was stripped of its symbols",
+            };
+            return Err(refuse(NO_FUNCTIONS.into()).with_help(help));
         }
         let isa = symbols.first().map_or(machine, |it| it.isa);
         let links = links(&file, &layout, machine);
@@ -140,8 +149,11 @@ impl Program {
             let base = layout.base(section.index());
             section.relocations().map(|(offset, _)| base.wrapping_add(offset)).collect::<Vec<u64>>()
         };
-        let relocated = if file.kind() == object::ObjectKind::Relocatable { text.flat_map(places).collect() } else { BTreeSet::new() };
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated })
+        let is_linked = file.kind() != object::ObjectKind::Relocatable;
+        let relocated = if is_linked { BTreeSet::new() } else { text.flat_map(places).collect() };
+        let placed = file.sections().filter(|it| is_linked && it.address() != 0);
+        let objects = placed.map(|it| it.address()..it.address().saturating_add(it.size())).collect();
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated, objects })
     }
 
     /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
@@ -259,10 +271,7 @@ impl Program {
                 Ok(mut instruction) => {
                     at += usize::from(instruction.length).max(1);
                     self.complete(&mut instruction, address);
-                    // What the linker writes into it is not known yet.
-                    if matches!(isa, Isa::A32 | Isa::T32) && self.relocated.contains(&address) {
-                        instruction.operation = None;
-                    }
+                    addresses::forget_relocated(&mut instruction, &self.relocated, isa);
                     instructions.push(instruction);
                 }
                 Err(word) => {
@@ -274,6 +283,7 @@ impl Program {
             }
         }
         far_jumps(symbol, &mut instructions);
+        addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
@@ -301,6 +311,9 @@ impl Program {
             Function { name: symbol.name.clone(), isa: symbol.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
+        }
+        if stack_switch::switches_stack(&function) {
+            function.instructions.iter_mut().filter(|it| it.flow == Flow::Return).for_each(|it| it.flow = Flow::Resume);
         }
         Ok(Decoded { function, undecodable })
     }
@@ -357,9 +370,19 @@ impl Code {
     }
 }
 
-/// The last of these goes on to this address, whatever is in the way of it.
+/// The last of these goes on to this address, whatever is in the way of it. What aligns a literal pool behind a jump is not run.
 fn runs_into(instructions: &[Instruction], address: u64) -> bool {
-    instructions.last().is_some_and(|it| it.flow == Flow::Next && it.address + u64::from(it.length) == address)
+    let behind = instructions.iter().rposition(|it| !is_padding(it)).map_or(0, |before| before + 1);
+    let padding = instructions.get(behind).map_or(address, |it| it.address)..address;
+    let leads_to = |it: &Instruction| matches!(it.flow, Flow::Branch { target, .. } if padding.contains(&target));
+    let is_next = instructions.last().is_some_and(|it| it.address + u64::from(it.length) == address);
+    let goes_on = behind == 0 || instructions[behind - 1].flow == Flow::Next;
+    is_next && (goes_on || instructions.iter().any(leads_to))
+}
+
+/// What assemblers and compilers fill up with.
+fn is_padding(instruction: &Instruction) -> bool {
+    instruction.class == Class::Nop || instruction.text == "nop" || instruction.is_filler()
 }
 
 /// Data between instructions that the code runs into are instructions of which only the words are written, as for those that the

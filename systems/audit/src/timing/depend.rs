@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
         let is_call = is_call(self.instruction(from as usize));
         // Across a call everything arrives in time: the callee takes longer than any result.
         let crosses_call = self.barrier.is_some_and(|it| from < it && is_call_at(self, it));
-        let cycles = if crosses_call || is_call && !matches!(why, Why::Value(..)) { 0 } else { cycles.max(0).cast_unsigned() };
+        let cycles = if crosses_call || is_call { 0 } else { cycles.max(0).cast_unsigned() };
         self.edges.push(Edge { from, to: to as u32, cycles, why });
     }
 

@@ -1,0 +1,67 @@
+//! Operations whose numbers a linker writes or wrote: addresses are no constants of the source, so they are not looked at as such.
+//!
+//! ```text
+//! lui  a5, %hi(object)         adrp x0, object              sethi %hi(object), %g1
+//! addi a5, a5, %lo(object)     ldr  x1, [x0, :lo12:object]  or %g1, %lo(object), %g1
+//! ```
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::decode::Isa;
+use crate::decode::code::{Class, Flow, IndexForm, Instruction, Op, Value};
+
+/// Between the two halves of an address stand no more instructions than these.
+const APART_MAX: usize = 32;
+
+/// Takes from an instruction of an object file what the linker has still to write into it.
+pub fn forget_relocated(instruction: &mut Instruction, relocated: &BTreeSet<u64>, isa: Isa) {
+    let here = instruction.address..instruction.address + u64::from(instruction.length).max(1);
+    if instruction.flow != Flow::Next || relocated.range(here).next().is_none() {
+        return;
+    }
+    instruction.operation = None;
+    // Where the addend stands beside the code, the offset in the word is zero, whatever the object.
+    if matches!(isa, Isa::A64 | Isa::Sparc | Isa::X86) {
+        for access in &mut instruction.accesses {
+            if let Some(base) = access.base.filter(|_| access.index.is_none()) {
+                (access.index, access.index_form) = (Some((base, 0)), IndexForm::Other);
+            }
+        }
+    }
+}
+
+/// In a linked file: a constant in two halves that is an address in one of its sections.
+pub fn forget_linked(instructions: &mut [Instruction], sections: &[Range<u64>], isa: Isa) {
+    let is_address = |value: u64| sections.iter().any(|it| it.contains(&value));
+    for idx in 1..instructions.len() {
+        let second = &instructions[idx];
+        let (reg, low) = match second.operation.map(|it| (it.op, it.a, it.b)) {
+            Some((Op::Add | Op::Or, Value::Reg(reg), Value::Const(low))) => (reg, low),
+            None if upper_half(isa, second).is_some() => (second.writes[0].reg, 0),
+            _ => continue,
+        };
+        let writer = (idx.saturating_sub(APART_MAX)..idx).rev().find(|it| instructions[*it].writes.iter().any(|write| write.reg == reg));
+        let Some(writer) = writer else { continue };
+        let first = instructions[writer].operation.filter(|it| it.op == Op::Move && it.result == Some(reg));
+        let Some(Value::Const(first)) = first.map(|it| it.a) else { continue };
+        let upper = upper_half(isa, second);
+        let value = upper.map_or(first.wrapping_add(low), |upper| u64::from(upper) << 16 | first & 0xffff);
+        if is_address(value) {
+            // Of `movw` and `movt` it is the first whose number is known.
+            let known = if upper.is_some() { writer } else { idx };
+            instructions[known].operation = None;
+        }
+    }
+}
+
+/// The number that `movt` of Arm's writes into the upper half of a register, spread over its word (A8.8.106 of DDI 0406C).
+pub fn upper_half(isa: Isa, instruction: &Instruction) -> Option<u16> {
+    let is_arm = matches!(isa, Isa::A32 | Isa::T32) && instruction.class == Class::Constant && instruction.operation.is_none();
+    if !is_arm || !matches!(instruction.writes[..], [write] if write.bits == 0xffff_0000) {
+        return None;
+    }
+    let word = instruction.word as u32;
+    let low = if isa == Isa::A32 { word & 0xfff } else { (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff };
+    Some(((word >> 16 & 15) << 12 | low) as u16)
+}

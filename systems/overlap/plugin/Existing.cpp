@@ -152,8 +152,7 @@ bool callOwn(Function &F) {
   }
   for (InvokeInst *Invoke : Invokes)
     changeToCall(Invoke);
-  if (!Invokes.empty())
-    removeUnreachableBlocks(F);
+  // What catches is left to later passes: calls in it may be known already.
   return !Invokes.empty();
 }
 

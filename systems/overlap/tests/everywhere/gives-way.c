@@ -2,9 +2,10 @@
 // its own MPI_Iprobe and MPI_Test, which sleep, and says whether the polls gave away more than a sixteenth of the time. Its
 // messages are its own, or, with CONVERTED, those of a call that the plugin converts.
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 enum { N = 1 << 20, SLEEP_NS = 1000000, WORK_NS = 400000000, PART = 16 };
 static long asked;
 static void give_away(void) {
@@ -55,6 +56,9 @@ int main(int argc, char **argv) {
   } while (spent_ns < WORK_NS);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 #endif
-  printf("%s\n", asked == 0 ? "never asked" : asked * SLEEP_NS * PART < spent_ns ? "gives away little" : "gives away much");
+  // One write a rank: a launcher mixes those of two.
+  const char *said = asked == 0 ? "never asked\n" : asked * SLEEP_NS * PART < spent_ns ? "gives away little\n" : "gives away much\n";
+  if (write(1, said, strlen(said)) < 0)
+    return 1;
   MPI_Finalize();
 }

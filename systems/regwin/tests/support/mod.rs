@@ -88,7 +88,8 @@ pub fn printed(build: Build, program: &str) -> String {
     link.args(build.wraps_stop.then_some("--wrap=machine_stop")).args(["-o", "x.elf", "program.o"]);
     run(link.arg(library.join(format!("lib/librw-{}.a", build.scheme.name()))));
     let mut qemu = Command::new("timeout");
-    qemu.current_dir(folder.path()).args(["20", "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none"]);
+    let limit_s = if std::env::var_os("MEANWHILE_LONG").is_some() { "300" } else { "20" };
+    qemu.current_dir(folder.path()).args([limit_s, "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none"]);
     qemu.args(["-serial", "stdio", "-icount", "shift=0", "-kernel", "x.elf", "-cpu", &format!("LEON3,nwindows={}", build.windows)]);
     run(&mut qemu)
 }

@@ -145,7 +145,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         let slicing = made.compiled.slicing.letter();
         out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
         if args.how.recipe.is_some() {
-            out.line(&format!("the recipe was measured with {} {}", recipe.cc.name(), recipe.opt));
+            out.line(&format!("the recipe is for {} {}", recipe.cc.name(), recipe.opt));
         }
     }
     out.object(&json!({

@@ -84,7 +84,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let (way, cycles) = tune::by_model(&subject, &ask, &tick).map_err(Failure::User)?;
         bar.finish_and_clear();
         write_file(&output, file(&way, None).text())?;
-        out.line(&format!("{}: {}; {cycles:.2} cycles a byte are expected", output.display(), said(&way)));
+        out.line(&format!("{}: {}; {cycles:.2} cycles a byte are expected [model]", output.display(), said(&way)));
         out.object(&json!({"ok": true, "subject": subject.name(), "recipe": output.display().to_string(), "way": way, "kind": "model", "cycles_per_byte": cycles}));
         return Ok(());
     }
@@ -257,7 +257,7 @@ fn row(it: &Tried) -> Value {
 fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
     let columns = ["way", "equations", "expected", "measured", "of the best", "launches"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded, the median of the launches; few launches are a \
-                rough figure; expected: by the model and what was measured of it elsewhere, whatever the compiler";
+                rough figure; expected is of kind model, times what was measured of the model elsewhere, whatever the compiler";
     let title = format!("{}, {}: the best of {} programs, of {} texts", subject.name(), arch.name(), tuned.tried.len(), tuned.n_judged);
     let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
     let best = tuned.tried[0].cycles_per_byte;

@@ -9,7 +9,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -139,21 +138,6 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, Uses &Of) {
     Of.Requests.push_back(handles(At, Count, Of.Starts.empty() ? 8 : handleBytes(*Of.Starts.front())));
   bool Apart = none_of(Of.Requests, [&](const Bytes &R) { return any_of(Of.Others, [&](const Bytes &It) { return R.meet(It); }); });
   return Of.Known && Apart ? std::nullopt : std::optional(Refusal::RequestEscapes);
-}
-
-bool callOwn(Function &F) {
-  SmallVector<InvokeInst *, 8> Invokes;
-  for (Instruction &I : instructions(F)) {
-    auto *Invoke = dyn_cast<InvokeInst>(&I);
-    const Function *Callee = Invoke ? Invoke->getCalledFunction() : nullptr;
-    bool Fortran = false;
-    if (Callee && Callee->isDeclaration() && (findEnd(Callee->getName(), Fortran) || findStart(Callee->getName(), Fortran)))
-      Invokes.push_back(Invoke);
-  }
-  for (InvokeInst *Invoke : Invokes)
-    changeToCall(Invoke);
-  // What catches is left to later passes: calls in it may be known already.
-  return !Invokes.empty();
 }
 
 bool endsWhereItStarts(const CallBase &Start) {

@@ -31,9 +31,6 @@ struct ExistingWait {
 /// The requests of `F` that are known; the others have `Refused` and nothing else.
 std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI);
 
-/// Starts and ends in `F` that are invokes become calls: functions of MPI do not throw. True if there were some.
-bool callOwn(llvm::Function &F);
-
 /// True if the start `Start` has its request in a variable that only starts and ends of its own function use.
 bool endsWhereItStarts(const llvm::CallBase &Start);
 

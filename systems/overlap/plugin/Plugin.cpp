@@ -94,7 +94,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   for (Function *Wait : Ends)
     if (!Hazard)
       for (User *U : Wait->users())
-        if (auto *Call = dyn_cast<CallBase>(U); Call && !Call->getFunction()->hasOptNone() &&
+        if (auto *Call = dyn_cast<CallInst>(U); Call && !Call->getFunction()->hasOptNone() &&
                                                 !Call->getFunction()->callsFunctionThatReturnsTwice() &&
                                                 !Call->getFunction()->isPresplitCoroutine())
           OfFunction[Call->getFunction()];

@@ -61,8 +61,6 @@ SmallVector<Site *, 8> FunctionState::all() {
 
 /// Loops get a block before and exits of their own, so that they are regions; the program's own requests are found.
 static void find(FunctionState &S) {
-  if (callOwn(S.F))
-    S.FAM.clear(S.F, S.F.getName());
   simplifyLoops(S.F, S.FAM);
   S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F));
   for (ExistingWait &E : S.Existing)

@@ -402,6 +402,8 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
     return Refusal::ReturnCodeUsed;
+  if (isa<InvokeInst>(S.Call) && !O.NoThrow)
+    return Refusal::MayThrow;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;
   if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) && allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))

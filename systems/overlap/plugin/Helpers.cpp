@@ -194,7 +194,6 @@ Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Block
   Types.append({Ptr, Ptr, Long, Long, Long});
   Function *F = Function::Create(FunctionType::get(Blocking->getReturnType(), Types, false), GlobalValue::InternalLinkage, Name, M);
   F->addFnAttr(Attribute::NoInline);
-  F->addFnAttr(Attribute::NoUnwind);
   Start(F, S, Blocking, O).emit();
   // What is only of its start becomes a part of it: the inliner has run.
   SmallVector<CallInst *, 8> Parts;

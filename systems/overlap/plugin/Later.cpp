@@ -348,7 +348,6 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   Types.append(Old->param_begin(), Old->param_end());
   Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false), GlobalValue::InternalLinkage, Name, M);
   F->addFnAttr(Attribute::NoInline);
-  F->addFnAttr(Attribute::NoUnwind);
   IRBuilder<> B(BasicBlock::Create(C, "entry", F));
   auto *Ours = BasicBlock::Create(C, "ours", F), *Theirs = BasicBlock::Create(C, "theirs", F);
   SmallVector<Value *, 8> Args;
@@ -413,8 +412,10 @@ static bool hasExchange(Function &F) {
   return Starts && Waits;
 }
 
-/// Functions of MPI throw nothing, as long as no error handler of the program does.
-static void noThrow(Function &F, FunctionAnalysisManager &FAM) {
+/// Functions of MPI throw nothing, as long as no error handler of the program does; else their invokes stay, and end what is pending.
+static void noThrow(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
+  if (!O.NoThrow)
+    return;
   SmallVector<InvokeInst *, 8> Invokes;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I); isa<InvokeInst>(I) && Callee && Callee->isDeclaration() && Callee->getName().starts_with("MPI_"))
@@ -425,11 +426,11 @@ static void noThrow(Function &F, FunctionAnalysisManager &FAM) {
     FAM.clear(F, F.getName());
 }
 
-static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM) {
+static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM, const Options &O) {
   Function &F = *Call.getFunction();
   InlineFunctionInfo Info;
   bool Done = InlineFunction(Call, Info).isSuccess();
-  noThrow(F, FAM);
+  noThrow(F, FAM, O);
   FAM.clear(F, F.getName());
   return Done;
 }
@@ -452,13 +453,13 @@ static void note(const Exchange::Start &S, Value *List) {
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
 static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
   // STEP 1: functions that exchange messages become a part of this one.
-  noThrow(F, FAM);
+  noThrow(F, FAM, O);
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))
       Exchanges.push_back(cast<CallBase>(&I));
   for (CallBase *Call : Exchanges)
-    inlineCall(*Call, FAM);
+    inlineCall(*Call, FAM, O);
   // STEP 2: so do those with a loop that stand where messages are pending.
   for (unsigned Round = 0; Round < 16; ++Round) {
     simplifyLoops(F, FAM);
@@ -472,7 +473,7 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       Function *Callee = Call->getCalledFunction();
       if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) &&
           (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
-        Again = inlineCall(*Call, FAM);
+        Again = inlineCall(*Call, FAM, O);
     }
     if (Again)
       continue;

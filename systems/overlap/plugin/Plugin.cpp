@@ -12,6 +12,7 @@
 #include "Stages.h"
 #include "Uniform.h"
 #include "Versions.h"
+#include "WholeProgram.h"
 #include "Wildcards.h"
 #include "Wrapper.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -75,6 +76,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
+  O.NoThrow = isWholeProgram(M);
   bool PutOff = !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;
@@ -86,7 +88,6 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   if (Sites.empty() && !HasWaits)
     return Hazard || PutOff ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
-  O = Given;
   O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
   refuseCollectives(Sites, Same, O);
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;

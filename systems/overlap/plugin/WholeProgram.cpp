@@ -53,4 +53,6 @@ std::string opaqueIn(const Module &M) {
   return "";
 }
 
+bool isWholeProgram(const Module &M) { return mainOf(M) && opaqueIn(M).empty(); }
+
 } // namespace overlap

@@ -17,5 +17,8 @@ const llvm::Function *mainOf(const llvm::Module &M);
 /// A function that is called here and defined, or may be replaced, elsewhere, and none of the system's; empty if there is none.
 std::string opaqueIn(const llvm::Module &M);
 
+/// True if `M` has the main function and nothing is opaque in it.
+bool isWholeProgram(const llvm::Module &M);
+
 } // namespace overlap
 #endif

@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 34] = [
+const PROGRAMS: [(&str, u32, Seen); 36] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -29,6 +29,8 @@ const PROGRAMS: [(&str, u32, Seen); 34] = [
     ("count-written-by-mpi.f90", 2, Seen::File),
     ("frees-what-it-receives.c", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
+    ("handler-throws-to-a-caller.cpp", 2, Seen::First),
+    ("handler-throws.cpp", 2, Seen::First),
     ("labels-of-a-switch.c", 2, Seen::File),
     ("nobody-sends.c", 3, Seen::File),
     ("nobody-sends.f90", 2, Seen::File),
@@ -60,7 +62,11 @@ const PROGRAMS: [(&str, u32, Seen); 34] = [
 
 /// The program `name`, with or without the plugin, which converts as `convert` says.
 fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path) -> PathBuf {
-    let language = if name.ends_with(".f90") { Language::Fortran } else { Language::C };
+    let language = match name.rsplit_once('.').expect("a name with an ending").1 {
+        "f90" => Language::Fortran,
+        "cpp" => Language::Cxx,
+        _ => Language::C,
+    };
     let source = support::root().join("systems/overlap/tests/hazards").join(name);
     let source = source.to_str().expect("text");
     let by_plugin = convert.is_some();

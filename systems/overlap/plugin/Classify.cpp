@@ -402,7 +402,7 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
     return Refusal::ReturnCodeUsed;
-  if (isa<InvokeInst>(S.Call) && !O.NoThrow)
+  if (isa<InvokeInst>(S.Call))
     return Refusal::MayThrow;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;

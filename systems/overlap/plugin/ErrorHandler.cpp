@@ -1,7 +1,10 @@
 #include "ErrorHandler.h"
+#include "Calls.h"
 #include "Classify.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -64,6 +67,20 @@ bool hideDefaultHandlers(Module &M) {
       Was->eraseFromParent();
   }
   return !Calls.empty();
+}
+
+bool callMpi(Function &F) {
+  SmallVector<InvokeInst *, 8> Invokes;
+  for (Instruction &I : instructions(F)) {
+    auto *Invoke = dyn_cast<InvokeInst>(&I);
+    const Function *Callee = Invoke ? Invoke->getCalledFunction() : nullptr;
+    if (Callee && Callee->isDeclaration() && isMpiName(Callee->getName()))
+      Invokes.push_back(Invoke);
+  }
+  // What catches is left to later passes: calls in it may be known already.
+  for (InvokeInst *Invoke : Invokes)
+    changeToCall(Invoke);
+  return !Invokes.empty();
 }
 
 } // namespace overlap

@@ -1,12 +1,16 @@
 /// \file
-/// Setting the error handler that every communicator has anyway is no hazard: MPI_ERRORS_ARE_FATAL.
+/// What error handlers mean for the calls of MPI: whether they may throw, and which settings of a handler are no hazard.
 ///
 ///   MPI_Comm_set_errhandler(c, MPI_ERRORS_ARE_FATAL);   --->   (dlsym(0, "MPI_Comm_set_errhandler"))(c, ...);
 ///
 /// A linked program is searched for the names of calls that forbid conversion, because some objects may have been compiled
 /// without the plugin. So this call loses its name, and still does what it did.
 ///
-/// Needs:    the handler as a constant.
+/// Without a handler of the program's own no call throws, so an invoke is a call:
+///
+///   invoke @MPI_Wait(...) to label %next unwind label %catch   --->   call @MPI_Wait(...)
+///
+/// Needs:    the handler as a constant; for the second the whole program.
 /// Keeps:    the order of all MPI calls.
 #ifndef OVERLAP_ERRORHANDLER_H
 #define OVERLAP_ERRORHANDLER_H
@@ -20,6 +24,9 @@ bool setsDefaultOnly(const llvm::Function &F);
 
 /// Takes the names from such calls; true if there were any. The last thing that is done: no analysis knows what they became.
 bool hideDefaultHandlers(llvm::Module &M);
+
+/// Invokes of MPI in `F` become calls; true if there were any. For whole programs that set no error handler.
+bool callMpi(llvm::Function &F);
 
 } // namespace overlap
 #endif

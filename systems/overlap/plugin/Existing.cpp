@@ -38,7 +38,7 @@ static const CallInfo *endInfo(StringRef Name) {
   return findEnd(Name, Fortran);
 }
 
-static StringRef calleeName(const CallInst &Call) {
+static StringRef calleeName(const CallBase &Call) {
   const Function *F = Call.getCalledFunction();
   return F && F->isDeclaration() ? F->getName() : "";
 }
@@ -295,16 +295,17 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, const Uses &Of) {
   return Each;
 }
 
-/// A wait for requests of which not all uses are seen.
-static ExistingWait unknownWait(CallInst &Wait, const CallInfo &Info) {
+/// A wait that stays where it is: not all uses of its requests are seen, or it may throw.
+static ExistingWait unknownWait(CallBase &Wait, const CallInfo &Info) {
   ExistingWait E;
-  E.Ends.push_back(&Wait);
+  if (auto *Call = dyn_cast<CallInst>(&Wait))
+    E.Ends.push_back(Call);
   E.Whole.Existing = true;
   E.Whole.Caller = Wait.getFunction();
   E.Whole.Loc = Wait.getDebugLoc();
   E.Whole.Info = endOf(Info, true);
   bool Local = isa<AllocaInst>(getUnderlyingObject(Wait.getArgOperand(Info.Requests)));
-  E.Whole.Refused = Local ? Refusal::RequestEscapes : Refusal::RequestInMemory;
+  E.Whole.Refused = isa<InvokeInst>(Wait) ? Refusal::MayThrow : Local ? Refusal::RequestEscapes : Refusal::RequestInMemory;
   return E;
 }
 
@@ -338,11 +339,11 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
       Found.push_back(std::move(E));
     }
   }
-  SmallPtrSet<const CallInst *, 8> Known;
+  SmallPtrSet<const CallBase *, 8> Known;
   for (ExistingWait &E : Found)
     Known.insert(E.Ends.begin(), E.Ends.end());
   for (Instruction &I : instructions(F)) {
-    auto *Call = dyn_cast<CallInst>(&I);
+    auto *Call = dyn_cast<CallBase>(&I);
     const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
     if (End && !End->Tests && End->Requests >= 0 && !Known.contains(Call))
       Found.push_back(unknownWait(*Call, *End));

@@ -3,6 +3,7 @@
 #include "Cost.h"
 #include "DeferPasses.h"
 #include "Effects.h"
+#include "ErrorHandler.h"
 #include "Helpers.h"
 #include "PassLoop.h"
 #include "Reload.h"
@@ -19,7 +20,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -412,25 +412,13 @@ static bool hasExchange(Function &F) {
   return Starts && Waits;
 }
 
-/// Functions of MPI throw nothing, as long as no error handler of the program does; else their invokes stay, and end what is pending.
-static void noThrow(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
-  if (!O.NoThrow)
-    return;
-  SmallVector<InvokeInst *, 8> Invokes;
-  for (Instruction &I : instructions(F))
-    if (Function *Callee = calleeOf(I); isa<InvokeInst>(I) && Callee && Callee->isDeclaration() && Callee->getName().starts_with("MPI_"))
-      Invokes.push_back(cast<InvokeInst>(&I));
-  for (InvokeInst *Invoke : Invokes)
-    changeToCall(Invoke);
-  if (!Invokes.empty())
-    FAM.clear(F, F.getName());
-}
-
 static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM, const Options &O) {
   Function &F = *Call.getFunction();
   InlineFunctionInfo Info;
   bool Done = InlineFunction(Call, Info).isSuccess();
-  noThrow(F, FAM, O);
+  // A call became an invoke if its caller catches.
+  if (O.NoThrow)
+    callMpi(F);
   FAM.clear(F, F.getName());
   return Done;
 }
@@ -453,7 +441,6 @@ static void note(const Exchange::Start &S, Value *List) {
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
 static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
   // STEP 1: functions that exchange messages become a part of this one.
-  noThrow(F, FAM, O);
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))

@@ -76,7 +76,11 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
-  O.NoThrow = isWholeProgram(M);
+  O.NoThrow = !Hazard && isWholeProgram(M);
+  if (O.NoThrow)
+    for (Function &F : M)
+      if (callMpi(F))
+        FAM.clear(F, F.getName());
   bool PutOff = !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;
@@ -95,7 +99,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   for (Function *Wait : Ends)
     if (!Hazard)
       for (User *U : Wait->users())
-        if (auto *Call = dyn_cast<CallInst>(U); Call && !Call->getFunction()->hasOptNone() &&
+        if (auto *Call = dyn_cast<CallBase>(U); Call && !Call->getFunction()->hasOptNone() &&
                                                 !Call->getFunction()->callsFunctionThatReturnsTwice() &&
                                                 !Call->getFunction()->isPresplitCoroutine())
           OfFunction[Call->getFunction()];

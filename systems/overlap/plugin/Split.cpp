@@ -2,7 +2,6 @@
 #include "Helpers.h"
 #include "Runtime.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -10,8 +9,6 @@ namespace overlap {
 
 void split(Site &S, const Options &O) {
   Module &M = *S.Caller->getParent();
-  if (auto *Invoke = dyn_cast<InvokeInst>(S.Call))
-    S.Call = changeToCall(Invoke);
   BasicBlock &Entry = S.Caller->getEntryBlock();
   IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
   StructType *Type = stateType(S.Bind, M.getContext());

@@ -5,7 +5,6 @@
 ///                                   overlap.wait(state);
 ///
 /// The meaning is unchanged and nothing overlaps yet. The status of a receive moves to the wait.
-/// An invoke becomes a call: it was refused unless it is known that no error handler throws.
 ///
 /// Needs:    a site that was not refused.
 /// Keeps:    the order of all MPI calls.

@@ -23,6 +23,8 @@ int g(double *__restrict a, double *__restrict x) {
   }
   return 0;
 }
+// CHECK: MPI_Wait stays where it is: MayThrow
+// CHECK: MPI_Wait stays where it is: MayThrow
 // CHECK-LABEL: @_Z1fPdS_(
 // CHECK: invoke {{.*}}@MPI_Irecv
 // CHECK: invoke {{.*}}@MPI_Wait

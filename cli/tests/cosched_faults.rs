@@ -511,10 +511,10 @@ fn an_interrupted_run_leaves_nothing() {
 struct Own(PathBuf);
 
 impl Own {
-    fn create() -> Option<Own> {
+    fn create(name: &str) -> Option<Own> {
         let mounts = fs::read_to_string("/proc/mounts").expect("proc is there");
         let place = mounts.lines().map(|it| it.split(' ').collect::<Vec<_>>()).find(|it| it[2] == "cgroup2")?[1].to_owned();
-        let path = Path::new(&place).join(format!("job-{}", std::process::id()));
+        let path = Path::new(&place).join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(path.join("sub")).ok().map(|()| Own(path))
     }
 
@@ -541,7 +541,7 @@ fn an_attached_job_stays_in_reach_of_its_owner() {
         return;
     }
     let works = freezers().contains(&"v2");
-    let Some(own) = Own::create().filter(|_| works) else { return skipped("faults: no right to make control groups of version 2") };
+    let Some(own) = Own::create("job").filter(|_| works) else { return skipped("faults: no right to make control groups of version 2") };
     let inside = |pid: i32| control_groups(pid).lines().find_map(|it| it.strip_prefix("0::").map(str::to_owned)).expect("a line");
     let name = own.0.file_name().expect("a name").to_string_lossy().into_owned();
     for end in ["stop", "KILL", "the owner"] {
@@ -581,6 +581,50 @@ fn an_attached_job_stays_in_reach_of_its_owner() {
             let left = fs::read_dir(&own.0).expect("it is ours").flatten().map(|it| it.file_name().to_string_lossy().into_owned());
             !left.into_iter().any(|it| it.starts_with("meanwhile-"))
         });
+    }
+}
+
+/// What is submitted belongs to the control group of who asked, and is there when the daemon lets it go or dies; where that
+/// group is gone, it runs on beside the daemon.
+#[test]
+fn a_submitted_program_goes_to_the_group_of_who_asked() {
+    if !may_freeze() {
+        return;
+    }
+    let works = freezers().contains(&"v2");
+    let inside = |pid: i32| control_groups(pid).lines().find_map(|it| it.strip_prefix("0::").map(str::to_owned)).expect("a line");
+    for (end, stays) in [("stop", true), ("KILL", true), ("stop", false), ("KILL", false)] {
+        let Some(own) = Own::create("asker").filter(|_| works) else {
+            return skipped("faults: no right to make control groups of version 2");
+        };
+        let name = own.0.file_name().expect("a name").to_string_lossy().into_owned();
+        let daemon = Daemon::start(&["--policy", "rr", "--freezer", "v2"]);
+        let home = inside(daemon.child.id() as i32);
+        let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"";
+        let job = "echo $$ > \"$0/pid-p\"; while [ ! -e \"$0/stop\" ] && [ -e \"$0\" ]; do echo x >> \"$0/out-p\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
+        let asked = Command::new("sh")
+            .args(["-c", script])
+            .arg(&own.0)
+            .args([env!("CARGO_BIN_EXE_meanwhile"), "cosched", "submit", "--socket"])
+            .arg(daemon.at("own/sock"))
+            .args(["--threads", "1", "sh", "-c", job])
+            .arg(daemon.folder.path())
+            .output()
+            .expect("sh runs");
+        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+        wait_for("it runs", LIMIT, || length(&daemon.at("out-p")) > 0);
+        let pid = daemon.pid("p");
+        assert!(inside(pid).contains("/meanwhile-"), "{end}: {}", inside(pid));
+        if !stays {
+            fs::remove_dir(own.0.join("sub")).and_then(|()| fs::remove_dir(&own.0)).expect("nobody is in it");
+        }
+        match end {
+            "stop" => assert_eq!(daemon.ask(&["stop"]).1, 0),
+            _ => signal("KILL", &[daemon.child.id() as i32]),
+        }
+        let expected = if stays { format!("/{name}") } else { home };
+        wait_for(&format!("it is in {expected}"), LIMIT, || inside(pid) == expected);
+        daemon.run_on(&["p"]);
     }
 }
 

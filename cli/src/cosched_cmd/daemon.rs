@@ -9,6 +9,7 @@ use cosched::manager::daemon::{self, Request, Spared};
 use cosched::manager::endpoint::{Address, Endpoint};
 use cosched::manager::metrics;
 use cosched::manager::signals;
+use cosched::manager::slurm::History;
 use cosched::manager::turns::Turns;
 use cosched::manager::users::{self, Users};
 use cosched::policies::Name;
@@ -101,7 +102,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let manager = args.ground.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
     manager.ground().settings = args.pairing.settings();
-    manager.ground().history.clone_from(&args.history);
+    let history = args.history.clone().map(History::new).transpose().map_err(failed("start a thread that writes the history"))?;
+    manager.ground().history = history;
     let mut spared = Spared::new(manager.supervisors());
     spared.is_for_many = users.is_some();
     let about = json!({

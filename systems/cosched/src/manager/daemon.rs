@@ -19,6 +19,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::endpoint::write_within;
 use super::private;
 use super::process::{self, Process};
 use super::program::{Place, Task};
@@ -418,21 +419,6 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
     std::thread::Builder::new().name("door".to_owned()).spawn(take).map(drop)
 }
 
-/// Writes all of it, or fails when the time has come.
-fn write_within(mut stream: &UnixStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
-        stream.set_write_timeout(Some(left))?;
-        match stream.write(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(n) => bytes = &bytes[n..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// What every connection needs.
 struct Door {
     sender: Sender<Event>,
@@ -460,7 +446,12 @@ impl Door {
         let answer = may.and_then(|()| self.hear(stream, &asker));
         let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
         let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
-        let written = write_within(stream, format!("{answer}\n").as_bytes(), Instant::now() + PATIENCE);
+        let written = write_within(
+            &mut &*stream,
+            |it, left| it.set_write_timeout(Some(left)),
+            format!("{answer}\n").as_bytes(),
+            Instant::now() + PATIENCE,
+        );
         // Who reads slowly still asks.
         if is_counted {
             self.of_user.lock().expect("nobody panics with it").entry(asker.user.uid).and_modify(|it| *it -= 1);
@@ -564,11 +555,13 @@ impl Door {
                     }
                     None => None,
                 };
-                let place = Some(Place { folder, environment, entry });
-                let task = Task { name, command, n_threads: threads, place, output };
+                let place = Place { folder, environment, entry, home: None };
+                let mut task = Task { name, command, n_threads: threads, place: Some(place), output };
                 self.inside(move |turns| {
                     users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
                     check_room(turns)?;
+                    let home = turns.ground().hierarchy.home(asker_pid);
+                    task.place.iter_mut().for_each(|it| it.home.clone_from(&home));
                     let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
                 })
@@ -620,13 +613,41 @@ pub(super) fn inside(
     work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static,
 ) -> Result<Value, Refusal> {
     let (reply, answer) = mpsc::channel();
+    let wish = Arc::new(Wish::default());
+    let own = Arc::clone(&wish);
     let event = Event::Do(Box::new(move |turns| {
-        // Who asked may have gone.
-        let _ = reply.send(work(turns));
+        if own.begin() {
+            // Who asked may have gone.
+            let _ = reply.send(work(turns));
+        }
     }));
     let gone = || Refusal::Failed("the manager has ended".to_owned());
     sender.send(event).map_err(|_| gone())?;
-    answer.recv_timeout(PATIENCE).map_err(|_| gone())?
+    match answer.recv_timeout(PATIENCE) {
+        Ok(it) => it,
+        Err(mpsc::RecvTimeoutError::Timeout) if wish.give_up() => {
+            Err(Refusal::Failed(format!("the manager has not come to it for {} s: nothing was done", PATIENCE.as_secs())))
+        }
+        // It is being done: what becomes of it is worth waiting for.
+        Err(mpsc::RecvTimeoutError::Timeout) => answer.recv().map_err(|_| gone())?,
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(gone()),
+    }
+}
+
+/// What somebody waits for: it is begun or given up, whichever comes first, and never both.
+#[derive(Debug, Default)]
+struct Wish(AtomicBool);
+
+impl Wish {
+    /// True if it has not been given up.
+    fn begin(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+
+    /// True if it has not begun, and never will.
+    fn give_up(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
 }
 
 fn check_threads(n: Option<usize>) -> Result<(), Refusal> {
@@ -698,6 +719,21 @@ mod tests {
         child.kill().and_then(|()| child.wait()).expect("it is ours");
         assert_eq!(found.map(|it| it.pid), Ok(pid));
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::NotThere(pid)));
+    }
+
+    #[test]
+    fn what_is_given_up_is_not_done() {
+        let late = Wish::default();
+        assert!(late.give_up() && !late.begin());
+        let begun = Wish::default();
+        assert!(begun.begin() && !begun.give_up());
+        for _ in 0..1000 {
+            let wish = Arc::new(Wish::default());
+            let other = Arc::clone(&wish);
+            let does = std::thread::spawn(move || other.begin());
+            let gives_up = wish.give_up();
+            assert_ne!(does.join().expect("no panic"), gives_up);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::turns::Event;
 
 /// Longest request.
 const REQUEST_BYTES: usize = 8 << 10;
-/// How long it may take.
+/// How long it may take, and how long its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// After a connection that failed.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -146,7 +146,7 @@ impl Talk for std::net::TcpStream {
 }
 
 /// Answers one request of HTTP/1.
-fn answer<S: Read + Write + ?Sized>(stream: &mut S, now: impl FnOnce() -> Option<String>) -> io::Result<()> {
+fn answer(stream: &mut dyn Talk, now: impl FnOnce() -> Option<String>) -> io::Result<()> {
     let (mut request, start) = (Vec::new(), Instant::now());
     let mut bytes = [0; 1024];
     while !request.windows(4).any(|it| it == b"\r\n\r\n") {
@@ -168,11 +168,34 @@ fn answer<S: Read + Write + ?Sized>(stream: &mut S, now: impl FnOnce() -> Option
     }
 }
 
-fn reply<S: Write + ?Sized>(stream: &mut S, status: &str, body: &str) -> io::Result<()> {
+fn reply(stream: &mut dyn Talk, status: &str, body: &str) -> io::Result<()> {
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", metrics::TYPE, body.len());
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body.as_bytes())
+    let end = Instant::now() + PATIENCE;
+    write_within(stream, |it, left| it.patience(left), (head + body).as_bytes(), end)
+}
+
+/// Bytes of one write: on a Unix socket the time of a write counts anew for each piece that the other end takes of it.
+const PIECE: usize = 4 << 10;
+
+/// Writes all of it, or fails when the time has come, however slowly the other end reads. `patience` says how long one write may take.
+pub(super) fn write_within<S: Write + ?Sized>(
+    stream: &mut S,
+    patience: impl Fn(&S, Duration) -> io::Result<()>,
+    mut bytes: &[u8],
+    end: Instant,
+) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        patience(stream, left)?;
+        match stream.write(&bytes[..bytes.len().min(PIECE)]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -208,6 +231,25 @@ mod tests {
         assert!(say("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
         assert!(say("nonsense").starts_with("HTTP/1.1 400 "));
         assert!(say(&"x".repeat(REQUEST_BYTES + 1)).starts_with("HTTP/1.1 400 "));
+    }
+
+    #[test]
+    fn who_reads_slowly_keeps_nobody_waiting() {
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair");
+        (&ours).write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("there is room");
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        let reader = std::thread::spawn(move || {
+            // Fast enough that no single write waits for long.
+            while is_done.recv_timeout(Duration::from_millis(20)).is_err() {
+                let _ = (&ours).read(&mut [0; 4096]);
+            }
+        });
+        let start = Instant::now();
+        theirs.patience(PATIENCE).expect("it is a socket");
+        let said = answer(&mut theirs, || Some("x".repeat(16 << 20)));
+        done.send(()).expect("the reader listens");
+        reader.join().expect("no panic");
+        assert!(said.is_err() && start.elapsed() < 4 * PATIENCE, "{said:?} after {:?}", start.elapsed());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::canary::Canary;
 use super::group::Hierarchy;
 use super::heartbeat::Lines;
+use super::slurm;
 use super::source::Source;
 use super::topology::Topology;
 use crate::machine::{Capacity, Machine};
@@ -34,7 +35,7 @@ pub struct Ground {
     /// How many files a program may open, if this process may open more.
     pub files_before: Option<u64>,
     /// Where it is noted what steps of Slurm moved, for those who place the next ones.
-    pub history: Option<PathBuf>,
+    pub history: Option<slurm::History>,
     /// Where the supervisors hear that the manager works.
     pub lines: Lines,
 }

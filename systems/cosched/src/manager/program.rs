@@ -46,6 +46,8 @@ pub struct Place {
     pub environment: Vec<(String, String)>,
     /// Whose it becomes, where a daemon has many users.
     pub entry: Option<Entry>,
+    /// The control group of who asked for it, where it belongs when it leaves us; ours if there is none.
+    pub home: Option<PathBuf>,
 }
 
 /// How a program ended.

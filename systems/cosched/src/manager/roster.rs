@@ -135,7 +135,8 @@ impl Roster {
         let id = ground.number();
         let hierarchy = &ground.hierarchy;
         let group = hierarchy.path.join(format!("program-{id}"));
-        let before = Before { group, home: hierarchy.home(std::process::id() as i32), threads: Vec::new() };
+        let home = task.place.as_ref().and_then(|it| it.home.clone()).or_else(|| hierarchy.home(std::process::id() as i32));
+        let before = Before { group, home, threads: Vec::new() };
         let group = new_group(ground, id, &before)?;
         let entry = task.place.as_ref().and_then(|it| it.entry.as_ref());
         let page = new_page(ground, id, entry);
@@ -236,7 +237,10 @@ impl Roster {
         let user = roots[0].owner()?;
         let before = Before::of(&pids, place, |pid| ground.hierarchy.home(pid))?;
         let group = new_group(ground, id, &before)?;
-        let taken = pids.iter().try_for_each(|it| group.take(*it)).and_then(|()| counter(ground, id, &group, pids[0]));
+        let taken = pids.iter().try_for_each(|it| group.take(*it));
+        // Frozen, it can end no more: a process that ended before may have given its number to another.
+        let is_same = || roots.iter().find(|it| !it.is_there()).map_or(Ok(()), |it| Err(ended_meanwhile(it.pid)));
+        let taken = taken.and_then(|()| is_same()).and_then(|()| counter(ground, id, &group, pids[0]));
         let counter = match taken {
             Ok(it) => it,
             Err(error) => {
@@ -310,8 +314,7 @@ impl Roster {
         forget(ground, it.id, &it.before);
         let it = &mut self.programs[idx];
         if let (Some(managed), Some(history), (sum, n @ 1..)) = (&it.step, &ground.history, it.seen_mbps) {
-            // Without room, what is known of it stays as it is.
-            let _ = slurm::note(history, managed.step.user, &managed.step.name, sum / f64::from(n));
+            history.add(managed.step.user, &managed.step.name, sum / f64::from(n));
         }
         self.n_ended += 1;
         let gone = it.id;
@@ -427,6 +430,10 @@ fn new_page(ground: &Ground, id: u64, entry: Option<&Entry>) -> io::Result<Optio
     Ok(Some(page))
 }
 
+fn ended_meanwhile(pid: i32) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("process {pid} has ended meanwhile"))
+}
+
 fn forget(ground: &Ground, id: u64, before: &Before) {
     journal::forget(&ground.pages, id, &before.group);
 }
@@ -446,7 +453,57 @@ fn counter(ground: &mut Ground, id: u64, group: &Group, pid: i32) -> io::Result<
 
 #[cfg(test)]
 mod tests {
+    use super::super::canary::{Calibration, Canary};
+    use super::super::estimate::Estimate;
+    use super::super::freezer;
+    use super::super::group::Hierarchy;
     use super::*;
+
+    /// In these folders, with signals.
+    fn ground(folder: &std::path::Path) -> Ground {
+        let calibration = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 1.0 };
+        Ground {
+            hierarchy: Hierarchy::at(freezer::from_text("signals").expect("it is one of them"), folder.to_owned()),
+            cpus: vec![0],
+            topology: super::super::topology::Topology::default(),
+            source: Source::Estimate(Estimate::new(calibration)),
+            preload: None,
+            pages: folder.to_owned(),
+            canary: Canary::new(),
+            n_programs: 0,
+            settings: crate::policies::Settings::default(),
+            files_before: None,
+            history: None,
+            lines: super::super::heartbeat::Lines::default(),
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_another_process_now_is_not_taken() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let mut ground = ground(folder.path());
+        let mut roster = Roster::new(mpsc::channel().0);
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
+        let own = Process::find(child.id() as i32).expect("it runs");
+        // It was checked when it was another, which has ended since.
+        let before = Process { started: own.started - 1, ..own.clone() };
+        let said = roster.attach(&mut ground, before, None).expect_err("it is another").to_string();
+        assert!(said.contains("has ended meanwhile"), "{said}");
+        assert_eq!(roster.n_active(), 0);
+        let goes_on = |pid| {
+            let is_stopped = || Process::find(pid).is_some_and(|it| it.state == 'T');
+            (0..100).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                !is_stopped()
+            })
+        };
+        let runs = goes_on(own.pid);
+        let taken = roster.attach(&mut ground, own.clone(), None);
+        roster.release_all(&[0]);
+        child.kill().and_then(|()| child.wait()).expect("it is ours");
+        assert!(runs, "who was taken by mistake runs on");
+        assert!(taken.is_ok(), "the same process: {taken:?}");
+    }
 
     #[test]
     fn a_quantum_looks_at_some_and_a_round_at_all() {

@@ -7,6 +7,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -176,11 +178,59 @@ pub(super) fn place(hierarchy: &Hierarchy, tasks: &[Process], name: &str) -> io:
     }
 }
 
+/// Where it is noted what steps moved. A thread writes: a folder on a network that does not answer costs notes, and no program its turn.
+#[derive(Debug)]
+pub struct History {
+    notes: Option<SyncSender<Note>>,
+    is_written: Receiver<()>,
+}
+
+/// Whose, the name of the job, MB/s.
+type Note = (u32, String, f64);
+
+/// Notes that wait to be written.
+const NOTES_MAX: usize = 256;
+/// How long those are waited for at the end.
+const LAST_NOTES: Duration = Duration::from_secs(1);
+
+impl History {
+    /// One in this file.
+    ///
+    /// # Errors
+    /// No thread can be had.
+    pub fn new(path: PathBuf) -> io::Result<History> {
+        let (notes, given) = mpsc::sync_channel::<Note>(NOTES_MAX);
+        let (done, is_written) = mpsc::channel();
+        let write = move || {
+            for (user, name, mbps) in given {
+                // Without room, what is known of it stays as it is.
+                let _ = note(&path, user, &name, mbps);
+            }
+            drop(done);
+        };
+        std::thread::Builder::new().name("history".to_owned()).spawn(write)?;
+        Ok(History { notes: Some(notes), is_written })
+    }
+
+    /// Notes what a step moved, MB/s on all its processors together.
+    pub fn add(&self, user: u32, name: &str, mbps: f64) {
+        // Full, it is lost.
+        let _ = self.notes.as_ref().map(|it| it.try_send((user, name.to_owned(), mbps)));
+    }
+}
+
+impl Drop for History {
+    fn drop(&mut self) {
+        self.notes = None;
+        let _ = self.is_written.recv_timeout(LAST_NOTES);
+    }
+}
+
 /// Notes in a history what a step moved, MB/s on all its processors together: half of what counts is the latest.
 ///
 /// # Errors
 /// There is no room, or the folder is missing.
-pub fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> {
+fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> {
     let before = match fs::read_to_string(history) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         it => it.unwrap_or_default(),
@@ -196,6 +246,8 @@ pub fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -214,6 +266,25 @@ mod tests {
             note(&path, user, name, mbps).expect("written");
         }
         assert_eq!(fs::read_to_string(&path).expect("it was written"), "2 stream 100\n1 stream 7000\n1 str 0\n");
+    }
+
+    #[test]
+    fn a_history_that_does_not_answer_holds_nobody_up() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("n1");
+        // A pipe that nobody writes to: whoever reads it waits.
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+        let history = History::new(path).expect("a thread");
+        let start = Instant::now();
+        (0..4 * NOTES_MAX).for_each(|it| history.add(1, "a", it as f64));
+        assert!(start.elapsed() < LAST_NOTES);
+        drop(history);
+        assert!(start.elapsed() < 5 * LAST_NOTES);
+        let path = folder.path().join("n2");
+        let history = History::new(path.clone()).expect("a thread");
+        history.add(1, "a", 5.0);
+        drop(history);
+        assert_eq!(fs::read_to_string(&path).expect("it was written before the end"), "1 a 5\n");
     }
 
     #[test]

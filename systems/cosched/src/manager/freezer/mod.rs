@@ -103,9 +103,12 @@ pub trait Freezer: Debug + Sync {
     /// Moves each process of a thawed group to the control group that `home` names.
     fn send_home(&self, group: &Group, home: &dyn Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
         for it in self.members(group)? {
-            let Some(home) = home(&it).or_else(|| group.path().parent()?.parent().map(Path::to_owned)) else { continue };
-            // What has ended meanwhile is gone.
-            let _ = move_to(it.pid, &home);
+            // Where its home is gone, or may not be entered, it is where the manager is. What has ended meanwhile is gone.
+            let above = || group.path().parent()?.parent().map(Path::to_owned);
+            let is_home = home(&it).is_some_and(|home| move_to(it.pid, &home).is_ok());
+            if !is_home && let Some(above) = above() {
+                let _ = move_to(it.pid, &above);
+            }
         }
         Ok(())
     }

@@ -105,6 +105,8 @@ fn follow(page: &str) -> usize {
         let (_, lines) = blocks(&text).swap_remove(0);
         std::fs::write(folder.path().join(name), lines.join("\n")).expect("a scratch file");
     }
+    // README's commands are those of a reader in the checkout.
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).expect("a scratch folder");
     let mut n_compared = 0;
     let mut wrong = String::new();
     for block in steps(&read(page)) {
@@ -137,7 +139,27 @@ fn has_avx2() -> bool {
 
 #[test]
 fn readme_prints_what_it_says() {
-    assert_eq!(follow("README.md"), 1);
+    assert_eq!(follow("README.md"), 6);
+}
+
+/// The picture shows what the simulator counts.
+#[test]
+fn the_picture_of_readme_is_that_of_the_program() {
+    let picture = read("docs/pictures/regwin-windows.svg");
+    for (name, scheme, schedule) in
+        [("ns", "ns", "fifo"), ("sp (the paper&#39;s)", "sp", "fifo"), ("adaptive, working set", "adaptive", "working-set")]
+    {
+        for windows in ["8", "32"] {
+            let arguments = ["regwin", "run", "--json", "--on", "sim", "--scheme", scheme, "--schedule", schedule, "--windows", windows];
+            let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(arguments).output().expect("the binary runs");
+            let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+            let millions = value["cycles"]["total"].as_f64().expect("a number") / 1e6;
+            let x = if windows == "8" { "8.00" } else { "32.0" };
+            let shown = picture.split_once(&format!("<title>{name}: {x}, ")).expect("a point").1;
+            let shown: f64 = shown.split('<').next().and_then(|it| it.parse().ok()).expect("a number");
+            assert!((shown - millions).abs() < 0.06, "{name}, {windows} windows: {shown} in the picture, {millions}");
+        }
+    }
 }
 
 #[test]

@@ -201,6 +201,31 @@ fn a_bench_without_the_right_to_its_network_compiles_nothing() {
     assert!(!folder.path().join("cache").exists(), "something was compiled");
 }
 
+/// CMake names sources by their whole path, and compiles in a folder beside them or below.
+#[test]
+fn source_lines_are_found_from_a_build_folder() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let at = folder.path().canonicalize().expect("it is there");
+    for (source, build) in [("project/src", "project/build"), ("elsewhere/of/sources", "a/build/of/it")] {
+        let (source, build) = (at.join(source), at.join(build));
+        for it in [&source, &build] {
+            std::fs::create_dir_all(it).expect("a scratch folder");
+        }
+        std::fs::write(source.join("p.c"), PROGRAM).expect("a scratch file");
+        let file = source.join("p.c").display().to_string();
+        let ran = meanwhile(&build, &["cc", "--", "-O2", "-g", "-c", &file, "-o", "p.o"]);
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let of = build.display().to_string();
+        for (from, path) in [(build.as_path(), "."), (Path::new("/"), of.as_str())] {
+            let text = String::from_utf8(meanwhile(from, &["explain", path]).stdout).expect("text");
+            assert!(text.contains("9 | MPI_Send(a, 50000"), "{text}");
+        }
+    }
+}
+
 /// A folder of another file system below the one that was named: `explain /` would read `/proc` and every network drive.
 #[test]
 fn explain_stays_on_one_file_system() {

@@ -23,7 +23,7 @@ pub struct Args {
     /// What `trace --json` printed for the same program: what each call cost, and what became of it.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// The folder that source files are relative to.
+    /// Where source files are looked for, and above.
     #[arg(long, value_name = "DIR", default_value = ".")]
     source: PathBuf,
 }
@@ -36,7 +36,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let lost = args.trace.as_deref().map(lost).transpose()?;
     if !args.summary && lost.is_none() {
         for (file, rows) in by_file(&rows) {
-            out.text(&listing(&args.source, file, &rows));
+            out.text(&listing([&args.source, &args.path], file, &rows));
         }
     }
     if let Some(lost) = &lost {
@@ -150,9 +150,16 @@ fn by_file(rows: &[Row]) -> BTreeMap<&str, Vec<&Row>> {
     files
 }
 
+/// The text of a source file. Clang names a file from the folder that it and the compiler's have in common, which is one above
+/// where it was compiled, such as above CMake's build folder.
+fn source_of(folders: [&Path; 2], file: &str) -> Option<String> {
+    let read = |start: PathBuf| start.ancestors().find_map(|it| std::fs::read_to_string(it.join(file)).ok());
+    folders.into_iter().filter_map(|it| it.canonicalize().ok()).find_map(read)
+}
+
 /// The remarks of one file, each under its source line.
-fn listing(folder: &Path, file: &str, rows: &[&Row]) -> String {
-    let source = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+fn listing(folders: [&Path; 2], file: &str, rows: &[&Row]) -> String {
+    let source = source_of(folders, file).unwrap_or_default();
     let lines: Vec<&str> = source.lines().collect();
     let mut text = format!("{}\n", if file.is_empty() { "(no file known: compile with -g)" } else { file });
     for row in rows {

@@ -169,6 +169,8 @@ const STYLE: &str = "\
   --link: #0b5cad; --good: #11703c; --bad: #b42318;
   --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73;
   --series-4: #b0558f; --series-5: #9a6f00; --series-6: #2f9bd6;
+  --series-7: #7f3b08; --series-8: #5e4fa2; --series-9: #6b6b6b;
+  --series-10: #d0147c; --series-11: #5a8f16; --series-12: #004d40;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -176,6 +178,8 @@ const STYLE: &str = "\
     --link: #7cb8f2; --good: #5fce8d; --bad: #ff8f80;
     --series-1: #56b4e9; --series-2: #f28e4b; --series-3: #34c79a;
     --series-4: #e3a2c8; --series-5: #f0c040; --series-6: #9ad0f5;
+    --series-7: #c98b57; --series-8: #a99ae0; --series-9: #b8b8b8;
+    --series-10: #ff7fbf; --series-11: #a6d854; --series-12: #7fd6c2;
   }
 }
 * { box-sizing: border-box; }

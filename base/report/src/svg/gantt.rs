@@ -71,6 +71,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn twelve_programs_have_twelve_colours() {
+        let bars = (0..12).map(|it| Bar { row: 0, series: it, from: it as f64, to: it as f64 + 1.0 }).collect();
+        let names = (0..12).map(|it| format!("program {it}")).collect();
+        let chart = GanttChart { title: "Who ran".into(), kind: Kind::Sim, unit: "s".into(), rows: vec!["processor 0".into()], names, bars };
+        let svg = chart.svg();
+        let of = |it: usize| {
+            let bar = svg.split("<rect").find(|text| text.contains(&format!("program {it}: "))).expect("a bar");
+            bar.split("fill=\"").nth(1).and_then(|it| it.split('"').next()).expect("a colour").to_owned()
+        };
+        let colours: std::collections::BTreeSet<String> = (0..12).map(of).collect();
+        assert_eq!(colours.len(), 12, "{colours:?}");
+    }
+
+    #[test]
     fn rows_and_names_stay_apart() {
         let rows: Vec<String> = (0..32).map(|it| format!("processor {it}")).collect();
         let bars = (0..320).map(|it| Bar { row: it % 32, series: it % 9, from: (it / 32) as f64, to: (it / 32) as f64 + 1.0 });

@@ -3,8 +3,8 @@
 //! Source: Arm Architecture Reference Manual for A-profile, DDI 0487, chapters C4 (encodings) and
 //! C6 (instructions). What the manual calls constrained unpredictable is refused.
 //!
-//! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not followed. Halves and
-//! what later versions have besides is refused.
+//! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not followed. Halves are those of
+//! 8.2; what later versions have besides is refused.
 
 mod control;
 mod float;

@@ -50,7 +50,10 @@ struct Probe {
 /// the exceptions of floating point, and of SPARC the number of the window.
 fn is_beside_the_point(isa: Isa, reg: Reg) -> bool {
     let name = isa.register_name(reg);
-    matches!((isa, name), (_, "monitor" | "reservation") | (Isa::A64, "fpsr") | (Isa::A32 | Isa::T32, "fpscr") | (Isa::Sparc, "%psr" | "%wim"))
+    matches!(
+        (isa, name),
+        (_, "monitor" | "reservation") | (Isa::A64, "fpsr") | (Isa::A32 | Isa::T32, "fpscr") | (Isa::Sparc, "%psr" | "%wim")
+    )
 }
 
 /// True if the word can run alone in user mode (SPARC: beside the trap handler) with registers that are kept.

@@ -368,6 +368,56 @@ fn an_edit_is_verified_only_if_it_helped() {
     assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
 }
 
+const RING: &str = "\
+namespace ring {
+template <typename T> struct queue { unsigned n; T *at; };
+template <typename T> __attribute__((noinline)) bool push(queue<T> &q, T it)
+{
+    if (q.n > 63)
+        return false;
+    q.at[q.n++] = it;
+    return true;
+}
+template bool push<int>(queue<int> &, int);
+}
+extern \"C\" bool both(ring::queue<int> &q, int a) { return ring::push(q, a) && ring::push(q, a + 1); }
+";
+
+#[test]
+fn cpp_is_compiled_and_its_names_are_shown() {
+    let folder = folder();
+    for (name, cpu) in
+        [("ring.cpp", "cortex-a53"), ("ring.cc", "arm1136jf-s"), ("ring.cxx", "cortex-m4"), ("ring.C", "sifive-u74"), ("ring.cpp", "leon3")]
+    {
+        fs::write(folder.path().join(name), RING).expect("a scratch file");
+        let said = ok(folder.path(), &[name, "--cpu", cpu, "--function", "ring::push"]);
+        assert!(said.contains("ring::push<int>") && said.contains("if (q.n > 63)"), "{cpu}: {said}");
+        let callers = ok(folder.path(), &[name, "--cpu", cpu, "--function", "both"]);
+        assert!(callers.contains("ring::push<int") && !callers.contains("_ZN4ring"), "{cpu}: {callers}");
+    }
+    // Edits are of C.
+    assert!(
+        refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--verify"], 1).contains("needs a C file")
+    );
+    // What is wrong with the file, the compiler says.
+    fs::write(folder.path().join("wrong.cpp"), "int f(class unknown it) { return it; }\n").expect("a scratch file");
+    assert!(refused(folder.path(), &["wrong.cpp", "--cpu", "cortex-a53"], 2).contains("aarch64-linux-gnu-g++"));
+}
+
+#[test]
+fn cpp_is_compiled_as_its_build_compiles_it() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("b")).expect("a folder");
+    let source = RING.replace("63", "LIMIT");
+    fs::write(folder.path().join("ring.cpp"), &source).expect("written");
+    let command = "aarch64-linux-gnu-g++ -std=c++17 -O2 -DLIMIT=62 -o ring.o -c ../ring.cpp";
+    let entry = serde_json::json!([{"directory": folder.path().join("b"), "file": "../ring.cpp", "command": command}]);
+    fs::write(folder.path().join("b/compile_commands.json"), entry.to_string()).expect("written");
+    refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push"], 2);
+    let said = ok(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--compile-commands", "b"]);
+    assert!(said.contains("#62") && said.contains("if (q.n > LIMIT)"), "{said}");
+}
+
 /// A build in `b` of a file in `s`, which needs a header and a name that only its command gives.
 fn build_of_others(folder: &Path) {
     for name in ["b", "s", "inc"] {

@@ -185,6 +185,11 @@ fn t32_random_vectors() {
 }
 
 #[test]
+fn a64_random_tags_and_scalable_vectors() {
+    random_kind(Isa::A64, 13, 45, words::later_a64, |it| it.split(' ').next());
+}
+
+#[test]
 fn a64_random_halves() {
     random_kind(Isa::A64, 12, 65, words::half_a64, |it| {
         let (name, operands) = it.split_once(' ')?;

@@ -3,6 +3,7 @@
 use super::Subject;
 use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind};
+use crate::program::names::shown;
 
 /// A longer function is not worth a copy at each call: compilers inline about so much by themselves where they see it.
 const INSTRUCTIONS_MAX: usize = 16;
@@ -16,7 +17,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         else {
             continue;
         };
-        let n = callee.n_instructions;
+        let (n, name) = (callee.n_instructions, shown(name));
         let (why, edit) = if callee.is_assembly {
             let why = format!("`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown");
             (why, "use inline assembly or an intrinsic of the compiler in a `static inline` function".to_owned())

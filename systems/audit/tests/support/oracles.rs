@@ -22,7 +22,7 @@ pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
         Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
         Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
-        Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod,+fullfp16"),
+        Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod,+fullfp16,+mte,+sve"),
         Isa::X86 => ("x86_64", ""),
     };
     disassembled(triple, features, instructions)

@@ -86,6 +86,9 @@ pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'s
         (Isa::A64, Err(_)) if word >> 22 == 0b11_0101_0100 => {
             Some("C4.1.90: system instructions of later versions, some of which capstone names")
         }
+        (Isa::A64, Ok(_)) if first == "stgp" && it.theirs.is_none() && !is_refused_by_llvm => {
+            Some("C6.2: `stgp` with a base that is stored, or updated, which capstone refuses")
+        }
         (Isa::A64, Ok(_)) if ours[0] == "dsb" && mnemonic == "dfb" => Some("C6.2: `dfb` is another name of this barrier"),
         (Isa::A64, Ok(_)) if first == "bfxil" && mnemonic == "bfc" => Some("C6.2: `bfc` is a name of version 8.2 for a field of zeros"),
         (Isa::Sparc, Ok(_)) if op3 == 0x26 && word >> 30 == 3 && mnemonic == "stq" => Some("B.6: `stdfq`, which version 9 gave to `stq`"),
@@ -232,6 +235,8 @@ fn a64(it: &Difference) -> Option<&'static str> {
         Err(_) if it.word >> 22 == 0b11_0101_0100 && it.word >> 19 & 3 == 0 && ["mrs", "msr"].contains(&mnemonic) => {
             Some("C5.1.2: with op0 at 0 there are no system registers")
         }
+        Err(why) if why.contains("scalable vectors") => Some("C4.1.40: of scalable vectors, what copies memory is decoded"),
+        Err(why) if why.contains("tags of whole blocks") => Some("C6.2: `ldgm`, `stgm` and `stzgm` are the system's"),
         Err(_) if ["smstart", "smstop"].contains(&mnemonic) => Some("C5.1.2: the field of the state is of a later version"),
         Ok(ours) if ours.text == "hint #6" => Some("C6.2: `dgh` is a hint of a later version"),
         Ok(ours) if ours.text.starts_with("prfm #") && mnemonic == "rprfm" => Some("C6.2: `rprfm` is a prefetch of a later version"),

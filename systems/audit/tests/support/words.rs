@@ -89,6 +89,30 @@ pub fn half_a64(rng: &mut Rng) -> u32 {
     if value >> 24 >= 0x1e && value >> 24 & 0x1e == 0x1e { word | 3 << 22 } else { word }
 }
 
+/// A word of AArch64's memory tags, or of what copies memory with scalable vectors.
+pub fn later_a64(rng: &mut Rng) -> u32 {
+    let word = with_special_fields(rng.u32(..), 5, &[0, 5, 16], rng);
+    // What is fixed of each, and its value.
+    const KINDS: [(u32, u32); 14] = [
+        (0xbfc0_c000, 0x9180_0000),
+        (0xdfe0_e800, 0x9ac0_0000),
+        (0xff20_0000, 0xd920_0000),
+        (0xfe40_0000, 0x6800_0000),
+        (0xfe10_e000, 0xa400_a000),
+        (0xfe00_e000, 0xa400_4000),
+        (0xfe10_e000, 0xe400_e000),
+        (0xfe00_e000, 0xe400_4000),
+        (0xff20_e400, 0x2520_0400),
+        (0xff3e_fc10, 0x2518_e000),
+        (0xff20_f800, 0x0420_e000),
+        (0xff3f_fc00, 0x0520_3800),
+        (0xffa0_f800, 0x0420_5000),
+        (0xffff_f800, 0x04bf_5000),
+    ];
+    let (fixed, value) = KINDS[rng.usize(..KINDS.len())];
+    word & !fixed | value
+}
+
 fn a64(rng: &mut Rng) -> u32 {
     let mut word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
     match rng.u8(..16) {

@@ -368,6 +368,43 @@ fn an_edit_is_verified_only_if_it_helped() {
     assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
 }
 
+/// A loop, and the same with its loads moved a round ahead, which costs a path that passes it once.
+fn pipelined() -> (String, String) {
+    let body = |n: u32| format!(" mul v{n}.4s, v{n}.4s, v7.4s\n add v{n}.4s, v{n}.4s, v6.4s\n");
+    let before = format!(".global k\nk:\n1: ldr q0, [x1], #16\n{} str q0, [x0], #16\n subs x2, x2, #1\n b.ne 1b\n ret\n", body(0));
+    let ahead = " ldr q0, [x1], #16\n mul v0.4s, v0.4s, v7.4s\n";
+    let round = " add v1.4s, v0.4s, v6.4s\n ldr q0, [x1], #16\n subs x2, x2, #1\n str q1, [x0], #16\n mul v0.4s, v0.4s, v7.4s\n b.ne 1b\n";
+    let after = format!(".global k\n.global _k\nk:\n_k:\n{ahead}1:{round} add v1.4s, v0.4s, v6.4s\n str q1, [x0], #16\n ret\n");
+    (before, after)
+}
+
+#[test]
+fn loops_decide_what_is_faster() {
+    let folder = folder();
+    let (before, after) = pipelined();
+    fs::write(folder.path().join("before.s"), before).expect("a scratch file");
+    fs::write(folder.path().join("after.s"), after).expect("a scratch file");
+    let diff = |old, new| {
+        let args = ["diff", old, new, "--cpu", "cortex-a55"];
+        let json: Value = serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat())).expect("JSON");
+        (json, ok(folder.path(), &args))
+    };
+    let (json, said) = diff("before.s", "after.s");
+    let number = |it: &Value| it.as_f64().unwrap_or_else(|| panic!("{json}"));
+    assert!(number(&json["loops"][0]["after"]) < number(&json["loops"][0]["before"]), "{json}");
+    assert!(number(&json["after"]["total_cycles"]) > number(&json["before"]["total_cycles"]), "the path alone says the opposite: {json}");
+    assert_eq!(json["faster"], true, "{json}");
+    assert!(said.contains("it became faster, by the rounds of its loops") && said.contains("cycles a round, loop 1"), "{said}");
+    let (json, said) = diff("after.s", "before.s");
+    assert_eq!(json["faster"], false, "{json}");
+    assert!(said.contains("it became slower, by the rounds of its loops"), "{said}");
+    // Without loops the path decides.
+    fs::write(folder.path().join("short.s"), ".global k\nk: ldr x0, [x1]\n add x0, x0, #1\n ret\n").expect("a scratch file");
+    fs::write(folder.path().join("shorter.s"), ".global k\nk: ldr x0, [x1]\n ret\n").expect("a scratch file");
+    assert_eq!(diff("short.s", "shorter.s").0["faster"], true);
+    assert!(diff("before.s", "short.s").1.contains("loops are not compared: there were 1, and are 0"));
+}
+
 const RING: &str = "\
 namespace ring {
 template <typename T> struct queue { unsigned n; T *at; };

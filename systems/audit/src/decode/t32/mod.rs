@@ -6,7 +6,7 @@
 //! word that the manual calls unpredictable is refused.
 //!
 //! A word alone does not say whether it is guarded, nor whether its 16 bits set flags: an `it` before it does.
-//! [`Block`] is what is left of one. The vectors of NEON and MVE are refused by name.
+//! [`Block`] is what is left of one. Vectors are NEON's; what MVE of ARMv8.1-M shares with it is shown as such, the rest is refused.
 
 mod control;
 mod data;

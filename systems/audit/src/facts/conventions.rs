@@ -45,7 +45,7 @@ pub fn keeps_conventions(function: &Function) -> bool {
         }
         for write in &it.writes {
             let is_kept = is_free(write.reg) || saved.contains(&write.reg) || unlisted.contains(&write.reg);
-            if !is_kept && !(write.reg == stack && moves_stack(it, stack)) {
+            if !is_kept && (write.reg != stack || !moves_stack(it, stack)) {
                 return false;
             }
             written.push(write.reg);

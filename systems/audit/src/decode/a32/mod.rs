@@ -16,6 +16,7 @@ pub mod memory;
 pub mod multiply;
 pub mod vector;
 pub mod vector_memory;
+mod vector_rows;
 pub mod word;
 
 use super::{Conventions, first};

@@ -145,6 +145,20 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "audit",
+        name: "arm-linux-gnueabi-g++",
+        used_for: "compiles C++ for Arm cores",
+        asks: ("arm-linux-gnueabi-g++", VERSION),
+        from: From::Debian("g++-arm-linux-gnueabi"),
+    },
+    Tool {
+        system: "audit",
+        name: "aarch64-linux-gnu-g++",
+        used_for: "compiles C++ for 64-bit Arm cores",
+        asks: ("aarch64-linux-gnu-g++", VERSION),
+        from: From::Debian("g++-aarch64-linux-gnu"),
+    },
+    Tool {
+        system: "audit",
         name: "arm-none-eabi-gcc",
         used_for: "the same for Cortex-M and the other cores of Thumb",
         asks: ("arm-none-eabi-gcc", VERSION),

@@ -368,6 +368,93 @@ fn an_edit_is_verified_only_if_it_helped() {
     assert_eq!(fs::read_to_string(folder.path().join("fast.c")).expect("it is there"), SOURCE);
 }
 
+/// A loop, and the same with its loads moved a round ahead, which costs a path that passes it once.
+fn pipelined() -> (String, String) {
+    let body = |n: u32| format!(" mul v{n}.4s, v{n}.4s, v7.4s\n add v{n}.4s, v{n}.4s, v6.4s\n");
+    let before = format!(".global k\nk:\n1: ldr q0, [x1], #16\n{} str q0, [x0], #16\n subs x2, x2, #1\n b.ne 1b\n ret\n", body(0));
+    let ahead = " ldr q0, [x1], #16\n mul v0.4s, v0.4s, v7.4s\n";
+    let round = " add v1.4s, v0.4s, v6.4s\n ldr q0, [x1], #16\n subs x2, x2, #1\n str q1, [x0], #16\n mul v0.4s, v0.4s, v7.4s\n b.ne 1b\n";
+    let after = format!(".global k\n.global _k\nk:\n_k:\n{ahead}1:{round} add v1.4s, v0.4s, v6.4s\n str q1, [x0], #16\n ret\n");
+    (before, after)
+}
+
+#[test]
+fn loops_decide_what_is_faster() {
+    let folder = folder();
+    let (before, after) = pipelined();
+    fs::write(folder.path().join("before.s"), before).expect("a scratch file");
+    fs::write(folder.path().join("after.s"), after).expect("a scratch file");
+    let diff = |old, new| {
+        let args = ["diff", old, new, "--cpu", "cortex-a55"];
+        let json: Value = serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat())).expect("JSON");
+        (json, ok(folder.path(), &args))
+    };
+    let (json, said) = diff("before.s", "after.s");
+    let number = |it: &Value| it.as_f64().unwrap_or_else(|| panic!("{json}"));
+    assert!(number(&json["loops"][0]["after"]) < number(&json["loops"][0]["before"]), "{json}");
+    assert!(number(&json["after"]["total_cycles"]) > number(&json["before"]["total_cycles"]), "the path alone says the opposite: {json}");
+    assert_eq!(json["faster"], true, "{json}");
+    assert!(said.contains("it became faster, by the rounds of its loops") && said.contains("cycles a round, loop 1"), "{said}");
+    let (json, said) = diff("after.s", "before.s");
+    assert_eq!(json["faster"], false, "{json}");
+    assert!(said.contains("it became slower, by the rounds of its loops"), "{said}");
+    // Without loops the path decides.
+    fs::write(folder.path().join("short.s"), ".global k\nk: ldr x0, [x1]\n add x0, x0, #1\n ret\n").expect("a scratch file");
+    fs::write(folder.path().join("shorter.s"), ".global k\nk: ldr x0, [x1]\n ret\n").expect("a scratch file");
+    assert_eq!(diff("short.s", "shorter.s").0["faster"], true);
+    assert!(diff("before.s", "short.s").1.contains("loops are not compared: there were 1, and are 0"));
+}
+
+const RING: &str = "\
+namespace ring {
+template <typename T> struct queue { unsigned n; T *at; };
+template <typename T> __attribute__((noinline)) bool push(queue<T> &q, T it)
+{
+    if (q.n > 63)
+        return false;
+    q.at[q.n++] = it;
+    return true;
+}
+template bool push<int>(queue<int> &, int);
+}
+extern \"C\" bool both(ring::queue<int> &q, int a) { return ring::push(q, a) && ring::push(q, a + 1); }
+";
+
+#[test]
+fn cpp_is_compiled_and_its_names_are_shown() {
+    let folder = folder();
+    for (name, cpu) in
+        [("ring.cpp", "cortex-a53"), ("ring.cc", "arm1136jf-s"), ("ring.cxx", "cortex-m4"), ("ring.C", "sifive-u74"), ("ring.cpp", "leon3")]
+    {
+        fs::write(folder.path().join(name), RING).expect("a scratch file");
+        let said = ok(folder.path(), &[name, "--cpu", cpu, "--function", "ring::push"]);
+        assert!(said.contains("ring::push<int>") && said.contains("if (q.n > 63)"), "{cpu}: {said}");
+        let callers = ok(folder.path(), &[name, "--cpu", cpu, "--function", "both"]);
+        assert!(callers.contains("ring::push<int") && !callers.contains("_ZN4ring"), "{cpu}: {callers}");
+    }
+    // Edits are of C.
+    assert!(
+        refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--verify"], 1).contains("needs a C file")
+    );
+    // What is wrong with the file, the compiler says.
+    fs::write(folder.path().join("wrong.cpp"), "int f(class unknown it) { return it; }\n").expect("a scratch file");
+    assert!(refused(folder.path(), &["wrong.cpp", "--cpu", "cortex-a53"], 2).contains("aarch64-linux-gnu-g++"));
+}
+
+#[test]
+fn cpp_is_compiled_as_its_build_compiles_it() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("b")).expect("a folder");
+    let source = RING.replace("63", "LIMIT");
+    fs::write(folder.path().join("ring.cpp"), &source).expect("written");
+    let command = "aarch64-linux-gnu-g++ -std=c++17 -O2 -DLIMIT=62 -o ring.o -c ../ring.cpp";
+    let entry = serde_json::json!([{"directory": folder.path().join("b"), "file": "../ring.cpp", "command": command}]);
+    fs::write(folder.path().join("b/compile_commands.json"), entry.to_string()).expect("written");
+    refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push"], 2);
+    let said = ok(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--compile-commands", "b"]);
+    assert!(said.contains("#62") && said.contains("if (q.n > LIMIT)"), "{said}");
+}
+
 /// A build in `b` of a file in `s`, which needs a header and a name that only its command gives.
 fn build_of_others(folder: &Path) {
     for name in ["b", "s", "inc"] {

@@ -46,7 +46,7 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
     for (program, it) in listed {
         let mut cells = vec![
-            Cell::words(shown_in(program, &it.name)),
+            Cell::words(cut(shown_in(program, &it.name))),
             Cell::number(it.n_instructions),
             Cell::number(it.cycles.instructions),
             Cell::number(it.cycles.total_cycles),
@@ -90,6 +90,15 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
         .collect();
     out.object(&json!({"ok": true, "file": loaded.name, "cpu": loaded.cpu, "kind": "model", "functions": functions, "refused": refused}));
     Ok(())
+}
+
+/// Names of templates may have a thousand letters: the table has their beginning, JSON all of them.
+fn cut(name: String) -> String {
+    const LETTERS_MAX: usize = 72;
+    match name.char_indices().nth(LETTERS_MAX) {
+        Some((at, _)) => format!("{}..", &name[..at]),
+        None => name,
+    }
 }
 
 fn above(it: &Summary) -> u32 {

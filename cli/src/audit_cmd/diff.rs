@@ -1,9 +1,11 @@
 //! `meanwhile audit diff BEFORE AFTER`: two audits side by side: what went, what came.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use audit::audit::Audit;
 use audit::finding::Finding;
+use audit::timing::steady::Steady;
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
@@ -35,7 +37,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let (before, after) = (before?, after?);
     let went = only_in(&before, &after);
     let came = only_in(&after, &before);
-    out.text(&table(&before, &after).terminal(None));
+    let rounds = rounds(&before, &after);
+    let faster = faster(&before, &after, rounds.as_deref());
+    out.text(&table(&before, &after, rounds.as_deref().unwrap_or_default()).terminal(None));
+    if let Some(said) = verdict(faster, rounds.as_deref(), &before, &after) {
+        out.line(&said);
+    }
     for (word, audit, findings) in [("went", &before, &went), ("came", &after, &came)] {
         for finding in findings {
             out.line(&format!("{word}: {}", line(audit, finding)));
@@ -56,13 +63,61 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "kind": "model",
         "before": numbers(&before),
         "after": numbers(&after),
+        "loops": rounds.as_ref().map(|it| it.iter().map(|(old, new)| json!({"before": old.cycles, "after": new.cycles})).collect::<Vec<_>>()),
+        "faster": match faster {
+            Some(Ordering::Less) => json!(true),
+            Some(_) => json!(false),
+            None => Value::Null,
+        },
         "went": list(&before, &went),
         "came": list(&after, &came),
     }));
     Ok(())
 }
 
-fn table(before: &Audit, after: &Audit) -> Table {
+/// The loops of both, one beside the other in their order; none if one has more.
+fn rounds<'a>(before: &'a Audit, after: &'a Audit) -> Option<Vec<(&'a Steady, &'a Steady)>> {
+    let (before, after) = (&before.timed.as_ref()?.loops, &after.timed.as_ref()?.loops);
+    let alike = |(old, new): (&Steady, &Steady)| old.depth == new.depth && old.has_inner == new.has_inner;
+    (before.len() == after.len() && before.iter().zip(after).all(alike)).then(|| before.iter().zip(after).collect())
+}
+
+/// How the cycles changed: those of rounds where there are loops, since the path passes each once; `None` if some rose and some fell,
+/// or nothing can be compared.
+fn faster(before: &Audit, after: &Audit, rounds: Option<&[(&Steady, &Steady)]>) -> Option<Ordering> {
+    let total = |audit: &Audit| audit.timed.as_ref().map(|it| it.cycles.total_cycles);
+    let rounds = rounds?;
+    if rounds.is_empty() {
+        return Some(total(after)?.cmp(&total(before)?));
+    }
+    let changes: Vec<Ordering> = rounds.iter().map(|(old, new)| new.cycles.total_cmp(&old.cycles)).collect();
+    let has = |it| changes.contains(&it);
+    match (has(Ordering::Less), has(Ordering::Greater)) {
+        (true, true) => None,
+        (true, false) => Some(Ordering::Less),
+        (false, true) => Some(Ordering::Greater),
+        (false, false) => Some(Ordering::Equal),
+    }
+}
+
+/// Whether it became faster, in a sentence.
+fn verdict(faster: Option<Ordering>, rounds: Option<&[(&Steady, &Steady)]>, before: &Audit, after: &Audit) -> Option<String> {
+    let of_rounds = rounds.is_some_and(|it| !it.is_empty());
+    let by = if of_rounds { ", by the rounds of its loops; the path passes each loop once" } else { "" };
+    Some(match faster {
+        Some(Ordering::Less) => format!("it became faster{by}"),
+        Some(Ordering::Greater) => format!("it became slower{by}"),
+        Some(Ordering::Equal) => format!("it takes as long as before{by}"),
+        None if of_rounds => "some loops became faster, others slower; the path passes each loop once".to_owned(),
+        None => {
+            let n = |audit: &Audit| audit.timed.as_ref().map(|it| it.loops.len());
+            let (old, new) = (n(before)?, n(after)?);
+            format!("loops are not compared: there were {old}, and are {new}, or they are nested otherwise")
+        }
+    })
+}
+
+fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table {
     let title = format!("{} on {}", after.function.name, after.cpu);
     let mut table = Table::new(title, &["", "before", "after", "change"]).kind(Kind::Model);
     let mut push = |name: &str, of: &dyn Fn(&Audit) -> Option<u32>| {
@@ -83,6 +138,19 @@ fn table(before: &Audit, after: &Audit) -> Table {
     push("cycles", &|it| Some(cycles(it)?.total_cycles));
     push("lower bound", &|it| Some(cycles(it)?.lower_bound.total));
     push("findings", &|it| u32::try_from(it.findings.len()).ok());
+    for (nth, (old, new)) in rounds.iter().enumerate() {
+        // As shown: a hundredth is no change.
+        let [old, new] = [old, new].map(|it| (it.cycles * 100.0).round() / 100.0);
+        let change = new - old;
+        let tone = match change.total_cmp(&0.0) {
+            Ordering::Less => Tone::Good,
+            Ordering::Equal => Tone::Faint,
+            Ordering::Greater => Tone::Bad,
+        };
+        let change = if change == 0.0 { "+0".to_owned() } else { format!("{:+}", (change * 100.0).round() / 100.0) };
+        let name = format!("cycles a round, loop {}", nth + 1);
+        table.push(vec![Cell::words(name), Cell::number(old), Cell::number(new), Cell::number(change).tone(tone)]);
+    }
     table
 }
 

@@ -31,13 +31,13 @@ pub struct How {
     /// The machine; `meanwhile audit cpus` lists them [default: one of the file's instruction set].
     #[arg(long, value_name = "NAME")]
     pub cpu: Option<String>,
-    /// The compiler, perhaps with arguments, for C and assembly [default: one for the machine].
+    /// The compiler, perhaps with arguments, for C, C++ and assembly [default: one for the machine].
     #[arg(long, value_name = "COMMAND")]
     pub cc: Option<String>,
     /// Flags for the compiler [default: -O2].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
-    /// Compile C as a build does: the `compile_commands.json` that CMake, Meson or Bear wrote, or its folder.
+    /// Compile C or C++ as a build does: the `compile_commands.json` that CMake, Meson or Bear wrote, or its folder.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cc", "cflags"])]
     pub compile_commands: Option<PathBuf>,
     /// Show lines of this function in place of those inlined into it.
@@ -95,7 +95,7 @@ pub fn cpus() -> Vec<(String, Isa)> {
 }
 
 impl How {
-    /// How C and assembly are compiled, and what the user should know of it.
+    /// How C, C++ and assembly are compiled, and what the user should know of it.
     fn build(&self, source: &Path) -> Result<(Build, Option<String>), Failure> {
         let Some(list) = self.compile_commands.as_deref() else {
             let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
@@ -150,7 +150,7 @@ impl How {
         let shown = path.display().to_string();
         let is_standard_input = path == Path::new("-");
         if path.is_dir() {
-            return Err(Failure::user(format!("`{shown}` is a folder"), Some("name a C file, assembly, or an ELF file")));
+            return Err(Failure::user(format!("`{shown}` is a folder"), Some("name a file of C, C++ or assembly, or an ELF file")));
         }
         if !is_standard_input && !path.exists() {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
@@ -165,7 +165,7 @@ impl How {
         let mut skipped = Vec::new();
         let bytes = match input {
             Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
-            Input::C | Input::Assembly => {
+            Input::C | Input::Cpp | Input::Assembly => {
                 let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
                     return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));

@@ -73,6 +73,10 @@ fn meant<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Found<'a>, Fa
     let found = chosen(loaded, function)?;
     match (&found[..], function) {
         ([one], _) => Ok(*one),
+        // Several names of one place are one function; that of the assembler's own kind comes last.
+        ([first, rest @ ..], _) if rest.iter().all(|it| std::ptr::eq(it.0, first.0) && it.1.address == first.1.address) => {
+            Ok(*found.iter().find(|it| !it.1.name.starts_with('_')).unwrap_or(first))
+        }
         (several, None) => {
             let help = format!("choose one with --function: {}; or --all-functions", choices(several));
             Err(Failure::user(format!("`{}` has {} functions", loaded.name, several.len()), Some(&help)))

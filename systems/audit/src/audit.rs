@@ -7,8 +7,9 @@ use report::Diagnostic;
 use serde::Serialize;
 
 use crate::decode::Isa;
-use crate::decode::code::{Delay, Flow, Undecodable};
+use crate::decode::code::{Delay, Flow, Instruction, Undecodable};
 use crate::facts::bits::Bits;
+use crate::facts::conventions::keeps_conventions;
 use crate::facts::hazards::lint;
 use crate::facts::recorded::{Counts, Recorded};
 use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
@@ -205,13 +206,21 @@ fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subj
     let has_lines = function.frames.iter().any(|it| !it.is_empty());
     let mut callees = BTreeMap::new();
     for name in function.callees.values() {
-        let Some(Ok(decoded)) = program.only(name).map(|it| program.decode(it)) else { continue };
+        let Some(symbol) = program.only(name) else { continue };
+        let Ok(decoded) = program.decode(symbol) else { continue };
         let callee = &decoded.function;
         let is_straight = callee.instructions.iter().all(|it| matches!(it.flow, Flow::Next | Flow::Return));
         let is_assembly = has_lines && callee.frames.iter().flatten().all(|it| it.file.ends_with(['s', 'S']));
         // A delay slot belongs to its return.
         let n_instructions = callee.instructions.iter().filter(|it| it.delay == Delay::None).count();
-        callees.insert(name.clone(), Callee { n_instructions, is_straight, is_assembly });
+        // A constant that is returned may have one row, too; what a naked function does besides is its own.
+        let is_constant = |it: &Instruction| it.flow != Flow::Next || it.accesses.is_empty() && it.reads.is_empty();
+        let is_naked = !is_assembly
+            && callee.instructions.len() > 1
+            && !callee.instructions.iter().all(is_constant)
+            && program.lines.is_one_row(symbol.address, symbol.address + symbol.size);
+        let is_ordinary = !is_naked && keeps_conventions(callee);
+        callees.insert(name.clone(), Callee { n_instructions, is_straight, is_assembly, is_ordinary });
     }
     Subject { bits: Bits::of(function), function, is_hot, callees }
 }

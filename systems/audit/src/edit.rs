@@ -116,11 +116,46 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
                 continue;
             }
             seen.push((line, test));
-            for expression in expressions(lines[line]) {
+            for expression in expressions(lines[line]).into_iter().filter(|it| is_kept(lines, test, line + 1, it)) {
                 trials.push(pin(lines, finding, line, test, &expression));
             }
         }
     }
+}
+
+/// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop begins there, anywhere behind in the
+/// function: then it is the same before all of them. What is written through other pointers no text shows.
+fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+    let to = to.min(lines.len());
+    let words = |text: &str| text.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).map(str::to_owned).collect::<Vec<String>>();
+    let has_loop = lines[from.min(to)..to].iter().any(|it| words(it).iter().any(|it| ["while", "for", "do"].contains(&it.as_str())));
+    let end = if has_loop { (to..lines.len()).find(|it| lines[*it].starts_with('}')).unwrap_or(lines.len()) } else { to };
+    let names = words(expression);
+    let mut named = names.iter().filter(|it| it.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_'));
+    named.all(|name| !lines[from.min(end)..end].iter().any(|line| writes(line, name)))
+}
+
+/// The line assigns to a variable or member of this name, steps it, or takes its address.
+fn writes(line: &str, name: &str) -> bool {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&line[..at], &line[at + name.len()..]);
+        if before.ends_with(is_name) || behind.starts_with(is_name) {
+            return false;
+        }
+        // An index between the name and what is done with it.
+        let behind = behind.trim_start();
+        let behind = behind.strip_prefix('[').and_then(|it| it.split_once(']')).map_or(behind, |(_, rest)| rest.trim_start());
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_compound = ["+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>="].iter().any(|it| behind.starts_with(it));
+        let is_stepped = ["++", "--"].iter().any(|it| behind.starts_with(it) || before.trim_end().ends_with(it));
+        let before = before.trim_end();
+        let is_address = before.ends_with('&')
+            && !before.ends_with("&&")
+            && !before.trim_end_matches('&').trim_end().ends_with([')', ']'])
+            && !before.trim_end_matches('&').trim_end().ends_with(is_name);
+        is_assigned || is_compound || is_stepped || is_address
+    })
 }
 
 /// The expression of one line read before the test of another.
@@ -193,6 +228,9 @@ fn kept(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut 
     let mut seen = Vec::new();
     for first in before.filter(|it| *it < second && starts_statement(lines, *it)) {
         for expression in loads(lines[first]).into_iter().filter(|it| loads(lines[second]).contains(it)) {
+            if !is_kept(lines, first, second, &expression) {
+                continue;
+            }
             if seen.contains(&expression) || seen.len() == LOADS_MAX {
                 continue;
             }
@@ -490,6 +528,22 @@ mod tests {
         assert_eq!(of("    if (q->n == 3)"), "    if (kept_7 == 3)");
         assert_eq!(of("    q->n = 3;"), "    q->n = 3;");
         assert_eq!(of("    x = y[q->n++];"), "    x = y[q->n++];");
+    }
+
+    #[test]
+    fn what_changes_on_the_way_is_not_read_before() {
+        // As a search through a list: the pointer gets its value behind the test, and the loop goes on with it.
+        let search = "    if (list == 0)\n        return 0;\n    at = list->first;\n    while (at && at->key != key)\n        at = at->next;\n    return at;\n}";
+        let lines: Vec<&str> = search.lines().collect();
+        assert!(!is_kept(&lines, 0, 4, "at->key"));
+        assert!(!is_kept(&lines, 3, 4, "at->key"), "the loop writes it on a later line");
+        assert!(is_kept(&lines, 0, 3, "list->first"));
+        // As a counter: a member that is stepped, one that is stored, and an element.
+        let counter =
+            "    if (q->full)\n        return;\n    q->n++;\n    q->at[i] = 3;\n    take(&key);\n    use(q->n == 3 && flags & mask);\n}";
+        let lines: Vec<&str> = counter.lines().collect();
+        assert!(!is_kept(&lines, 0, 6, "q->n") && !is_kept(&lines, 0, 6, "q->at[i]") && !is_kept(&lines, 0, 6, "key->first"));
+        assert!(is_kept(&lines, 0, 2, "q->n") && is_kept(&lines, 0, 6, "q->full") && is_kept(&lines, 0, 6, "mask->bits"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod rules_t32;
 #[path = "support/words.rs"]
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -163,6 +163,42 @@ fn a32_random_words() {
     random_words(Isa::A32, 5);
 }
 
+/// Words of one kind alone; `part_of` says what of a text is one of them, and so many different ones are among them.
+fn random_kind(isa: Isa, seed: u64, n_kinds: usize, word: impl Fn(&mut fastrand::Rng) -> u32, part_of: fn(&str) -> Option<&str>) {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let in_memory = |word: u32| (if isa == Isa::T32 { word.rotate_left(16) } else { word }).to_le_bytes().to_vec();
+    let instructions: Vec<Vec<u8>> = (0..2 * n_words()).map(|_| in_memory(word(&mut rng))).collect();
+    let kind = |it: &Vec<u8>| part_of(&isa.decode(ADDRESS, it).ok()?.text).map(str::to_owned);
+    let kinds: BTreeSet<String> = instructions.iter().filter_map(kind).collect();
+    assert!(kinds.len() >= n_kinds, "seed {seed}, {} operations: {kinds:?}", kinds.len());
+    compare(isa, &format!("words of one kind, seed {seed}"), &instructions);
+}
+
+#[test]
+fn a32_random_vectors() {
+    random_kind(Isa::A32, 10, 115, words::vector_a32, |it| it.split(['.', ' ']).next());
+}
+
+#[test]
+fn t32_random_vectors() {
+    random_kind(Isa::T32, 11, 115, words::vector_t32, |it| it.split(['.', ' ']).next());
+}
+
+#[test]
+fn a64_random_tags_and_scalable_vectors() {
+    random_kind(Isa::A64, 13, 45, words::later_a64, |it| it.split(' ').next());
+}
+
+#[test]
+fn a64_random_halves() {
+    random_kind(Isa::A64, 12, 65, words::half_a64, |it| {
+        let (name, operands) = it.split_once(' ')?;
+        let is_half = name.starts_with('f') || name.ends_with("cvtf");
+        let first = operands.split(", ").next()?;
+        (is_half && (operands.contains(" h") || first.starts_with('h') || first.ends_with("4h") || first.ends_with("8h"))).then_some(name)
+    });
+}
+
 #[test]
 fn t32_random_words() {
     // The long tests look at ten million of them.
@@ -216,11 +252,11 @@ fn t32_texts_assemble_to_what_they_say() {
     assert!(wrong.is_empty(), "seed {seed}, {} of {}:\n{}", wrong.len(), texts.len(), wrong[..wrong.len().min(60)].join("\n"));
 }
 
-/// The instructions that a compiler makes of `sample.c`, without the data that stands between them.
-fn compiled(isa: Isa, compiler: &str, arguments: &[&str]) -> Vec<Vec<u8>> {
+/// The instructions that a compiler makes of a file of `support`, without the data that stands between them.
+fn compiled(isa: Isa, compiler: &str, arguments: &[&str], sample: &str) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let path = folder.path().join("sample.o");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/sample.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support").join(sample);
     let mut command = Command::new(compiler);
     command.args(arguments).args(["-ffreestanding", "-c", "-o"]).arg(&path).arg(source);
     measure::tool::run(&mut command, b"", Duration::from_secs(60))
@@ -271,9 +307,13 @@ fn section(isa: Isa, file: &object::File<'_>, text: &object::Section<'_, '_>) ->
 
 /// Compilers make no word that we refuse, and of none another instruction.
 fn compiler_output(isa: Isa, compiler: &str, arguments: &[&str]) {
-    for level in ["-O0", "-O1", "-O2", "-Os"] {
+    output_of(isa, compiler, arguments, "sample.c", &["-O0", "-O1", "-O2", "-Os"]);
+}
+
+fn output_of(isa: Isa, compiler: &str, arguments: &[&str], sample: &str, levels: &[&str]) {
+    for level in levels {
         let arguments = [arguments, &[level]].concat();
-        let instructions = compiled(isa, compiler, &arguments);
+        let instructions = compiled(isa, compiler, &arguments, sample);
         assert!(instructions.len() > 100, "{} instructions", instructions.len());
         for bytes in &instructions {
             let (_, word) = if isa == Isa::T32 { oracles::parted(bytes) } else { (&[][..], &bytes[..]) };
@@ -304,6 +344,25 @@ fn a64_compiler_output() {
     compiler_output(Isa::A64, "clang-19", &["--target=aarch64-none-elf"]);
     compiler_output(Isa::A64, "clang-19", &["--target=aarch64-none-elf", "-march=armv8.1-a", "-mgeneral-regs-only"]);
     compiler_output(Isa::A64, "aarch64-linux-gnu-gcc", &["-mgeneral-regs-only"]);
+}
+
+#[test]
+fn vectors_of_compilers() {
+    let levels = &["-O0", "-O2", "-O3"];
+    let a32 = ["-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mfloat-abi=softfp", "-ffast-math"];
+    let clang_a32 = ["--target=armv7a-linux-gnueabi", "-mfpu=neon-vfpv4", "-mfloat-abi=softfp", "-ffast-math"];
+    for (isa, mode) in [(Isa::A32, "-marm"), (Isa::T32, "-mthumb")] {
+        output_of(isa, "arm-linux-gnueabi-gcc", &[&a32[..], &[mode]].concat(), "vectors.c", levels);
+        output_of(isa, "clang-19", &[&clang_a32[..], &[mode]].concat(), "vectors.c", levels);
+    }
+    output_of(Isa::A64, "aarch64-linux-gnu-gcc", &["-march=armv8.2-a+fp16", "-DHALVES", "-ffast-math"], "vectors.c", levels);
+    output_of(
+        Isa::A64,
+        "clang-19",
+        &["--target=aarch64-none-elf", "-march=armv8.2-a+fp16", "-DHALVES", "-ffast-math"],
+        "vectors.c",
+        levels,
+    );
 }
 
 #[test]
@@ -352,7 +411,7 @@ fn static_libraries() {
             linear.decode(ADDRESS, bytes).is_err()
         };
         let n_refused: u64 = words.iter().filter(|(it, _)| is_refused(it)).map(|(_, n)| n).sum();
-        assert!(n > 10_000 && n_refused * 1000 < n, "{}: {n_refused} of {n} words are not decoded", isa.name());
+        assert!(n > 10_000 && n_refused == 0, "{}: {n_refused} of {n} words are not decoded", isa.name());
         let unique: Vec<Vec<u8>> = words.into_keys().collect();
         compare(isa, &format!("static libraries, {n} words of which {n_refused} are not decoded"), &unique);
     }

@@ -50,7 +50,10 @@ struct Probe {
 /// the exceptions of floating point, and of SPARC the number of the window.
 fn is_beside_the_point(isa: Isa, reg: Reg) -> bool {
     let name = isa.register_name(reg);
-    matches!((isa, name), (_, "monitor" | "reservation") | (Isa::A64, "fpsr") | (Isa::Sparc, "%psr" | "%wim"))
+    matches!(
+        (isa, name),
+        (_, "monitor" | "reservation") | (Isa::A64, "fpsr") | (Isa::A32 | Isa::T32, "fpscr") | (Isa::Sparc, "%psr" | "%wim")
+    )
 }
 
 /// True if the word can run alone in user mode (SPARC: beside the trap handler) with registers that are kept.
@@ -182,7 +185,7 @@ fn random_state(machine: &Machine, it: &Instruction, slot: usize, rng: &mut Rng)
     if let Some(first) = it.accesses.first() {
         let base = first.base.expect("such words run only with a base");
         // Aligned for every width, and with room on both sides for what is stored beside it.
-        let at = MEMORY_ADDRESS + 16 * rng.u64(4..12);
+        let at = MEMORY_ADDRESS + 32 * rng.u64(2..6);
         set(machine, &mut state, base, 0);
         let rest = address(machine, &state, first);
         set(machine, &mut state, base, at.wrapping_sub(rest));
@@ -409,7 +412,10 @@ fn matters(machine: &Machine, case: &Case, probe: &Probe, records: &[(usize, Sta
 /// Reads that cannot be seen to matter here: a store that fails because nobody holds the monitor, what is
 /// stored if random memory is equal to a random register, and whether a random register is zero.
 fn cannot_be_seen(it: &Instruction) -> bool {
-    ["stx", "stlx", "strex", "sc.", "cas", "czero."].iter().any(|prefix| it.text.starts_with(prefix))
+    // So are tags, which memory here has none of.
+    ["stg ", "st2g", "stzg", "stz2g", "stx", "stlx", "stlex", "strex", "sc.", "cas", "czero."]
+        .iter()
+        .any(|prefix| it.text.starts_with(prefix))
 }
 
 /// The mnemonic without the condition that guards it.

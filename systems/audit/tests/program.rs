@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use audit::audit::{Options, audit};
 use audit::decode::Isa;
+use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
+use audit::timing::licence::Effort;
+use machine::in_order::Core;
 
 const SOURCE: &str = "\
 struct s { int a, b; };
@@ -253,4 +257,40 @@ fn an_object_whose_code_is_made_when_it_is_linked_says_so() {
     let refused = Program::parse("later.o", &bytes).expect_err("it has no code");
     let said = format!("{refused:?}");
     assert!(said.contains("-ffat-lto-objects"), "{said}");
+}
+
+/// A naked function is what its assembly says: nobody is told to inline it, while its neighbour of the same size is one to inline.
+#[test]
+fn naked_functions_are_not_to_be_inlined() {
+    let returns = |isa| match isa {
+        Isa::A32 | Isa::T32 => ("add r0, r0, #1", "bx lr"),
+        Isa::A64 => ("add w0, w0, #1", "ret"),
+        _ => ("addi a0, a0, 1", "ret"),
+    };
+    let cases = [
+        (Isa::T32, "cortex-m4", None),
+        (Isa::A32, "arm1136jf-s", None),
+        (Isa::Riscv64, "sifive-u74", None),
+        (Isa::Riscv32, "rocket", None),
+        (Isa::T32, "cortex-m4", Some("clang-19")),
+    ];
+    for (isa, cpu, cc) in cases {
+        let (step, back) = returns(isa);
+        let text = format!(
+            "__attribute__((naked, noinline)) int raw(int a)\n{{\n    __asm__ volatile(\"{step}\\n {back}\");\n}}\n\
+             __attribute__((noinline)) int plain(int a)\n{{\n    __asm__ volatile(\"\" : \"+r\"(a));\n    return a + 1;\n}}\n\
+             int f(int a)\n{{\n    return raw(a) + 2 * plain(a);\n}}\n"
+        );
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("naked.c");
+        std::fs::write(&path, &text).expect("a scratch file");
+        let build = Build { cc: cc.map(str::to_owned), flags: FLAGS.iter().map(|&it| it.to_owned()).collect(), folder: None };
+        let bytes = toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"));
+        let program = parsed(&bytes);
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
+        let audited = audit(&program, program.symbol("f").expect("it is there"), cpu, Some(&core), &options).expect("it fits");
+        let calls: Vec<&str> = audited.findings.iter().filter(|it| it.kind == Kind::Call).map(|it| it.why.as_str()).collect();
+        assert!(calls.len() == 1 && calls[0].starts_with("`plain` has"), "{cpu} {cc:?}: {calls:?}");
+    }
 }

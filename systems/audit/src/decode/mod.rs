@@ -17,9 +17,9 @@ use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 /// The instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
-    /// Arm's 32-bit instructions, ARMv4 to ARMv7, with VFPv5 without vectors, little-endian.
+    /// Arm's 32-bit instructions, ARMv4 to ARMv7, with VFPv5 and NEON, little-endian.
     A32,
-    /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with VFPv5 without vectors, little-endian.
+    /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with VFPv5 and NEON, little-endian.
     T32,
     /// SPARC V8, big-endian.
     Sparc,
@@ -27,7 +27,7 @@ pub enum Isa {
     Riscv32,
     /// The same, 64 bits.
     Riscv64,
-    /// AArch64, base instructions.
+    /// AArch64, with vectors and halves; of scalable vectors only what copies memory.
     A64,
     /// x86-64; its machines are out of order, so nothing is said about stalls.
     X86,

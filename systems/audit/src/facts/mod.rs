@@ -2,6 +2,7 @@
 
 pub mod bits;
 pub mod cases;
+pub mod conventions;
 pub mod frame;
 pub mod hazards;
 pub mod liveness;

@@ -3,6 +3,7 @@
 use super::Subject;
 use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind};
+use crate::program::names::shown;
 
 /// A longer function is not worth a copy at each call: compilers inline about so much by themselves where they see it.
 const INSTRUCTIONS_MAX: usize = 16;
@@ -12,8 +13,11 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
         let is_call = matches!(instruction.flow, Flow::Call { .. });
         let Some(name) = subject.function.callees.get(&instruction.address).filter(|_| is_call && subject.is_hot[idx]) else { continue };
-        let Some(callee) = subject.callees.get(name).filter(|it| it.is_straight && it.n_instructions <= INSTRUCTIONS_MAX) else { continue };
-        let n = callee.n_instructions;
+        let Some(callee) = subject.callees.get(name).filter(|it| it.is_straight && it.is_ordinary && it.n_instructions <= INSTRUCTIONS_MAX)
+        else {
+            continue;
+        };
+        let (n, name) = (callee.n_instructions, shown(name));
         let (why, edit) = if callee.is_assembly {
             let why = format!("`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown");
             (why, "use inline assembly or an intrinsic of the compiler in a `static inline` function".to_owned())
@@ -48,19 +52,20 @@ mod tests {
 
     #[test]
     fn a_few_instructions() {
-        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: false };
+        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: false, is_ordinary: true };
         assert_eq!(check(callee, true).as_deref(), Some("`barrier` has 3 instructions and calls nobody: the call costs as much"));
-        let callee = Callee { n_instructions: 13, is_straight: true, is_assembly: false };
+        let callee = Callee { n_instructions: 13, is_straight: true, is_assembly: false, is_ordinary: true };
         assert!(check(callee, true).is_some_and(|it| it.starts_with("`barrier` has 13 instructions")));
-        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: true };
+        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: true, is_ordinary: true };
         assert!(check(callee, true).is_some_and(|it| it.starts_with("`barrier` is assembly of 3 instructions")));
     }
 
     #[test]
     fn many_instructions_loops_and_cold_calls_are_left_alone() {
-        let callee = |n_instructions, is_straight| Callee { n_instructions, is_straight, is_assembly: false };
+        let callee = |n_instructions, is_straight| Callee { n_instructions, is_straight, is_assembly: false, is_ordinary: true };
         assert_eq!(check(callee(17, true), true), None);
         assert_eq!(check(callee(3, false), true), None);
         assert_eq!(check(callee(3, true), false), None);
+        assert_eq!(check(Callee { is_ordinary: false, ..callee(3, true) }, true), None);
     }
 }

@@ -41,6 +41,8 @@ pub struct Callee {
     pub is_straight: bool,
     /// It has no line information, while its caller has: it was written in assembly.
     pub is_assembly: bool,
+    /// A compiler could have made it: it keeps the conventions of calls, and its return is not part of a statement, as a naked function's is.
+    pub is_ordinary: bool,
 }
 
 /// All findings, in the order of the code.

@@ -72,6 +72,13 @@ impl Lines {
         }
         frames
     }
+
+    /// One row of the line table is all that the code from `low` to `high` has, as if it came from one statement: a naked function's
+    /// return does, while a compiler's own has a row for itself.
+    pub fn is_one_row(&self, low: u64, high: u64) -> bool {
+        let Some(context) = &self.context else { return false };
+        context.find_location_range(low, high).is_ok_and(|rows| rows.take(2).count() == 1)
+    }
 }
 
 /// Names of functions declared `noreturn`, unless another one of that name is not.

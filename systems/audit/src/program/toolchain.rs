@@ -1,4 +1,4 @@
-//! Door: files in: programs as they are, C and assembly through a compiler; and source texts.
+//! Door: files in: programs as they are, C, C++ and assembly through a compiler; and source texts.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// Flags if the user gives none.
 pub const FLAGS: &[&str] = &["-O2"];
 
-/// How C and assembly become an object file.
+/// How C, C++ and assembly become an object file.
 #[derive(Debug, Clone, Default)]
 pub struct Build {
     /// The compiler, with its own arguments behind spaces; without one [`compiler`] chooses.
@@ -34,6 +34,8 @@ pub struct Build {
 pub enum Input {
     /// C.
     C,
+    /// C++.
+    Cpp,
     /// Assembly; with a capital S it passes the preprocessor.
     Assembly,
     /// An ELF file, or what should be one.
@@ -44,6 +46,7 @@ pub enum Input {
 pub fn input(path: &Path) -> Input {
     match path.extension().and_then(|it| it.to_str()) {
         Some("c") => Input::C,
+        Some("cc" | "cpp" | "cxx" | "c++" | "C" | "CPP") => Input::Cpp,
         Some("s" | "S") => Input::Assembly,
         _ => Input::Elf,
     }
@@ -76,6 +79,14 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
     }
 }
 
+/// The compiler of the same family for C++; Clang is one for both.
+fn compiler_of(input: Input, compiler: &str) -> String {
+    match compiler.strip_suffix("gcc") {
+        Some(prefix) if input == Input::Cpp => format!("{prefix}g++"),
+        _ => compiler.to_owned(),
+    }
+}
+
 /// Which of a machine's instruction sets a build is for: the one that its flags name, else the first.
 pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
     let words = build.cc.iter().flat_map(|it| it.split_whitespace()).chain(build.flags.iter().map(String::as_str));
@@ -95,8 +106,9 @@ pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
 /// The command that turns `source` into the object file `made`.
 fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Command {
     let (default, machine_flags) = compiler(isa, cpu);
-    let words: Vec<&str> = build.cc.as_deref().unwrap_or(default).split_whitespace().collect();
-    let program = words.first().copied().unwrap_or(default);
+    let default = compiler_of(input(source), default);
+    let words: Vec<&str> = build.cc.as_deref().unwrap_or(&default).split_whitespace().collect();
+    let program = words.first().copied().unwrap_or(&default);
     if let (Some(folder), Some(program)) = (&build.folder, &build.cc) {
         let mut command = Command::new(program);
         command.current_dir(folder).arg("-g").args(&build.flags).arg("-c");
@@ -133,7 +145,7 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
         command.args(&build.flags);
     }
     command.arg("-c");
-    if input(source) == Input::C {
+    if input(source) != Input::Assembly {
         names_from_here(&mut command);
     }
     command.arg("-o").arg(made).arg(source);
@@ -159,7 +171,7 @@ fn clang_target(isa: Isa) -> Option<&'static str> {
     }
 }
 
-/// Compiles C or assembles assembly; gives the bytes of the object file.
+/// Compiles C or C++, or assembles assembly; gives the bytes of the object file.
 pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
     let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let made = scratch.path().join("audit.o");

@@ -84,8 +84,8 @@ pub struct Machine {
 impl Machine {
     pub fn new(isa: Isa) -> Machine {
         let (word, n_words, before, slot_bytes): (usize, usize, usize, u64) = match isa {
-            Isa::A32 => (4, 16, 8, 16),
-            Isa::T32 => (4, 16, 8, 20),
+            Isa::A32 => (4, 80, 8, 16),
+            Isa::T32 => (4, 80, 8, 20),
             Isa::A64 => (8, 98, 16, 16),
             Isa::Riscv32 => (4, 31, 8, 16),
             Isa::Riscv64 => (8, 31, 16, 16),
@@ -106,6 +106,8 @@ impl Machine {
             (Isa::A32 | Isa::T32, 16..=19) => vec![(15, [31, 30, 29, 28][n - 16], 1)],
             (Isa::A32 | Isa::T32, 20) => vec![(15, 27, 1)],
             (Isa::A32 | Isa::T32, 21..=24) => vec![(15, n as u32 - 5, 1)],
+            (Isa::A32 | Isa::T32, 28..=59) => vec![(n - 12, 0, full)],
+            (Isa::A32 | Isa::T32, 62..=77) => vec![(48 + 2 * (n - 62), 0, full), (49 + 2 * (n - 62), 0, full)],
             (Isa::A64, 0..=31) => vec![(n, 0, full)],
             (Isa::A64, 32..=35) => vec![(32, [31, 30, 29, 28][n - 32], 1)],
             (Isa::A64, 40..=71) => vec![(34 + 2 * (n - 40), 0, full), (35 + 2 * (n - 40), 0, full)],
@@ -120,7 +122,7 @@ impl Machine {
     /// The bits of each word that belong to some register.
     pub fn kept(&self) -> Vec<u64> {
         let mut kept = vec![0; self.n_words];
-        for n in 0..72 {
+        for n in 0..self.isa.conventions().names.len() as u8 {
             for (word, shift, mask) in self.places(Reg(n)) {
                 kept[word] |= mask << shift;
             }
@@ -306,7 +308,7 @@ impl Machine {
     /// The hand-written part, assembled.
     fn stub(&self, folder: &Path) -> Vec<u8> {
         let (name, arguments): (_, &[&str]) = match self.isa {
-            Isa::A32 | Isa::T32 => ("a32", &["--target=armv6k-none-eabi"]),
+            Isa::A32 | Isa::T32 => ("a32", &["--target=armv7a-none-eabi", "-mfpu=neon"]),
             Isa::A64 => ("a64", &["--target=aarch64-none-elf"]),
             Isa::Riscv32 => ("rv32", &["--target=riscv32-unknown-elf", "-march=rv32imafd", "-mno-relax"]),
             Isa::Riscv64 => ("rv64", &["--target=riscv64-unknown-elf", "-march=rv64imafd", "-mno-relax"]),

@@ -8,20 +8,45 @@ use audit::decode::Isa;
 /// What llvm-mc makes of each instruction; `None` where it refuses. Of Thumb with an `it` before it, the second is meant.
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
-        Isa::A32 => ("armv7a", "+trustzone,+fp-armv8,-neon,+hwdiv-arm,+mp"),
+        Isa::A32 => {
+            let all = disassembled("armv7a", "+trustzone,+fp-armv8,-neon,+hwdiv-arm,+mp", instructions);
+            return with_vectors(isa, all, "armv8a", instructions);
+        }
         Isa::T32 => {
             // Of the two profiles either may know it.
             let of_m = disassembled("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", instructions);
             let of_a = disassembled("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", instructions);
-            return of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect();
+            let all = of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect();
+            return with_vectors(isa, all, "thumbv8a", instructions);
         }
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
         Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
         Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
-        Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod"),
+        Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod,+fullfp16,+mte,+sve"),
         Isa::X86 => ("x86_64", ""),
     };
     disassembled(triple, features, instructions)
+}
+
+/// The word is one of vectors, or between them and core registers.
+pub fn is_vector(isa: Isa, bytes: &[u8]) -> bool {
+    let (_, bytes) = if isa == Isa::T32 { parted(bytes) } else { (&[][..], bytes) };
+    let Ok(bytes) = <[u8; 4]>::try_from(bytes) else { return false };
+    let word = u32::from_le_bytes(bytes);
+    let word = if isa == Isa::T32 { word.rotate_left(16) } else { word };
+    let is_move = word >> 24 & 15 == 14 && word >> 4 & 0xf1 == 0xb1 && (isa == Isa::A32 || word >> 28 == 14);
+    let is_operation = if isa == Isa::A32 { word >> 25 == 0x79 } else { word >> 24 & 0xef == 0xef };
+    is_move || is_operation || word >> 24 == if isa == Isa::A32 { 0xf4 } else { 0xf9 } && word >> 20 & 1 == 0
+}
+
+/// `texts`, and those of vectors as `triple` has them.
+fn with_vectors(isa: Isa, mut texts: Vec<Option<String>>, triple: &str, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
+    let places: Vec<usize> = (0..texts.len()).filter(|&it| is_vector(isa, &instructions[it])).collect();
+    let words: Vec<Vec<u8>> = places.iter().map(|&it| instructions[it].clone()).collect();
+    for (at, text) in places.into_iter().zip(disassembled(triple, "+neon,+aes,+sha2", &words)) {
+        texts[at] = text;
+    }
+    texts
 }
 
 /// The `it` before a word of Thumb, and the word.
@@ -72,7 +97,8 @@ fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<O
 pub fn assembled(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     let of_m = encodings("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", texts);
     let of_a = encodings("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", texts);
-    of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect()
+    let of_vectors = encodings("thumbv8a-none-eabi", "+neon,+aes,+sha2", texts);
+    of_m.into_iter().zip(of_a).zip(of_vectors).map(|((of_m, of_a), of_vectors)| of_m.or(of_a).or(of_vectors)).collect()
 }
 
 fn encodings(triple: &str, features: &str, texts: &[String]) -> Vec<Option<Vec<u8>>> {

@@ -13,6 +13,7 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         Err(why) if why.contains("NEON or MVE") && mnemonic.contains('c') => {
             Some("A5.3.18: without a condition, coprocessors 10 and 11 are vectors of a later architecture")
         }
+        Ok(ours) if ours.text.starts_with("vext") => super::rules::in_wider_elements(&ours.text, &theirs),
         Err(why) if why.contains("pointer authentication") => Some("DDI 0553, C2.4: pointer authentication is of ARMv8.1-M"),
         Ok(ours) if ours.text.ends_with("spsr") && mnemonic.starts_with("mrs") => {
             Some("B9.3.8 of DDI 0406C: bit 20 says the saved status, which the M profile does not have")

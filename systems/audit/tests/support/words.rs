@@ -69,6 +69,50 @@ fn sparc(rng: &mut Rng) -> u32 {
     if word >> 30 >= 2 && word >> 13 & 1 == 0 && rng.u8(..8) != 0 { word & !(0xff << 5) } else { word }
 }
 
+/// A word of AArch64's floating point on halves, of scalars and of vectors.
+pub fn half_a64(rng: &mut Rng) -> u32 {
+    let word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
+    // Scalars; vectors with three registers, with one, across, pairs; by an element; constants; shifts. What is fixed of each, and its value.
+    const KINDS: [(u32, u32); 8] = [
+        (0x7f20_0000, 0x1e20_0000),
+        (0x7f00_0000, 0x1f00_0000),
+        (0x8f60_c400, 0x0e40_0400),
+        (0x8f7e_0c00, 0x0e78_0800),
+        (0x8f3e_0c00, 0x0e30_0800),
+        (0x8fc0_0400, 0x0f00_0000),
+        (0x9ff8_0c00, 0x0f00_0c00),
+        (0x8ff0_0400, 0x0f10_0400),
+    ];
+    let (fixed, value) = KINDS[rng.usize(..KINDS.len())];
+    let word = word & !fixed | value;
+    // The width of scalars.
+    if value >> 24 >= 0x1e && value >> 24 & 0x1e == 0x1e { word | 3 << 22 } else { word }
+}
+
+/// A word of AArch64's memory tags, or of what copies memory with scalable vectors.
+pub fn later_a64(rng: &mut Rng) -> u32 {
+    let word = with_special_fields(rng.u32(..), 5, &[0, 5, 16], rng);
+    // What is fixed of each, and its value.
+    const KINDS: [(u32, u32); 14] = [
+        (0xbfc0_c000, 0x9180_0000),
+        (0xdfe0_e800, 0x9ac0_0000),
+        (0xff20_0000, 0xd920_0000),
+        (0xfe40_0000, 0x6800_0000),
+        (0xfe10_e000, 0xa400_a000),
+        (0xfe00_e000, 0xa400_4000),
+        (0xfe10_e000, 0xe400_e000),
+        (0xfe00_e000, 0xe400_4000),
+        (0xff20_e400, 0x2520_0400),
+        (0xff3e_fc10, 0x2518_e000),
+        (0xff20_f800, 0x0420_e000),
+        (0xff3f_fc00, 0x0520_3800),
+        (0xffa0_f800, 0x0420_5000),
+        (0xffff_f800, 0x04bf_5000),
+    ];
+    let (fixed, value) = KINDS[rng.usize(..KINDS.len())];
+    word & !fixed | value
+}
+
 fn a64(rng: &mut Rng) -> u32 {
     let mut word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
     match rng.u8(..16) {
@@ -77,6 +121,7 @@ fn a64(rng: &mut Rng) -> u32 {
         1 => return word & !(0xfff << 20) & !(0xfc << 12) | 0xd50 << 20 | rng.u32(..64) << 12 | 31,
         2 => return word & !(0xff << 24 | 1 << 23) | 0x1e << 24 | rng.u32(..2) << 24 | rng.u32(..2) << 31,
         3..6 => return word & !(0xf << 25 | 1 << 31) | [7, 15][rng.usize(..2)] << 25,
+        7 | 8 => return half_a64(rng),
         6 => return word & !(0x1f << 25 | 1 << 31) | 6 << 25 & !(1 << 31),
         _ => {}
     }
@@ -91,7 +136,32 @@ fn a64(rng: &mut Rng) -> u32 {
     word
 }
 
+/// A word of A32's vectors: operations, structures in memory, moves of elements.
+pub fn vector_a32(rng: &mut Rng) -> u32 {
+    let word = with_special_fields(rng.u32(..), 4, &[12, 16, 0], rng);
+    match rng.u8(..8) {
+        0 => word & 0x00ef_ffff | 0xf400_0000,
+        1 => word & 0x00ff_ff7f & !0x60f | 0xee00_0b10 | 0x60 & word,
+        // Few words have all their registers even, which those of four words need.
+        2..5 => word & 0x01ff_ffff & !(0x1 << 12) & !(1 << 16) & !1 | 0xf200_0000,
+        _ => word & 0x01ff_ffff | 0xf200_0000,
+    }
+}
+
+/// The same in Thumb, the first half above.
+pub fn vector_t32(rng: &mut Rng) -> u32 {
+    let word = vector_a32(rng);
+    match word >> 24 {
+        0xf4 => word & 0x00ff_ffff | 0xf900_0000,
+        0xee => word,
+        _ => word & 0x00ff_ffff | 0xef00_0000 | (word >> 24 & 1) << 28,
+    }
+}
+
 fn a32(rng: &mut Rng) -> u32 {
+    if rng.u8(..6) == 0 {
+        return vector_a32(rng);
+    }
     let mut word = with_special_fields(rng.u32(..), 4, &[12, 16, 0, 8], rng);
     if rng.bool() {
         word = word & !(15 << 28) | 14 << 28;
@@ -109,6 +179,10 @@ fn a32(rng: &mut Rng) -> u32 {
 fn t32(rng: &mut Rng) -> Vec<u8> {
     if rng.u8(..4) == 0 {
         return rng.u16(..0xe800).to_le_bytes().to_vec();
+    }
+    let in_memory = |word: u32| [(word >> 16) as u16, word as u16].iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+    if rng.u8(..8) == 0 {
+        return in_memory(vector_t32(rng));
     }
     // The first half above.
     const GROUPS: [u32; 14] = [0xe8, 0xe9, 0xea, 0xeb, 0xf0, 0xf1, 0xf2, 0xf3, 0xf8, 0xf9, 0xfa, 0xfb, 0xed, 0xee];
@@ -143,6 +217,5 @@ fn t32(rng: &mut Rng) -> Vec<u8> {
         }
         _ => {}
     }
-    let halves = [(word >> 16) as u16, word as u16];
-    halves.iter().flat_map(|it| it.to_le_bytes()).collect()
+    in_memory(word)
 }

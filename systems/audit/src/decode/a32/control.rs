@@ -324,8 +324,8 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
         0x1 if all & 0x0ff0_00e0 == 0x0100_0000 && !word.bit(16) => processor_state(word),
         0x1 if all & 0xffff_fdff == 0xf101_0000 => endianness(word),
         0x4..=0x7 if all & 0x0d30_f000 == 0x0510_f000 || all & 0x0d70_f000 == 0x0450_f000 => preload(word),
-        0x2 | 0x3 => Err("from a later architecture: operations on vectors of NEON"),
-        0x4 if !word.bit(20) => Err("from a later architecture: NEON loads and stores of vectors"),
+        0x2 | 0x3 => super::vector::vector(word),
+        0x4 if !word.bit(20) => super::vector_memory::structures(word),
         0x5 if all == 0xf57f_f01f => {
             clear_monitor(word);
             Ok(())

@@ -25,6 +25,16 @@ impl Float {
         Float { number: if is_double { one << 4 | four } else { four << 1 | one }, is_double }
     }
 
+    /// Double register `number`.
+    pub fn double(number: u32) -> Float {
+        Float { number, is_double: true }
+    }
+
+    /// The single register that is the lower or upper half; `None` if there are none.
+    pub fn half(self, nth: u32) -> Option<Reg> {
+        (!self.is_whole()).then_some(Reg((S0 + 2 * self.number + nth) as u8))
+    }
+
     pub fn text(self) -> String {
         format!("{}{}", if self.is_double { 'd' } else { 's' }, self.number)
     }
@@ -148,7 +158,14 @@ fn compare(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
 /// Moves between a core register and a single one, half of a double one, or a status register.
 fn one_register(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let (is_read, op) = (word.bit(20), word.field(21, 3));
-    if word.field(0, 4) != 0 || word.field(5, 2) != 0 {
+    if word.field(0, 4) != 0 {
+        return Err(FIXED);
+    }
+    // Halves of a double register are of VFP, what is smaller, and all elements at once, of NEON.
+    if is_double && (op > 1 || word.field(5, 2) != 0) {
+        return super::vector::element(word);
+    }
+    if word.field(5, 2) != 0 {
         return Err(FIXED);
     }
     if op == 7 && !is_double {

@@ -53,16 +53,20 @@ fn constant(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     }
     let d = Float::at(word, 12, 22, is_double);
     let byte = word.field(16, 4) << 4 | word.field(0, 4);
-    // A sign, three bits of exponent around 0 and four of fraction.
-    let (sign, exponent) = (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
-    let value = sign * f64::from(16 + (byte & 15)) / 16.0 * 2f64.powi(exponent);
     word.set_class(Class::Float);
     write(word, d, Out::Result);
+    word.typed_text("vmov", kind(is_double), &format!("{}, #{}", d.text(), constant_text(byte)));
+    Ok(())
+}
+
+/// The number that eight bits stand for: a sign, three bits of exponent around 0 and four of fraction.
+pub fn constant_text(byte: u32) -> String {
+    let (sign, exponent) = (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
+    let value = sign * f64::from(16 + (byte & 15)) / 16.0 * 2f64.powi(exponent);
     let text = format!("{value:.6e}");
     let (fraction, exponent) = text.split_once('e').expect("the form has an exponent");
     let exponent = exponent.parse::<i32>().expect("an exponent is a number");
-    word.typed_text("vmov", kind(is_double), &format!("{}, #{fraction}e{exponent:+03}", d.text()));
-    Ok(())
+    format!("{fraction}e{exponent:+03}")
 }
 
 fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {

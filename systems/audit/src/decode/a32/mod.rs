@@ -14,6 +14,9 @@ pub mod later_float;
 pub mod media;
 pub mod memory;
 pub mod multiply;
+pub mod vector;
+pub mod vector_memory;
+mod vector_rows;
 pub mod word;
 
 use super::{Conventions, first};

@@ -1,4 +1,4 @@
-//! Scalar floating point: registers exactly, values not at all.
+//! Scalar floating point, halves of version 8.2 too: registers exactly, values not at all.
 
 use super::{ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector, writes_flags};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
@@ -38,7 +38,7 @@ impl Word {
         match self.field(23, 22) {
             0 => Ok('s'),
             1 => Ok('d'),
-            3 => self.refuse("arithmetic on halves is of a later version"),
+            3 => Ok('h'),
             _ => self.refuse("the width is reserved"),
         }
     }
@@ -79,7 +79,7 @@ impl Word {
         let from = match self.field(23, 22) {
             0 => 's',
             1 => 'd',
-            3 if matches!(opcode, 4 | 5) => 'h',
+            3 => 'h',
             _ => return self.refuse("the width is reserved or of a later version"),
         };
         let (mnemonic, to) = match opcode {
@@ -170,6 +170,7 @@ impl Word {
         let is_to_vector = self.field(18, 16) == 7;
         let (vector_text, is_high) = match (is_64, self.field(23, 22), self.field(20, 19)) {
             (false, 0, 0) => ("s", false),
+            (_, 3, 0) => ("h", false),
             (true, 1, 0) => ("d", false),
             (true, 2, 1) => ("v", true),
             _ => return self.refuse("the move is reserved or of a later version"),

@@ -8,6 +8,7 @@ impl Word {
         match self.field(25, 23) {
             0 | 1 => Ok(self.relative_address()),
             2 => Ok(self.sum_with_constant()),
+            3 => self.tagged_sum(),
             4 => self.mask(),
             5 => self.move_wide(),
             6 => self.bit_field(),

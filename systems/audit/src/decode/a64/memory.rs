@@ -18,7 +18,7 @@ struct Transfer {
 
 /// How an address is formed and what becomes of the base.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Offset,
     Before,
     After,
@@ -30,6 +30,7 @@ impl Word {
             (0, true, _) => self.vector_structures(),
             (0, false, 0 | 1) => self.exclusive(),
             (1, _, 0 | 1) => self.literal(),
+            (1, false, _) if self.field(31, 30) == 3 && self.bit(21) => self.tags_in_memory(),
             (2, ..) => self.pair(),
             (3, _, 0 | 1) => self.single(),
             (3, ..) => self.single_unsigned(),
@@ -170,6 +171,7 @@ impl Word {
             (_, true) => (true, 4_u8 << opc, false),
             (0, false) => (false, 4, false),
             (1, false) if is_load && !is_hint => (true, 4, true),
+            (1, false) if !is_load && !is_hint => return Ok(self.tagged_pair(mode)),
             (1, false) => return self.refuse("the pair is reserved or of a later version"),
             (_, false) => (true, 8, false),
         };
@@ -201,6 +203,17 @@ impl Word {
         let at = if mode == Mode::After { 0 } else { disp };
         let access = |disp| Access { is_store: !is_load, base: reg_sp(rn), index: None, index_form: IndexForm::Whole, disp, width };
         Ok(updates_base(it.accesses(access(at)).accesses(access(at + i64::from(width))), rn, mode))
+    }
+
+    /// Two registers stored, and the tag of the address for their memory.
+    fn tagged_pair(&self, mode: Mode) -> Instruction {
+        let (rt, rt2, rn) = (self.rd(), self.field(14, 10), self.rn());
+        let disp = self.signed(21, 15) * 16;
+        let text = format!("stgp {}, {}, {}", name(rt, true), name(rt2, true), address_text(rn, disp, mode));
+        let it = self.plain(Class::StoreDouble, text).reads(reg_sp(rn), ALL, Role::Base);
+        let it = it.reads(reg(rt), ALL, Role::Data).reads(reg(rt2), ALL, Role::Data);
+        let at = if mode == Mode::After { 0 } else { disp };
+        updates_base(it.stores(reg_sp(rn), at, 8).stores(reg_sp(rn), at + 8, 8), rn, mode)
     }
 
     /// What size and operation of a single load or store say; `None` for a prefetch.
@@ -442,7 +455,7 @@ fn transfer_class(it: &Transfer) -> Class {
     }
 }
 
-fn address_text(rn: u32, disp: i64, mode: Mode) -> String {
+pub(super) fn address_text(rn: u32, disp: i64, mode: Mode) -> String {
     let base = name_sp(rn, true);
     match (mode, disp) {
         (Mode::Offset, 0) => format!("[{base}]"),
@@ -452,7 +465,7 @@ fn address_text(rn: u32, disp: i64, mode: Mode) -> String {
     }
 }
 
-fn updates_base(it: Instruction, rn: u32, mode: Mode) -> Instruction {
+pub(super) fn updates_base(it: Instruction, rn: u32, mode: Mode) -> Instruction {
     if mode == Mode::Offset { it } else { it.writes(Some(Reg(rn as u8)), ALL, Out::BaseUpdate) }
 }
 

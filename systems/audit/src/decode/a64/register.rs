@@ -229,8 +229,8 @@ impl Word {
 
     fn two_sources(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, rm, is_64) = (self.rd(), self.rn(), self.rm(), self.is_64());
-        if self.bit(29) {
-            return self.refuse("the operation is of a later version");
+        if self.bit(29) || matches!(self.field(15, 10), 0 | 4 | 5) {
+            return self.tagged_two_sources();
         }
         let (d, n, m) = (name(rd, is_64), name(rn, is_64), name(rm, is_64));
         let opcode = self.field(15, 10);

@@ -15,6 +15,7 @@ const H_S: Sizes = &[1, 2];
 const B: Sizes = &[0];
 const D: Sizes = &[3];
 const S_D: Sizes = &[2, 3];
+const H_AND_UP: Sizes = &[1, 2, 3];
 
 /// An operation by its code.
 #[derive(Debug, Clone, Copy)]
@@ -161,20 +162,21 @@ const SHIFTED: &[(char, Row)] = &[
     ('n', row(19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
     ('l', row(20, "sshll", "ushll", TO_S, &[], false)),
 ];
-const FIXED: &[(char, Row)] = &[('f', row(28, "scvtf", "ucvtf", S_D, S_D, false)), ('f', row(31, "fcvtzs", "fcvtzu", S_D, S_D, false))];
+const FIXED: &[(char, Row)] =
+    &[('f', row(28, "scvtf", "ucvtf", H_AND_UP, H_AND_UP, false)), ('f', row(31, "fcvtzs", "fcvtzu", H_AND_UP, H_AND_UP, false))];
 
 /// By one element of the last register; `l` has a wide result.
 const INDEXED: &[(char, Row)] = &[
     (' ', row(0, "", "mla", H_S, &[], true)),
-    (' ', row(1, "fmla", "", S_D, S_D, true)),
+    (' ', row(1, "fmla", "", H_AND_UP, H_AND_UP, true)),
     ('l', row(2, "smlal", "umlal", H_S, &[], true)),
     ('l', row(3, "sqdmlal", "", H_S, H_S, true)),
     (' ', row(4, "", "mls", H_S, &[], true)),
-    (' ', row(5, "fmls", "", S_D, S_D, true)),
+    (' ', row(5, "fmls", "", H_AND_UP, H_AND_UP, true)),
     ('l', row(6, "smlsl", "umlsl", H_S, &[], true)),
     ('l', row(7, "sqdmlsl", "", H_S, H_S, true)),
     (' ', row(8, "mul", "", H_S, &[], false)),
-    (' ', row(9, "fmul", "fmulx", S_D, S_D, false)),
+    (' ', row(9, "fmul", "fmulx", H_AND_UP, H_AND_UP, false)),
     ('l', row(10, "smull", "umull", H_S, &[], false)),
     ('l', row(11, "sqdmull", "", H_S, H_S, false)),
     (' ', row(12, "sqdmulh", "", H_S, H_S, false)),
@@ -243,6 +245,7 @@ impl Word {
             return self.without_bit_21(is_scalar);
         }
         match (self.field(11, 10), self.field(20, 17)) {
+            (2, 12) if self.bit(22) => self.one_half_source(is_scalar),
             (1 | 3, _) => self.same(is_scalar),
             (0, _) => self.different(is_scalar),
             (_, 0) => self.one_vector_source(is_scalar),
@@ -315,6 +318,32 @@ impl Word {
         let operand = |n| self.vector_operand(n, size, is_scalar);
         let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.adds, &[rn, rm]);
         Ok(if opcode >= 24 || name.contains('q') { Word::sets_status(it) } else { it })
+    }
+
+    /// The same of halves: their codes are the low bits of those of wider floating point.
+    fn same_halves(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
+        let Some((name, found, _)) = self.float_row(SAME_FLOAT, 0x18 | self.field(13, 11)) else { return self.reserved() };
+        let sizes = if is_scalar { found.scalar } else { found.vector };
+        if sizes.is_empty() {
+            return self.reserved();
+        }
+        let operand = |n| self.vector_operand(n, 1, is_scalar);
+        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.adds, &[rn, rm]);
+        Ok(Word::sets_status(it))
+    }
+
+    /// One source of halves, and a result of its shape.
+    fn one_half_source(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
+        let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(16, 12));
+        let Some((name, found, _)) = self.float_row(MISC_FLOAT, opcode) else { return self.reserved() };
+        let sizes = if is_scalar { found.scalar } else { found.vector };
+        if !sizes.contains(&3) {
+            return self.reserved();
+        }
+        let (name, zero) = name.split_once(' ').map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
+        let text = format!("{name} {}, {}{zero}", self.vector_operand(rd, 1, is_scalar), self.vector_operand(rn, 1, is_scalar));
+        Ok(Word::sets_status(self.on_vectors(text, false, &[rn])))
     }
 
     fn bitwise(&self) -> Instruction {
@@ -409,7 +438,7 @@ impl Word {
         let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
         let is_unsigned = self.is_unsigned();
         if matches!(opcode, 12 | 15) {
-            if !is_unsigned || self.bit(22) || !self.is_quad() {
+            if self.bit(22) || is_unsigned && !self.is_quad() {
                 return self.reserved();
             }
             let name = match (opcode, self.bit(23)) {
@@ -418,7 +447,9 @@ impl Word {
                 (_, false) => "fmaxv",
                 (_, true) => "fminv",
             };
-            return Ok(Word::sets_status(self.on_vectors(format!("{name} s{rd}, v{rn}.4s"), false, &[rn])));
+            // With `U` clear they are halves.
+            let (to, from) = if is_unsigned { ('s', "4s") } else { ('h', shape(1, self.is_quad())) };
+            return Ok(Word::sets_status(self.on_vectors(format!("{name} {to}{rd}, v{rn}.{from}"), false, &[rn])));
         }
         let (name, to) = match (opcode, is_unsigned) {
             (3, false) => ("saddlv", size + 1),
@@ -439,11 +470,13 @@ impl Word {
     /// The two elements of a register become one.
     fn pairwise(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, opcode, size) = (self.rd(), self.rn(), self.field(16, 12), self.field(23, 22));
-        if !self.is_unsigned() {
-            return match (opcode, size) {
-                (27, 3) => Ok(self.on_vectors(format!("addp d{rd}, v{rn}.2d"), false, &[rn])),
-                _ => self.reserved(),
-            };
+        if (opcode, size, self.is_unsigned()) == (27, 3, false) {
+            return Ok(self.on_vectors(format!("addp d{rd}, v{rn}.2d"), false, &[rn]));
+        }
+        // With `U` clear they are halves.
+        let is_half = !self.is_unsigned();
+        if is_half && self.bit(22) {
+            return self.reserved();
         }
         let name = match (opcode, self.bit(23)) {
             (12, false) => "fmaxnmp",
@@ -453,8 +486,8 @@ impl Word {
             (15, true) => "fminp",
             _ => return self.reserved(),
         };
-        let size = 2 + self.field(22, 22);
-        let from = if size == 3 { "2d" } else { "2s" };
+        let size = if is_half { 1 } else { 2 + self.field(22, 22) };
+        let from = ["2h", "2s", "2d"][(size - 1) as usize];
         Ok(Word::sets_status(self.on_vectors(format!("{name} {}{rd}, v{rn}.{from}", letter(size)), false, &[rn])))
     }
 
@@ -523,10 +556,15 @@ impl Word {
             INDEXED.iter().filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
         let Some((kind, (name, found))) = found else { return self.reserved() };
         let is_float = name.starts_with('f');
-        let size = if is_float && self.bit(23) { 2 + self.field(22, 22) } else { self.field(23, 22) };
+        // Of floating point 0 stands for halves, and 1 is reserved.
+        let size = match (is_float, self.field(23, 22)) {
+            (true, 0) => 1,
+            (true, 1) => return self.refuse("there is no form of this size"),
+            (_, size) => size,
+        };
         let sizes = if is_scalar { found.scalar } else { found.vector };
         let is_cut = size == 3 && (self.bit(21) || !self.is_quad() && !is_scalar);
-        if !sizes.contains(&size) || is_cut || is_float && !self.bit(23) {
+        if !sizes.contains(&size) || is_cut {
             return self.refuse("there is no form of this size");
         }
         let (h, l, m) = (self.field(11, 11), self.field(21, 21), self.field(20, 20));
@@ -558,6 +596,9 @@ impl Word {
         let (rd, rn, rm, size, is_quad) = (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_quad());
         if self.bit(15) && self.bit(10) {
             return self.extended(is_scalar);
+        }
+        if self.bit(22) && self.bit(10) && self.field(15, 14) == 0 {
+            return self.same_halves(is_scalar);
         }
         if is_scalar {
             return match (self.field(15, 10), self.is_unsigned(), size) {
@@ -666,7 +707,8 @@ impl Word {
     fn constant_vector(&self) -> Result<Instruction, Undecodable> {
         let (rd, cmode, is_inverted, is_quad) = (self.rd(), self.field(15, 12), self.bit(29), self.is_quad());
         let imm = self.field(18, 16) << 5 | self.field(9, 5);
-        if self.bit(11) {
+        let is_half = self.bit(11);
+        if is_half && (cmode != 15 || is_inverted) {
             return self.reserved();
         }
         let pick = |a: &'static str, b: &'static str| if is_inverted { b } else { a };
@@ -689,7 +731,7 @@ impl Word {
             }
             _ if is_inverted && !is_quad => return self.reserved(),
             _ => {
-                let to = if is_inverted { "2d" } else { shape(2, is_quad) };
+                let to = if is_inverted { "2d" } else { shape(2 - u32::from(is_half), is_quad) };
                 (format!("fmov v{rd}.{to}, #{:.8}", super::float::constant(imm)), false)
             }
         };

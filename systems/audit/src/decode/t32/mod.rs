@@ -6,7 +6,7 @@
 //! word that the manual calls unpredictable is refused.
 //!
 //! A word alone does not say whether it is guarded, nor whether its 16 bits set flags: an `it` before it does.
-//! [`Block`] is what is left of one. The vectors of NEON and MVE are refused by name.
+//! [`Block`] is what is left of one. Vectors are NEON's; what MVE of ARMv8.1-M shares with it is shown as such, the rest is refused.
 
 mod control;
 mod data;
@@ -112,7 +112,7 @@ fn wide(word: &mut Word, block: Block) -> Result<(), &'static str> {
         3 if op & 0x71 == 0 => memory::single(word),
         3 if op & 0x67 == 7 => Err(a32::word::UNDEFINED),
         3 if op & 0x61 == 1 => memory::single(word),
-        3 if op & 0x71 == 0x10 => Err("from a later architecture: NEON loads and stores of vectors"),
+        3 if op & 0x71 == 0x10 => a32::vector_memory::structures(word),
         3 if op & 0x70 == 0x20 => data::registers(word),
         3 if op & 0x78 == 0x30 => data::multiply(word),
         3 if op & 0x78 == 0x38 => data::multiply_long(word),
@@ -125,7 +125,12 @@ fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     let has_no_condition = word.bit(28);
     word.align_pc();
     match word.field(24, 4) {
-        15 => Err("from a later architecture: operations on vectors, NEON or MVE"),
+        // Its `U` stands four bits further on.
+        15 => {
+            let bits = word.all();
+            word.become_a32(bits & 0x00ff_ffff | (bits >> 28 & 1) << 24);
+            a32::vector::vector(word)
+        }
         _ if !matches!(word.field(8, 4), 10 | 11) => a32::control::coprocessor_work(word, if has_no_condition { "2" } else { "" }),
         _ if has_no_condition => later_float::unconditional(word),
         _ => later_float::float(word),

@@ -1,6 +1,7 @@
 @ Runs the words of all records, each from the registers of its record, and writes the records to standard output.
 @ Control block at 0x41000000: address of the current record, address behind the last. Stack for signals behind it; at 0x4100c000 the memory of the current record.
-@ Record: slot, status, registers before (r0-r14, cpsr), the same after, memory.
+@ Record: slot, status, registers before (r0-r14, cpsr, d0-d31), the same after, memory.
+    .fpu neon
     .syntax unified
     .arm
 first:
@@ -34,7 +35,7 @@ next:
     cmp r1, r2
     bhs done
     orr r3, r0, #0xc000
-    add r4, r1, #144
+    add r4, r1, #656
     mov r5, #64
 1:  ldr r6, [r4], #4
     str r6, [r3], #4
@@ -42,6 +43,9 @@ next:
     bne 1b
     ldr r2, [r1, #68]
     msr cpsr_fs, r2
+    add r2, r1, #72
+    vldmia r2!, {d0-d15}
+    vldmia r2, {d16-d31}
     ldr r2, [r1, #64]
     mcr p15, 0, r2, c13, c0, 2
     ldr r14, [r1]
@@ -55,27 +59,30 @@ fall:
     mcr p15, 0, r14, c13, c0, 2
     mov r14, #0x41000000
     ldr r14, [r14]
-    str r0, [r14, #72]
+    str r0, [r14, #328]
     mov r0, #1
     b save
 taken:
     mcr p15, 0, r14, c13, c0, 2
     mov r14, #0x41000000
     ldr r14, [r14]
-    str r0, [r14, #72]
+    str r0, [r14, #328]
     mov r0, #2
 save:
     str r0, [r14, #4]
-    add r0, r14, #76
+    add r0, r14, #332
     stm r0, {r1-r12}
-    str r13, [r14, #124]
+    str r13, [r14, #380]
     mrs r0, cpsr
-    str r0, [r14, #132]
+    str r0, [r14, #388]
+    add r0, r14, #392
+    vstmia r0!, {d0-d15}
+    vstmia r0, {d16-d31}
     mrc p15, 0, r0, c13, c0, 2
-    str r0, [r14, #128]
+    str r0, [r14, #384]
     mov r3, #0x41000000
     orr r3, r3, #0xc000
-    add r4, r14, #144
+    add r4, r14, #656
     mov r5, #64
 1:  ldr r6, [r3], #4
     str r6, [r4], #4
@@ -84,7 +91,7 @@ save:
 advance:
     mov r0, #0x41000000
     ldr r1, [r0]
-    add r1, r1, #400
+    add r1, r1, #912
     str r1, [r0]
     b next
 trap:

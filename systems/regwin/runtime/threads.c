@@ -25,7 +25,7 @@ void machine_idle(void *);
 static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
     unsigned *frame = stack + bytes / 4 - 48;
-    for (unsigned i = 0; i < 24; i++)
+    THR_LOOP(24, for (unsigned i = 0; i < 24; i++))
         frame[i] = 0;
     frame[0] = (unsigned)entry;    /* %l0 */
     frame[8] = (unsigned)argument; /* %i0 */
@@ -59,16 +59,8 @@ static BOOT void tls_begin(struct thr *t)
 {
     unsigned n_image = (unsigned)(__tls_image_end - __tls_image), n = (unsigned)(__tls_end - __tls_image + 7) & ~7u;
     unsigned char *to = (unsigned char *)t - n;
-    for (unsigned i = 0; i < n; i++)
+    THR_LOOP(THR_TLS + 7, for (unsigned i = 0; i < n; i++))
         to[i] = i < n_image ? __tls_image[i] : 0;
-}
-
-/* Called by boot.S. */
-void thr_tls_boot(void);
-BOOT void thr_tls_boot(void)
-{
-    tls_begin(&thr_boot);
-    tls_begin(&thr_idle);
 }
 
 static inline int has_tls(const struct thr *t)
@@ -80,12 +72,19 @@ static inline int has_tls(const struct thr *t)
 #define tls_begin(t)
 #endif
 
+/* Called by boot.S. main may make no thread. */
+void thr_begin(void);
+BOOT void thr_begin(void)
+{
+    first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
+    tls_begin(&thr_boot);
+    tls_begin(&thr_idle);
+}
+
 static BOOT int create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
-    if (thr_idle.stack == 0)
-        first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
     unsigned slot = 0;
-    while (slot < THR_MAX && known[slot])
+    THR_LOOP(THR_MAX, while (slot < THR_MAX && known[slot]))
         slot++;
     if (slot == THR_MAX || bytes < THR_STACK_MIN || !has_tls(t))
         return THR_REFUSED;
@@ -102,7 +101,7 @@ static BOOT int create(struct thr *t, const char *name, void *stack, unsigned by
     t->timed = 0;
 #endif
 #ifdef FPU
-    for (unsigned i = 0; i < 32; i++)
+    THR_LOOP(32, for (unsigned i = 0; i < 32; i++))
         t->fpu[i] = 0;
     t->fsr = 0;
 #endif
@@ -155,7 +154,7 @@ RUNTIME void thr_finished(void)
 #endif
     if (t->stack[0] == THR_GUARD)
         known[t->slot] = 0;
-    while (list_wake(&t->joiners))
+    THR_LOOP(THR_MAX, while (list_wake(&t->joiners)))
         ;
 }
 

@@ -327,6 +327,21 @@ fn pkg_config_has_the_flags() {
 }
 
 #[test]
+fn what_a_scheme_has_not_is_no_option_of_its_library() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("rw");
+    for (args, words) in [
+        (&["--scheme", "ns", "--options", "working-set"][..], "`ns` has no `working-set`"),
+        (&["--scheme", "ns", "--options", "preempt,working-set"], "`ns` has no `working-set`"),
+        (&["--scheme", "flat"], "flat is for comparison"),
+    ] {
+        let ran = meanwhile(&[&["build"], args, &["-o", path.to_str().expect("a path")]].concat());
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(words), path.exists()), (Some(1), true, false), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn a_library_is_not_built_over_what_is_not_ours() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("regwin.mk");

@@ -131,8 +131,8 @@ static inline struct thr *thr_self(void)
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or THR_REFUSED if there are THR_MAX threads or `bytes` is below THR_STACK_MIN, or with THR_TLS if the record is no part
- * of a struct thr_tls; nothing has happened then. */
+ * Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN or the stack not aligned, if the record is that of a
+ * thread that has not ended, or with THR_TLS if it is no part of a struct thr_tls; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
 /* Waits until a thread has ended: its record and its stack are the caller's then. THR_REFUSED for the running thread. */

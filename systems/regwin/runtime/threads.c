@@ -81,12 +81,17 @@ BOOT void thr_begin(void)
     tls_begin(&thr_idle);
 }
 
-static BOOT int create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+static BOOT int create(struct thr *t, unsigned priority, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
+                       void *argument)
 {
-    unsigned slot = 0;
-    THR_LOOP(THR_MAX, while (slot < THR_MAX && known[slot]))
-        slot++;
-    if (slot == THR_MAX || bytes < THR_STACK_MIN || !has_tls(t))
+    unsigned slot = THR_MAX;
+    THR_LOOP(THR_MAX, for (unsigned i = THR_MAX; i-- > 0;)) {
+        if (!known[i])
+            slot = i;
+        else if (known[i] == t && t->alive)
+            return THR_REFUSED;
+    }
+    if (slot == THR_MAX || bytes < THR_STACK_MIN || (unsigned)stack % 8 || !has_tls(t))
         return THR_REFUSED;
     tls_begin(t);
     known[slot] = t;
@@ -97,6 +102,12 @@ static BOOT int create(struct thr *t, const char *name, void *stack, unsigned by
     t->in = 0;
     t->joiners.first = t->joiners.last = 0;
     t->local = 0;
+#ifdef PRIORITIES
+    t->priority = t->base = priority;
+    t->held = 0;
+#else
+    (void)priority;
+#endif
 #ifdef PREEMPT
     t->timed = 0;
 #endif
@@ -117,9 +128,7 @@ BOOT int thr_create_at(unsigned priority, struct thr *t, const char *name, void 
     if (priority >= THR_PRIORITIES)
         return THR_REFUSED;
     unsigned before = kernel_enter();
-    t->priority = t->base = priority;
-    t->held = 0;
-    int result = create(t, name, stack, bytes, entry, argument);
+    int result = create(t, priority, name, stack, bytes, entry, argument);
     kernel_leave(before);
     return result;
 }
@@ -132,7 +141,7 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
 BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
     unsigned before = kernel_enter();
-    int result = create(t, name, stack, bytes, entry, argument);
+    int result = create(t, 0, name, stack, bytes, entry, argument);
     kernel_leave(before);
     return result;
 }

@@ -403,8 +403,15 @@ fn the_runtime_has_no_hazard_that_audit_sees() {
     let same_window =
         ["overflow_own", "own_pause", "overflow_other_stored", "overflow_stored", "underflow_plain", "underflow_added", "overflow_free"];
     // Where both masks allow the window instruction that comes early: see the comments in the assembly.
-    let either_will_do =
-        ["lone_underflow", "underflow_plain", "underflow_goes", "underflow_adds", "overflow_free", "overflow_other_stored"];
+    let either_will_do = [
+        "lone_underflow",
+        "underflow_plain",
+        "underflow_goes",
+        "underflow_adds",
+        "overflow_free",
+        "overflow_other_stored",
+        "overflow_stored",
+    ];
     for scheme in regwin::Scheme::ALL {
         let (_, code) = regwin::work::image(&Recipe::new(Program::Scenario, scheme, regwin::Schedule::Fifo)).expect("the image is built");
         let label = |at: u32| {

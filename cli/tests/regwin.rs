@@ -238,6 +238,50 @@ fn an_image_has_bounds_that_its_run_keeps() {
     let has = |name: &str, alone: bool| rows.iter().any(|it| it["routine"] == name && it["alone"] == alone && it["windows"] == 20);
     assert!(has("window overflow", true) && has("window overflow", false) && has("interrupt, to its handler", false), "{object}");
     assert!(n_seen >= 20, "{n_seen}: {object}");
+    let masked = object["masked"].as_array().expect("sections");
+    let mut n_masked = 0;
+    for section in masked.iter().filter(|it| it["unbounded"] == serde_json::json!([])) {
+        for machine in ["erc32", "leon3"] {
+            let (most, seen) = (section[machine]["most"].as_u64(), section[machine]["seen"].as_u64());
+            assert!(section[machine]["least"].as_u64() <= most && most > Some(0) && seen.is_none_or(|it| Some(it) <= most), "{section}");
+            n_masked += usize::from(seen.is_some());
+        }
+    }
+    assert!(n_masked >= 20, "{n_masked}: {object}");
+    let names = |it: &str| masked.iter().any(|section| section["function"] == it && section["from"] == "lock" && section["windows"] == 6);
+    assert!(names("mutex_lock") && names("clock_tick"), "{object}");
+}
+
+/// A loop of the program's own with interrupts masked: named, by a place that `--loop` takes; a place that is none is refused.
+#[test]
+fn a_loop_with_interrupts_masked_is_named_and_may_be_given_a_bound() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    built(&["--scheme", "sp", "--options", "preempt"], folder.path());
+    let program = "#include \"regwin.h\"\nstatic volatile unsigned n = 5, sum;\n\
+        __attribute__((noinline)) static void waits(void)\n{\n    unsigned before = irq_lock();\n    while (n)\n        sum += n--;\n    \
+        irq_unlock(before);\n}\nint main(void) { waits(); return 0; }\nvoid machine_idle(void *x) { (void)x; thr_report(); machine_stop(); }\n";
+    std::fs::write(folder.path().join("example/main.c"), program).expect("a program");
+    make(folder.path(), &[]);
+    let image = folder.path().join("example.elf");
+    let image = image.to_str().expect("a path");
+    let ran = meanwhile(&["wcet", image, "--windows", "8"]);
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let line = said.lines().find(|it| it.starts_with("not bounded: irq_lock in waits (0x")).unwrap_or_else(|| panic!("{said}"));
+    let place = line.split_once("the loop at ").expect("a loop").1.split(' ').next().expect("a place");
+    assert!(place.starts_with("waits+"), "{line}");
+    assert!(said.contains("sections no bound is known"), "{said}");
+    let (object, code) = json(&["wcet", image, "--windows", "8", "--loop", &format!("{place}=5"), "--run", "--json"]);
+    assert_eq!(code, 0, "{object}");
+    let waits = object["masked"].as_array().expect("sections").iter().find(|it| it["function"] == "waits").expect("it locks");
+    let of = |name: &str| waits["erc32"][name].as_u64().unwrap_or_else(|| panic!("{waits}"));
+    assert!(of("seen") <= of("most") && of("most") < 2 * of("seen") && waits["unbounded"] == serde_json::json!([]), "{waits}");
+    for (wrong, words) in
+        [("waits+0=5", "no loop between irq_lock and irq_unlock begins at"), ("nowhere=5", "names no place"), ("waits", "names no place")]
+    {
+        let ran = meanwhile(&["wcet", image, "--loop", wrong]);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(words)), (Some(1), true), "{wrong}: {said}");
+    }
 }
 
 #[test]
@@ -280,6 +324,21 @@ fn pkg_config_has_the_flags() {
         .output()
         .expect("QEMU runs");
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "1 1 2 3 5 8 13 21 34 55\nregwin: done\n");
+}
+
+#[test]
+fn what_a_scheme_has_not_is_no_option_of_its_library() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("rw");
+    for (args, words) in [
+        (&["--scheme", "ns", "--options", "working-set"][..], "`ns` has no `working-set`"),
+        (&["--scheme", "ns", "--options", "preempt,working-set"], "`ns` has no `working-set`"),
+        (&["--scheme", "flat"], "flat is for comparison"),
+    ] {
+        let ran = meanwhile(&[&["build"], args, &["-o", path.to_str().expect("a path")]].concat());
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.contains(words), path.exists()), (Some(1), true, false), "{args:?}: {said}");
+    }
 }
 
 #[test]
@@ -344,8 +403,15 @@ fn the_runtime_has_no_hazard_that_audit_sees() {
     let same_window =
         ["overflow_own", "own_pause", "overflow_other_stored", "overflow_stored", "underflow_plain", "underflow_added", "overflow_free"];
     // Where both masks allow the window instruction that comes early: see the comments in the assembly.
-    let either_will_do =
-        ["lone_underflow", "underflow_plain", "underflow_goes", "underflow_adds", "overflow_free", "overflow_other_stored"];
+    let either_will_do = [
+        "lone_underflow",
+        "underflow_plain",
+        "underflow_goes",
+        "underflow_adds",
+        "overflow_free",
+        "overflow_other_stored",
+        "overflow_stored",
+    ];
     for scheme in regwin::Scheme::ALL {
         let (_, code) = regwin::work::image(&Recipe::new(Program::Scenario, scheme, regwin::Schedule::Fifo)).expect("the image is built");
         let label = |at: u32| {

@@ -45,6 +45,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for name in &args.options {
         *wanted.named(name).expect("the parser knows the same names") = true;
     }
+    if wanted.working_set && args.scheme == Scheme::Ns {
+        return Err(Failure::user(
+            "`ns` has no `working-set`: no woken thread has windows there",
+            Some("leave the option out, or use --scheme adaptive"),
+        ));
+    }
     let name = args.out.display();
     if install::is_foreign(&args.out) {
         return Err(Failure::user(

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use regwin::code::{BadImage, Code};
-use regwin::qemu;
+use regwin::qemu::{self, Raw};
+use regwin::wcet::masked::{self, Given, Section};
 use regwin::wcet::{self, Bound, Routine};
 use regwin::work::{self, MACHINES};
 use report::{Cell, Kind, Table};
@@ -24,6 +25,10 @@ pub struct Args {
     /// Whose cycles are shown: erc32 or leon3; JSON has both.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
+    /// How often a loop between irq_lock and irq_unlock repeats at most, each time that it is reached: where it begins, as the refusal
+    /// shows it, and the number; more with commas between.
+    #[arg(long = "loop", value_name = "PLACE=N", value_delimiter = ',')]
+    loops: Vec<String>,
     /// Run the image under QEMU too, once for each routine and number of windows, and show the longest that was seen.
     #[arg(long)]
     run: bool,
@@ -49,17 +54,38 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cores = work::cores();
     let both = [0, 1].map(|machine| wcet::bounds(&code, &cores[machine], &args.windows).map_err(bad));
     let [first, second] = both;
+    let both = [first?, second?];
+    let given = given(args, &code)?;
+    let unknown = |it: Given| {
+        let why = format!("--loop: no loop between irq_lock and irq_unlock begins at {} ({:#x})", code.place(it.address), it.address);
+        Failure::user(why, None)
+    };
+    let sections = [0, 1].map(|machine| masked::sections(&code, &cores[machine], &both[machine], &given).map_err(unknown));
+    let [first, second] = sections;
+    let mut parts: Vec<Part> = Vec::new();
+    for (first, second) in first?.into_iter().zip(second?) {
+        parts.push(Part { sections: [first, second], seen: Vec::new() });
+    }
+    let [first, second] = both;
     let mut rows = Vec::new();
-    for ((routine, first), (_, second)) in first?.into_iter().zip(second?) {
+    for ((routine, first), (_, second)) in first.into_iter().zip(second) {
         for (idx, windows) in args.windows.iter().enumerate() {
             rows.push(Row { routine, windows: *windows, bounds: [first[idx], second[idx]], seen: None });
         }
     }
     if args.run {
-        let bar = out.progress(rows.len() as u64);
+        let bar = out.progress((rows.len() + parts.len() * args.windows.len()) as u64);
         for row in &mut rows {
             row.seen = seen(&args.image, &code, row)?;
             bar.inc(1);
+        }
+        for part in &mut parts {
+            let watch = masked::watch(&code, &cores[0], &part.sections[0]);
+            for windows in &args.windows {
+                let raw = qemu::run_watched(&args.image, &code, *windows, &[], [&cores[0], &cores[1]], &watch).map_err(Failure::tool)?;
+                part.seen.push(longest(&raw));
+                bar.inc(1);
+            }
         }
         bar.finish_and_clear();
     }
@@ -71,7 +97,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&format!("{windows} windows: traps are off for {cycles} cycles at most, in {}", named(&longest.routine)));
         }
     }
-    out.object(&json!({"ok": true, "kind": "model", "rows": rows.iter().map(object).collect::<Vec<Value>>()}));
+    if !parts.is_empty() {
+        out.text(&masked_table(&parts, args).terminal(None));
+        masked_lines(&parts, args, out);
+    }
+    let masked: Vec<Value> = parts.iter().flat_map(|it| masked_object(it, args)).collect();
+    out.object(&json!({"ok": true, "kind": "model", "rows": rows.iter().map(object).collect::<Vec<Value>>(), "masked": masked}));
     Ok(())
 }
 
@@ -80,8 +111,118 @@ fn seen(image: &Path, code: &Code, row: &Row) -> Result<Option<[u32; 2]>, Failur
     let cores = work::cores();
     let watch = wcet::watch(code, &cores[0], &row.routine).expect("its bounds were found");
     let raw = qemu::run_watched(image, code, row.windows, &[], [&cores[0], &cores[1]], &watch).map_err(Failure::tool)?;
+    Ok(longest(&raw))
+}
+
+fn longest(raw: &Raw) -> Option<[u32; 2]> {
     let longest = [0, 1].map(|machine| raw.spans.iter().map(|it| it.cycles[machine]).max());
-    Ok(longest[0].zip(longest[1]).map(|(first, second)| [first, second]))
+    longest[0].zip(longest[1]).map(|(first, second)| [first, second])
+}
+
+/// What `--loop` says: a label and how far behind it, or an address.
+fn given(args: &Args, code: &Code) -> Result<Vec<Given>, Failure> {
+    let read = |text: &str| {
+        let (place, most) = text.rsplit_once('=')?;
+        let (name, more) = place.rsplit_once('+').unwrap_or((place, "0"));
+        let start = match name.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+            None => code.try_address(name)?,
+        };
+        Some(Given { address: start.checked_add(more.parse().ok()?)?, most: most.parse().ok()? })
+    };
+    let help = "a label of the image, with `+` and bytes, or an address with 0x: `--loop queue_send+52=16`";
+    let of = |text: &String| read(text).ok_or_else(|| Failure::user(format!("--loop `{text}` names no place and number"), Some(help)));
+    args.loops.iter().map(of).collect()
+}
+
+/// A section with interrupts masked, on both machines.
+struct Part {
+    sections: [Section; 2],
+    /// By number of windows, with `--run`.
+    seen: Vec<Option<[u32; 2]>>,
+}
+
+/// Where a section begins, in words.
+fn begins(section: &Section) -> String {
+    let how = if section.after_switch { "on from a switch" } else { "irq_lock" };
+    format!("{how} in {} ({:#x})", section.function, section.address)
+}
+
+fn masked_table(parts: &[Part], args: &Args) -> Table {
+    let mut head = vec!["from", "to", "windows", "at least", "at most"];
+    head.extend(args.run.then_some("longest seen"));
+    let mut table = Table::new(format!("Interrupts masked: cycles, {}", MACHINES[args.machine]), &head).kind(Kind::Model);
+    table =
+        table.note("from irq_lock to its irq_unlock, or until another thread runs; what that one does until its irq_unlock comes on top");
+    for part in parts {
+        let section = &part.sections[args.machine];
+        for (idx, windows) in args.windows.iter().enumerate().filter(|_| section.unbounded.is_empty()) {
+            let ways = section.ways[idx];
+            let to = match (ways.to_unlock, ways.to_switch) {
+                (Some(_), Some(_)) => "irq_unlock or a switch",
+                (Some(_), None) => "irq_unlock",
+                (None, Some(_)) => "a switch",
+                (None, None) => "the end of the machine",
+            };
+            let number = |it: Option<u64>| it.map_or_else(|| Cell::words("-"), Cell::number);
+            let any = ways.any();
+            let mut cells = vec![Cell::words(begins(section)), Cell::words(to), Cell::number(*windows)];
+            cells.extend([number(any.map(|it| it.least)), number(any.map(|it| it.most))]);
+            if args.run {
+                cells.push(part.seen[idx].map_or_else(|| Cell::words("never"), |it| Cell::number(it[args.machine])));
+            }
+            table.push(cells);
+        }
+    }
+    table
+}
+
+/// The longest that interrupts are masked: one section, or one to a switch and the rest of it in the thread that runs then.
+fn masked_lines(parts: &[Part], args: &Args, out: &mut Output) {
+    let sections: Vec<&Section> = parts.iter().map(|it| &it.sections[args.machine]).collect();
+    for section in &sections {
+        for why in &section.unbounded {
+            out.line(&format!("not bounded: {}: {why}", begins(section)));
+        }
+    }
+    let n_unbounded = sections.iter().filter(|it| !it.unbounded.is_empty()).count();
+    let but = if n_unbounded == 0 { String::new() } else { format!("; of {n_unbounded} of {} sections no bound is known", sections.len()) };
+    for (idx, windows) in args.windows.iter().enumerate() {
+        let longest = |after_switch: bool, way: fn(&masked::Ways) -> Option<Bound>| {
+            let known = sections.iter().filter(|it| it.after_switch == after_switch && it.unbounded.is_empty());
+            known.filter_map(|it| Some((way(&it.ways[idx])?.most, *it))).max_by_key(|it| it.0)
+        };
+        let (whole, first) = (longest(false, |it| it.to_unlock), longest(false, |it| it.to_switch));
+        let (last, between) = (longest(true, |it| it.to_unlock), longest(true, |it| it.to_switch));
+        let over = first.zip(last).map(|(first, last)| (first.0 + last.0, format!("{}, and {}", begins(first.1), begins(last.1))));
+        let all = whole.map(|it| (it.0, begins(it.1))).into_iter().chain(over);
+        if let Some((most, place)) = all.max_by_key(|it| it.0) {
+            out.line(&format!("{windows} windows: interrupts are masked for {most} cycles at most, from {place}{but}"));
+        }
+        if let Some((most, section)) = between {
+            let place = begins(section);
+            out.line(&format!("{windows} windows: a thread that gives way before its irq_unlock adds {most} cycles at most, {place}"));
+        }
+    }
+}
+
+fn masked_object(part: &Part, args: &Args) -> Vec<Value> {
+    let [first, second] = &part.sections;
+    let each = |(idx, windows): (usize, &u32)| {
+        let of = |section: &Section, machine: usize| {
+            let ways = section.ways.get(idx).copied().unwrap_or_default();
+            json!({
+                "least": ways.any().map(|it| it.least), "most": ways.any().map(|it| it.most),
+                "most_to_unlock": ways.to_unlock.map(|it| it.most), "most_to_switch": ways.to_switch.map(|it| it.most),
+                "seen": part.seen.get(idx).copied().flatten().map(|it| it[machine]),
+            })
+        };
+        json!({
+            "function": first.function, "address": first.address, "from": if first.after_switch { "switch" } else { "lock" },
+            "windows": windows, "unbounded": first.unbounded, MACHINES[0]: of(first, 0), MACHINES[1]: of(second, 1),
+        })
+    };
+    args.windows.iter().enumerate().map(each).collect()
 }
 
 fn named(routine: &Routine) -> String {

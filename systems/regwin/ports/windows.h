@@ -167,4 +167,30 @@ name##_made:
     save; \
     RW_STORE_LOWEST(name, %g4, %g3, %g5) \
 name##_clear:
+
+/* An interrupt, in the window of its trap (%l0: state, %l3: what it is): if that is the reserved window, there is another one then. */
+#define RW_INTERRUPT_ENTERS(name) \
+    rd %wim, %l4; \
+    srl %l4, %l0, %l4; \
+    andcc %l4, 1, %g0; \
+    be name##_keeps; \
+    sethi %hi(rw_owner), %l6; \
+    or %l6, %lo(rw_owner), %l6; \
+    st %l3, [%l6 + RW_KEPT]; \
+    RW_MAKE_ROOM(name) \
+    set rw_owner, %l6; \
+    ld [%l6 + RW_KEPT], %l3; \
+name##_keeps:
+
+/* Its end: down from its frame like any other restore, whatever has become of the windows, then, traps off (`et`), to the window that any trap
+ * would use. %g3: the mask, which is 0 meanwhile. */
+#define RW_INTERRUPT_LEAVES(et) \
+    restore; \
+    rd %psr, %g2; \
+    wr %g2, et, %psr; \
+    nop; nop; nop; \
+    rd %wim, %g3; \
+    wr %g0, %wim; \
+    nop; nop; nop; \
+    save
 #endif

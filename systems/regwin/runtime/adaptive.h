@@ -7,12 +7,15 @@
 #define CREDIT_POOR 0xf0000000
 #define PAUSE_MAX 1023
 
+/* Does sharing pay? The flags say so, until LOST asks; where it does not, the carry is set. */
+#define CREDIT_COUNTS(a) \
+    sethi %hi(CREDIT_POOR), a; \
+    cmp %g4, a
+
 /* Thread `thread` lost a window; `psr` is its state register as it was left, whose upper four bits are 0 if it
  * was never suspended with its windows since. It is refused a while, not long as long as sharing pays. */
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
-    sethi %hi(CREDIT_POOR), b; \
-    cmp %g4, b; \
     bl name##_poor; \
     sll %g4, 1, %g4; \
 name##_rich: \
@@ -31,8 +34,7 @@ name##_useful: \
     st %g0, [thread + TCB_PEN]; \
 name##_poor: \
     sethi %hi(CREDIT_LEAST), %g4; \
-    add a, a, a; \
-    or a, 1, a; \
+    addx a, a, a; \
     and a, REFUSALS_MAX, a; \
     st a, [thread + TCB_REFUSE]; \
     st a, [thread + TCB_PEN]; \

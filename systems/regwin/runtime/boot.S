@@ -154,10 +154,10 @@ _start:
     clr %fp
     wr %g0, 0xa0, %psr      /* traps on */
     nop; nop; nop
-#ifdef THR_TLS
-    call thr_tls_boot
+    .global boot_calls
+boot_calls:                     /* in C from here; the simulator begins here */
+    call thr_begin
     nop
-#endif
     call main
     nop
 #ifdef PREEMPT

@@ -84,14 +84,17 @@ static struct thr *timed;
 
 RUNTIME void timer_set(struct thr *t, unsigned ticks)
 {
-    struct thr **at = &timed;
+    struct thr **at = &timed, *next;
     t->wakes_at = now + ticks;
-    while (*at && (int)((*at)->wakes_at - t->wakes_at) <= 0)
-        at = &(*at)->timed_next;
-    t->timed_next = *at;
+    LOOP_FIRST(1, THR_MAX, next, timed);
+    while (next && (int)(next->wakes_at - t->wakes_at) <= 0) {
+        at = &next->timed_next;
+        LOOP_NEXT(1, next, *at);
+    }
+    t->timed_next = next;
     t->timed = at;
-    if (*at)
-        (*at)->timed = &t->timed_next;
+    if (next)
+        next->timed = &t->timed_next;
     *at = t;
 }
 
@@ -115,8 +118,9 @@ RUNTIME void clock_tick(void)
 {
     unsigned before = irq_lock();
     now++;
-    while (timed && (int)(timed->wakes_at - now) <= 0) {
-        struct thr *t = timed;
+    struct thr *t;
+    LOOP_FIRST(2, THR_MAX, t, timed);
+    while (t && (int)(t->wakes_at - now) <= 0) {
         timer_forget(t);
         t->timed_out = 1;
         if (t->in)
@@ -127,6 +131,7 @@ RUNTIME void clock_tick(void)
 #endif
         t->waits_for = THR_RUNS;
         ready_push(t);
+        LOOP_NEXT(2, t, timed);
     }
     irq_state.looks |= IRQ_SLICE_OVER;
     irq_unlock(before);

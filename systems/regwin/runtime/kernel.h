@@ -79,6 +79,19 @@ unsigned irq_lock(void);
 void irq_unlock(unsigned before);
 #endif
 
+/* Loops of what is called often carry their THR_LOOP in an instruction that they need anyway: one that is executed when the loop is
+ * reached, and one in each turn. */
+#ifdef PREEMPT
+#define TEXT_OF(it) #it
+#define LOOP_BEGINS(id, most, instruction, ...) __asm__ volatile("995: " instruction THR_MARK_IS(#id, TEXT_OF(most), "1") : __VA_ARGS__)
+#define LOOP_TURNS(id, instruction, ...) __asm__ volatile("995: " instruction THR_MARK_IS(#id, "0", "0") : __VA_ARGS__)
+#define LOOP_FIRST(id, most, to, from) LOOP_BEGINS(id, most, "ld %1, %0", "=r"(to) : "m"(from))
+#define LOOP_NEXT(id, to, from) LOOP_TURNS(id, "ld %1, %0", "=r"(to) : "m"(from))
+#else
+#define LOOP_FIRST(id, most, to, from) ((to) = (from))
+#define LOOP_NEXT(id, to, from) ((to) = (from))
+#endif
+
 /* Around all that touches ready queue and wait queues: no interrupt comes between. */
 static inline unsigned kernel_enter(void)
 {

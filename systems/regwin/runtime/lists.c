@@ -3,10 +3,11 @@
 
 RUNTIME void list_insert(struct thr_list *list, struct thr *t)
 {
-    struct thr *behind = list->last;
+    struct thr *behind;
+    LOOP_FIRST(1, THR_MAX, behind, list->last);
 #ifdef PRIORITIES
     while (behind && behind->priority > t->priority)
-        behind = behind->prev;
+        LOOP_NEXT(1, behind, behind->prev);
 #endif
     t->in = list;
     t->prev = behind;

@@ -17,8 +17,15 @@ static inline struct thr *waits_for(const struct thr *t)
 #ifdef PRIORITIES
 RUNTIME void mutex_settle(struct thr *t)
 {
+    struct thr *self;
+#ifdef PREEMPT
+    LOOP_BEGINS(1, THR_MAX, "mov %%g7, %0", "=r"(self));
+#else
+    self = thr_self();
+#endif
     for (; t; t = waits_for(t)) {
-        unsigned priority = t->base;
+        unsigned priority;
+        LOOP_NEXT(1, priority, t->base);
         for (const struct mutex *m = t->held; m; m = m->next)
             if (m->waiters.first && m->waiters.first->priority < priority)
                 priority = m->waiters.first->priority;
@@ -29,7 +36,7 @@ RUNTIME void mutex_settle(struct thr *t)
             list_unlink(list, t);
             t->priority = priority;
             list_insert(list, t);
-        } else if (t != thr_self() && t->queued) {
+        } else if (t != self && t->queued) {
             ready_move(t, priority);
         } else {
             t->priority = priority;
@@ -68,9 +75,15 @@ static inline int lock(struct mutex *m, unsigned ticks)
     if (!m->owner) {
         own(m, self);
     } else {
-        for (const struct thr *t = m->owner; t && result == 0; t = waits_for(t))
+        const struct thr *t;
+        LOOP_FIRST(2, THR_MAX, t, m->owner);
+        while (t && result == 0) {
+            const void *waits;
+            LOOP_NEXT(2, waits, t->waits);
             if (t == self)
                 result = THR_DEADLOCK;
+            t = t->waits_for == THR_WAITS_MUTEX ? ((const struct mutex *)waits)->owner : 0;
+        }
         if (result == 0)
             result = list_wait(&m->waiters, m, THR_WAITS_MUTEX, ticks);
     }

@@ -24,8 +24,7 @@ overflow_own:                   /* the thread has all windows */
 overflow_other:
     wr %g0, %wim
     xor %l3, %l5, %l3
-    nop
-    nop
+    CREDIT_COUNTS(%g2)
     save
     rd %psr, %g2
     SPILL(%sp)
@@ -45,9 +44,8 @@ overflow_more:
     st %l0, [%g3 + TCB_WIM]
 overflow_stored:
     restore
-    wr %l3, %wim
+    wr %l3, %wim                /* no mask forbids the interrupted window */
     wr %l0, %psr
-    nop
     jmp %l1
     rett %l2
 

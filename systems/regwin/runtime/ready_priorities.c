@@ -18,11 +18,13 @@ static inline struct thr *last_of(unsigned priorities)
     if (!priorities)
         return 0;
     unsigned p = 0;
-    for (unsigned step = 16; step; step /= 2)
-        if (priorities >> step) {
-            priorities >>= step;
-            p += step;
-        }
+    /* By halves, and no loop: it is in most calls, and the time that interrupts are masked has a bound. */
+#define HALF(n) if (priorities >> (n)) { priorities >>= (n); p += (n); }
+    HALF(16)
+    HALF(8)
+    HALF(4)
+    HALF(2)
+    p += priorities >> 1;
     return last[p];
 }
 

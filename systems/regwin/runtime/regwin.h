@@ -131,8 +131,8 @@ static inline struct thr *thr_self(void)
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or THR_REFUSED if there are THR_MAX threads or `bytes` is below THR_STACK_MIN, or with THR_TLS if the record is no part
- * of a struct thr_tls; nothing has happened then. */
+ * Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN or the stack not aligned, if the record is that of a
+ * thread that has not ended, or with THR_TLS if it is no part of a struct thr_tls; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
 /* Waits until a thread has ended: its record and its stack are the caller's then. THR_REFUSED for the running thread. */
@@ -268,7 +268,8 @@ int irq_attach(unsigned level, irq_handler *handler, void *argument);
 void irq_detach(unsigned level);
 /* Raises an interrupt by software. */
 void irq_raise(unsigned level);
-/* Masks all interrupts up to 14; irq_unlock puts back what was there. Nothing that waits may be called between. */
+/* Masks all interrupts up to 14; irq_unlock puts back what was there. Pairs nest, and each has its own value. Nothing that waits may be
+ * called between. `meanwhile regwin wcet` bounds the time between them. */
 unsigned irq_lock(void);
 void irq_unlock(unsigned before);
 
@@ -291,6 +292,22 @@ static inline void machine_wait(void)
 {
     __asm__ volatile("wr %%g0, %%asr19" : : : "memory");
 }
+#endif
+
+/* What a loop between irq_lock and irq_unlock says to `meanwhile regwin wcet`: its body runs `most` times at most, each time that the
+ * loop is reached. `for` or `while`, with its parentheses:
+ *
+ *     THR_LOOP(16, for (unsigned i = 0; i < n; i++))
+ *         sum += sample[i];
+ *
+ * `most` is a constant, which nobody checks. A nop before the loop and one in its body carry it. */
+#ifdef PREEMPT
+#define THR_LOOP(most, ...) THR_LOOP_OF(most, __COUNTER__, __VA_ARGS__)
+#define THR_LOOP_OF(most, id, ...) if (THR_MARK(id, most, 1)) {} else __VA_ARGS__ if (THR_MARK(id, 0, 0)) {} else
+#define THR_MARK(id, most, enters) __extension__({ __asm__ volatile("995: nop" THR_MARK_IS("%c0", "%c1", #enters) : : "i"(id), "i"(most)); 0; })
+#define THR_MARK_IS(id, most, enters) "\n\t.pushsection .loops\n\t.word 995b, " id ", " most ", " enters "\n\t.popsection"
+#else
+#define THR_LOOP(most, ...) __VA_ARGS__
 #endif
 
 /* Lets a program handle a trap that is not the runtime's: `vector` is code, which the table jumps to in the window of the

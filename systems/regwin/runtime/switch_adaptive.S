@@ -222,6 +222,7 @@ evict_next:                     /* not the current window, and not the reserved 
 evict_last:
     std %o6, [%g3 + TCB_SP]
     st %g0, [%g3 + TCB_PSR]
+    CREDIT_COUNTS(%l0)
     LOST(evict, %g2, %g3, %l0, %l1)
     ldd [%g7 + TCB_PSR], %g2
     wr %g2, %psr

@@ -25,7 +25,7 @@ void machine_idle(void *);
 static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
     unsigned *frame = stack + bytes / 4 - 48;
-    for (unsigned i = 0; i < 24; i++)
+    THR_LOOP(24, for (unsigned i = 0; i < 24; i++))
         frame[i] = 0;
     frame[0] = (unsigned)entry;    /* %l0 */
     frame[8] = (unsigned)argument; /* %i0 */
@@ -59,16 +59,8 @@ static BOOT void tls_begin(struct thr *t)
 {
     unsigned n_image = (unsigned)(__tls_image_end - __tls_image), n = (unsigned)(__tls_end - __tls_image + 7) & ~7u;
     unsigned char *to = (unsigned char *)t - n;
-    for (unsigned i = 0; i < n; i++)
+    THR_LOOP(THR_TLS + 7, for (unsigned i = 0; i < n; i++))
         to[i] = i < n_image ? __tls_image[i] : 0;
-}
-
-/* Called by boot.S. */
-void thr_tls_boot(void);
-BOOT void thr_tls_boot(void)
-{
-    tls_begin(&thr_boot);
-    tls_begin(&thr_idle);
 }
 
 static inline int has_tls(const struct thr *t)
@@ -80,14 +72,26 @@ static inline int has_tls(const struct thr *t)
 #define tls_begin(t)
 #endif
 
-static BOOT int create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
+/* Called by boot.S. main may make no thread. */
+void thr_begin(void);
+BOOT void thr_begin(void)
 {
-    if (thr_idle.stack == 0)
-        first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
-    unsigned slot = 0;
-    while (slot < THR_MAX && known[slot])
-        slot++;
-    if (slot == THR_MAX || bytes < THR_STACK_MIN || !has_tls(t))
+    first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
+    tls_begin(&thr_boot);
+    tls_begin(&thr_idle);
+}
+
+static BOOT int create(struct thr *t, unsigned priority, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
+                       void *argument)
+{
+    unsigned slot = THR_MAX;
+    THR_LOOP(THR_MAX, for (unsigned i = THR_MAX; i-- > 0;)) {
+        if (!known[i])
+            slot = i;
+        else if (known[i] == t && t->alive)
+            return THR_REFUSED;
+    }
+    if (slot == THR_MAX || bytes < THR_STACK_MIN || (unsigned)stack % 8 || !has_tls(t))
         return THR_REFUSED;
     tls_begin(t);
     known[slot] = t;
@@ -98,11 +102,17 @@ static BOOT int create(struct thr *t, const char *name, void *stack, unsigned by
     t->in = 0;
     t->joiners.first = t->joiners.last = 0;
     t->local = 0;
+#ifdef PRIORITIES
+    t->priority = t->base = priority;
+    t->held = 0;
+#else
+    (void)priority;
+#endif
 #ifdef PREEMPT
     t->timed = 0;
 #endif
 #ifdef FPU
-    for (unsigned i = 0; i < 32; i++)
+    THR_LOOP(32, for (unsigned i = 0; i < 32; i++))
         t->fpu[i] = 0;
     t->fsr = 0;
 #endif
@@ -118,9 +128,7 @@ BOOT int thr_create_at(unsigned priority, struct thr *t, const char *name, void 
     if (priority >= THR_PRIORITIES)
         return THR_REFUSED;
     unsigned before = kernel_enter();
-    t->priority = t->base = priority;
-    t->held = 0;
-    int result = create(t, name, stack, bytes, entry, argument);
+    int result = create(t, priority, name, stack, bytes, entry, argument);
     kernel_leave(before);
     return result;
 }
@@ -133,7 +141,7 @@ BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes
 BOOT int thr_create(struct thr *t, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument)
 {
     unsigned before = kernel_enter();
-    int result = create(t, name, stack, bytes, entry, argument);
+    int result = create(t, 0, name, stack, bytes, entry, argument);
     kernel_leave(before);
     return result;
 }
@@ -155,7 +163,7 @@ RUNTIME void thr_finished(void)
 #endif
     if (t->stack[0] == THR_GUARD)
         known[t->slot] = 0;
-    while (list_wake(&t->joiners))
+    THR_LOOP(THR_MAX, while (list_wake(&t->joiners)))
         ;
 }
 

@@ -1,10 +1,10 @@
 //! A compiled runtime: its words, its symbols, its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use machine::in_order::Core;
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use sha2::{Digest, Sha256};
 
 use crate::sparc;
@@ -26,6 +26,25 @@ pub struct Code {
     pub application: Range<u32>,
     /// What the sources say of loops.
     pub loops: Vec<Loop>,
+    /// What C says of loops.
+    pub marks: Vec<Mark>,
+    /// Functions by where they begin: where they end, and their name.
+    pub functions: BTreeMap<u32, (u32, String)>,
+    /// Global labels of the code that are no parts of it.
+    pub globals: BTreeMap<u32, String>,
+    /// Words of the data: addresses of functions may be among them.
+    pub data: HashSet<u32>,
+}
+
+/// An instruction that is executed each time a loop is entered, or each time its body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The instruction's.
+    pub address: u32,
+    /// The loop, in its file.
+    pub id: u32,
+    /// For the entry: how often the body is executed at most, each time.
+    pub most: Option<u32>,
 }
 
 /// How often an instruction is executed at most in a run of its routine.
@@ -72,6 +91,26 @@ impl Code {
             Loop { address: number(0), group: number(12), per_window: number(4).cast_signed(), more: number(8).cast_signed() }
         };
         let loops = bounds.chunks_exact(16).map(a_loop).collect();
+        let marks = file.section_by_name(".loops").and_then(|it| it.data().ok()).unwrap_or_default();
+        let a_mark = |it: &[u8]| {
+            let number = |at: usize| u32::from_be_bytes([it[at], it[at + 1], it[at + 2], it[at + 3]]);
+            Mark { address: number(0), id: number(4), most: (number(12) == 1).then_some(number(8)) }
+        };
+        let marks = marks.chunks_exact(16).map(a_mark).collect();
+        let is_function = |it: &object::Symbol<'_, '_>| it.kind() == SymbolKind::Text && it.size() > 0;
+        let functions = file.symbols().filter(is_function);
+        let functions =
+            functions.filter_map(|it| Some((it.address() as u32, ((it.address() + it.size()) as u32, it.name().ok()?.to_owned()))));
+        let range = text.address()..text.address() + text.size();
+        let is_label = |it: &object::Symbol<'_, '_>| {
+            it.is_global() && range.contains(&it.address()) && !it.name().is_ok_and(|it| it.starts_with("__"))
+        };
+        let globals = file.symbols().filter(is_label).filter_map(|it| Some((it.address() as u32, it.name().ok()?.to_owned()))).collect();
+        let is_data = |it: &object::Section<'_, '_>| matches!(it.kind(), SectionKind::Data | SectionKind::ReadOnlyData);
+        let words_of = |it: object::Section<'_, '_>| {
+            let bytes = it.data().unwrap_or_default().chunks_exact(4);
+            bytes.map(|it| u32::from_be_bytes([it[0], it[1], it[2], it[3]])).collect::<Vec<u32>>()
+        };
         let at = |name: &str| symbols.get(name).map(|it| it.0).ok_or_else(|| BadImage(format!("no symbol {name}")));
         Ok(Code {
             base: text.address() as u32,
@@ -80,6 +119,10 @@ impl Code {
             switches: at("__switch_start")?..at("__switch_end")?,
             application: at("__app_start")?..at("__app_end")?,
             loops,
+            marks,
+            functions: functions.collect(),
+            globals,
+            data: file.sections().filter(is_data).flat_map(words_of).collect(),
             symbols,
         })
     }
@@ -113,6 +156,15 @@ impl Code {
         let before =
             self.symbols.iter().filter(|(_, (address, _))| (self.base..=at).contains(address)).max_by_key(|(_, (address, _))| address);
         before.map_or_else(|| format!("{at:#x}"), |(name, (address, _))| format!("{name}+{}", at - address))
+    }
+
+    /// Where the function begins that an instruction belongs to, and its name; the global label before it where nothing says what is a function.
+    pub fn function(&self, at: u32) -> (u32, String) {
+        if let Some((start, (_, name))) = self.functions.range(..=at).next_back().filter(|(_, (end, _))| at < *end) {
+            return (*start, name.clone());
+        }
+        let label = self.globals.range(..=at).next_back();
+        label.map_or_else(|| (at, format!("{at:#x}")), |(start, name)| (*start, name.clone()))
     }
 
     /// The address of word number `idx`.

@@ -183,7 +183,8 @@ fn watch_table(code: &Code, machines: [&Core; 2], watch: &Watch) -> Vec<u32> {
         let cost = |core: &Core| code::cycles(*word, core) as u32 + if is_vector { core.trap_cycles.unwrap_or(0) } else { 0 };
         let mut bits = 0;
         let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
-        set(sparc::may_trap(*word), bit::TRAPS);
+        // Behind an access to a device QEMU begins a block anew, as its clock must be right there.
+        set(sparc::may_trap(*word) || sparc::is_memory(*word), bit::TRAPS);
         set(watch.words.as_ref().is_none_or(|it| it.contains(&at)), bit::SUM);
         set(watch.begins.contains(&at), bit::ENTRY);
         set(watch.ends.contains(&at), bit::LEAVE);

@@ -50,6 +50,11 @@ pub fn may_trap(word: u32) -> bool {
     is_save(word) || is_restore(word) || word >> 30 == 2 && word >> 19 & 63 == 0x3a || is_float(word)
 }
 
+/// True for a load or store.
+pub fn is_memory(word: u32) -> bool {
+    word >> 30 == 3
+}
+
 /// True for an instruction of the floating point unit.
 pub fn is_float(word: u32) -> bool {
     class(word) == Class::Float

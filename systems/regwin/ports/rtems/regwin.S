@@ -123,17 +123,7 @@ vectors_end:
 
 #define FRAME (CPU_INTERRUPT_FRAME_SIZE)
 __wrap__SPARC_Interrupt_trap:   /* %l0: state, %l1, %l2: where to go on, %l3: source */
-    rd %wim, %l4
-    srl %l4, %l0, %l4
-    andcc %l4, 1, %g0
-    be interrupt_keeps
-    sethi %hi(rw_owner), %l6
-    or %l6, %lo(rw_owner), %l6
-    st %l3, [%l6 + RW_KEPT]
-    RW_MAKE_ROOM(interrupt)
-    set rw_owner, %l6
-    ld [%l6 + RW_KEPT], %l3
-interrupt_keeps:
+    RW_INTERRUPT_ENTERS(interrupt)
     sub %fp, FRAME, %sp
     std %l0, [%sp + ISF_PSR_OFFSET]
     st %l2, [%sp + ISF_NPC_OFFSET]
@@ -223,18 +213,7 @@ dispatch_done:
     nop
     st %g0, [%g6 + PER_CPU_ISR_DISPATCH_DISABLE]
 interrupt_ends:
-    restore                     /* as any other, whatever has become of the windows */
-    rd %psr, %g2
-    wr %g2, SPARC_PSR_ET_MASK, %psr /* no traps */
-    nop
-    nop
-    nop
-    rd %wim, %g3
-    wr %g0, %wim
-    nop
-    nop
-    nop
-    save                        /* to the window that any trap would use */
+    RW_INTERRUPT_LEAVES(SPARC_PSR_ET_MASK)
     sub %fp, FRAME, %g1
     ldd [%g1 + ISF_PSR_OFFSET], %l0
     ld [%g1 + ISF_NPC_OFFSET], %l2

@@ -55,17 +55,7 @@ __wrap___sparc_trap_irq_offload: /* a trap that is to be taken for an interrupt:
     add %l2, 4, %l2
     mov 0x8d, %l3
 __wrap___sparc_trap_interrupt:  /* %l0: state, %l1, %l2: where to go on, %l3: level */
-    rd %wim, %l4
-    srl %l4, %l0, %l4
-    andcc %l4, 1, %g0
-    be interrupt_keeps
-    sethi %hi(rw_owner), %l6
-    or %l6, %lo(rw_owner), %l6
-    st %l3, [%l6 + RW_KEPT]
-    RW_MAKE_ROOM(interrupt)
-    set rw_owner, %l6
-    ld [%l6 + RW_KEPT], %l3
-interrupt_keeps:
+    RW_INTERRUPT_ENTERS(interrupt)
     sub %fp, KEPT, %sp
     std %l0, [%sp + KEPT_PSR]
     rd %y, %l4
@@ -120,18 +110,7 @@ interrupt_waits:
     nop
 interrupt_ends:
 #endif
-    restore                     /* as any other, whatever has become of the windows */
-    rd %psr, %g2
-    wr %g2, PSR_ET, %psr        /* no traps */
-    nop
-    nop
-    nop
-    rd %wim, %g3
-    wr %g0, %wim
-    nop
-    nop
-    nop
-    save                        /* to the window that any trap would use */
+    RW_INTERRUPT_LEAVES(PSR_ET)
     sub %fp, KEPT, %g1
     ldd [%g1 + KEPT_PSR], %l0
     ldd [%g1 + KEPT_NPC], %l2

@@ -278,8 +278,7 @@ impl Cpu {
         r[5] = places.idle_thread;
         r[7] = code.address("thr_boot");
         r[14] = code.address("boot_stack_end") - 96;
-        r[15] = places.leave - 8;
-        let main = code.address("main");
+        let boot = code.address("boot_calls");
         let mut windows = Windows::new();
         windows.floats.costs = FloatCosts::new(Blocks::new(code, machines));
         let mut words: Vec<Word> = code.words.iter().enumerate().map(word).collect();
@@ -299,8 +298,8 @@ impl Cpu {
             y: 0,
             psr: 0,
             flags: [false; 4],
-            pc: main,
-            npc: main + 4,
+            pc: boot,
+            npc: boot + 4,
             places,
             rules,
             windows,

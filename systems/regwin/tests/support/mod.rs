@@ -77,16 +77,22 @@ pub fn compiler(build: &Build) -> Command {
     command
 }
 
-/// What a program prints. Interrupts come at the same instruction in each run.
-pub fn printed(build: Build, program: &str) -> String {
+/// A program linked with the library: `x.elf` in a folder of its own.
+pub fn linked(build: &Build, program: &str) -> measure::scratch::Folder {
     let folder = measure::scratch::folder().expect("a folder");
     std::fs::write(folder.path().join("program.c"), program).expect("the program");
-    run(compiler(&build).current_dir(folder.path()).args(build.flags).arg("program.c"));
-    let library = library(&build);
+    run(compiler(build).current_dir(folder.path()).args(build.flags).arg("program.c"));
+    let library = library(build);
     let mut link = Command::new("sparc64-linux-gnu-ld");
     link.current_dir(folder.path()).args(library::LINK).arg("-T").arg(library.join("lib/regwin.ld"));
     link.args(build.wraps_stop.then_some("--wrap=machine_stop")).args(["-o", "x.elf", "program.o"]);
     run(link.arg(library.join(format!("lib/librw-{}.a", build.scheme.name()))));
+    folder
+}
+
+/// What a program prints. Interrupts come at the same instruction in each run.
+pub fn printed(build: Build, program: &str) -> String {
+    let folder = linked(&build, program);
     let mut qemu = Command::new("timeout");
     let limit_s = if std::env::var_os("MEANWHILE_LONG").is_some() { "300" } else { "20" };
     qemu.current_dir(folder.path()).args([limit_s, "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none"]);

@@ -5,6 +5,8 @@
 //! in flows out, a loop's body is executed at most as often as its source says (`RUNS_AT_MOST`), and the most and the least of the
 //! cycles is a linear program. Its real-valued solution is never below the longest path.
 
+pub mod masked;
+
 use std::collections::{BTreeMap, HashSet};
 
 use machine::in_order::Core;
@@ -40,7 +42,7 @@ enum End {
 }
 
 /// Cycles of a routine: never below, never above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bound {
     /// The shortest way.
     pub least: u64,
@@ -355,7 +357,7 @@ impl Step {
             sparc::Control::Never { .. } | sparc::Control::Next => vec![to(*npc, npc.wrapping_add(4))],
         };
         // What ends the machine has no bound and needs none.
-        let faults = ["stack_overflow", "bad_trap"].map(|it| code.try_address(it));
+        let faults = ["stack_overflow", "bad_trap", "machine_stop"].map(|it| code.try_address(it));
         let is_fault = |at: u32| faults.contains(&Some(at));
         let next = next.into_iter().filter(|it| !is_fault(it.0) && !is_fault(it.1)).collect();
         Ok(Step { cycles, next })

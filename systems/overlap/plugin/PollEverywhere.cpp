@@ -74,6 +74,10 @@ struct Place {
 };
 } // namespace
 
+/// Passes of a loop whose length is a guess, as over the rows of a sparse matrix: if rows are short a comparison each would be felt,
+/// and if they are long, so many are short enough against the time between two polls.
+static constexpr uint64_t GuessedMax = 16;
+
 /// Where the loop `L` polls. Between strips, if it is to vectorise or if its passes would feel a comparison; a loop around
 /// others whose passes are long needs none, and less code is compiled faster.
 static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
@@ -81,9 +85,11 @@ static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost 
   DebugLoc Loc = L.getStartLoc();
   if (L.isInnermost() && isReordered(L))
     return std::nullopt;
-  if (L.isInnermost() || Weight < PassMin) {
-    // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
-    uint64_t Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 64, 1 << 16));
+  // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
+  uint64_t Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 64, 1 << 16));
+  if (!L.isInnermost() && Weight >= PassMin)
+    Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, GuessedMax));
+  if (Length > 1) {
     if (Strips Made = strip(L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }); Made.Header)
       return Place{Made.Latch, Loc, Length};
   }

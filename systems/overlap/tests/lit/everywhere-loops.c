@@ -1,6 +1,6 @@
 // Which loops poll: not the innermost one where a loop around it can; between strips of an innermost loop whose passes are
-// short; at every pass of a loop that cannot be cut, if its passes are long; a loop known to be short nowhere. A function
-// that polls is no longer free of effects, nor is one that calls it.
+// short; between strips of few passes where it is a guess that they are long, and at every pass of a loop that cannot be cut;
+// a loop known to be short nowhere. A function that polls is no longer free of effects, nor is one that calls it.
 // RUN: %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s
 #include "mpi.h"
 void rows(double *restrict y, const double *restrict a, const int *restrict column, const int *restrict row, const double *restrict x, int n) {
@@ -32,7 +32,7 @@ __attribute__((pure)) double norm(const double *restrict x, int n) {
   return s;
 }
 double twice(const double *restrict x, int n) { return 2 * norm(x, n); }
-// CHECK: everywhere-loops.c:7:3: remark: loop polls while requests are pending, behind every 1 passes
+// CHECK: everywhere-loops.c:7:3: remark: loop polls while requests are pending, behind every 16 passes
 // CHECK: everywhere-loops.c:15:3: remark: loop polls while requests are pending, behind every 1 passes
 // CHECK: everywhere-loops.c:30:3: remark: loop polls while requests are pending, behind every {{[0-9]+}} passes
 // CHECK-NOT: remark: loop polls

@@ -12,9 +12,8 @@ pub const SMALL: f64 = 10.0;
 
 /// Colours of series on a page that sets no `--series-N`; the first six are told apart by the colour-blind too. As many as a Gantt
 /// chart has programs.
-const COLOURS: [&str; 12] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3b08", "#5e4fa2", "#6b6b6b", "#d0147c", "#5a8f16", "#004d40",
-];
+const COLOURS: [&str; 12] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3b08", "#5e4fa2", "#6b6b6b", "#d0147c", "#5a8f16", "#004d40"];
 
 /// The fill or stroke of series `idx`.
 pub fn colour(idx: usize) -> String {

@@ -74,7 +74,8 @@ mod tests {
     fn twelve_programs_have_twelve_colours() {
         let bars = (0..12).map(|it| Bar { row: 0, series: it, from: it as f64, to: it as f64 + 1.0 }).collect();
         let names = (0..12).map(|it| format!("program {it}")).collect();
-        let chart = GanttChart { title: "Who ran".into(), kind: Kind::Sim, unit: "s".into(), rows: vec!["processor 0".into()], names, bars };
+        let chart =
+            GanttChart { title: "Who ran".into(), kind: Kind::Sim, unit: "s".into(), rows: vec!["processor 0".into()], names, bars };
         let svg = chart.svg();
         let of = |it: usize| {
             let bar = svg.split("<rect").find(|text| text.contains(&format!("program {it}: "))).expect("a bar");

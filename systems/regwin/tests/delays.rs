@@ -37,8 +37,14 @@ fn names_windowed(word: u32) -> bool {
 /// Where a window instruction may come sooner, because the mask before and after both allow it: the emulated
 /// restores stay inside the thread's windows, and an overflow returns to the window that the `save` was run in,
 /// which is no thread's reserved one before or after. Label and length in bytes.
-const EITHER_MASK_WILL_DO: [(&str, u32); 5] =
-    [("lone_underflow", 8), ("underflow_plain", 8), ("underflow_adds", 8), ("overflow_free", 16), ("overflow_other_stored", 20)];
+const EITHER_MASK_WILL_DO: [(&str, u32); 6] = [
+    ("lone_underflow", 8),
+    ("underflow_plain", 8),
+    ("underflow_adds", 8),
+    ("overflow_free", 16),
+    ("overflow_other_stored", 20),
+    ("overflow_stored", 20),
+];
 
 /// What is wrong with these words; a fault is an index and a sentence.
 fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) -> Vec<(usize, &'static str)> {

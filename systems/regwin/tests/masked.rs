@@ -177,7 +177,8 @@ fn no_section_takes_longer_than_its_bound() {
             let n = looked.keeps(&format!("{build:?}"));
             assert!(n >= 10, "{build:?}: only {n} sections ran");
             for function in ["sum_of", "nested", "begins", "halves"] {
-                assert!(looked.whys(function).is_empty() && looked.seen(function) > 0, "{build:?}: {function}");
+                let (whys, seen) = (looked.whys(function), looked.seen(function));
+                assert!(whys.is_empty() && seen > 0, "{build:?}: {function}: {seen} cycles seen, {whys:?}");
             }
             // As often as it says, and straight on in each turn: here the bound is what happens.
             assert_eq!(looked.most("sum_of"), looked.seen("sum_of"), "{build:?}");

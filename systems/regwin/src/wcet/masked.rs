@@ -356,9 +356,14 @@ impl<'a> Image<'a> {
         for (idx, word) in words.iter().enumerate().filter(|it| *it.1 >> 30 == 0 && *it.1 >> 22 & 7 == 4 && *it.1 << 10 == function & !1023)
         {
             let register = word >> 25 & 31;
-            let adds =
-                |it: &&u32| **it >> 30 >= 2 && **it >> 14 & 31 == register && **it >> 13 & 1 == 1 && **it & 0x1fff == function & 1023;
-            if function & 1023 == 0 || words[idx..words.len().min(idx + 64)].iter().any(|it| adds(&it)) {
+            // `add`, `or` or `jmpl` of the register and the low bits.
+            let adds = |it: &u32| {
+                let makes = *it >> 30 == 2 && matches!(*it >> 19 & 63, 0x00 | 0x02 | 0x38);
+                makes && *it >> 14 & 31 == register && *it >> 13 & 1 == 1 && *it & 0x1fff == function & 1023
+            };
+            // Also where the low bits are none: what makes the address does not know that before it is linked. The high bits alone are
+            // those of all that lies in the same kilobyte, such as a table.
+            if words[idx..words.len().min(idx + 64)].iter().any(adds) {
                 at.push(self.code.address_of(idx));
             }
         }

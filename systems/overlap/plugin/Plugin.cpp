@@ -62,6 +62,17 @@ static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, 
   }
 }
 
+/// In all functions; true if there were any.
+static bool callMpi(Module &M, FunctionAnalysisManager &FAM) {
+  bool Changed = false;
+  for (Function &F : M)
+    if (callMpi(F)) {
+      FAM.clear(F, F.getName());
+      Changed = true;
+    }
+  return Changed;
+}
+
 PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   // A hazard in one file holds for the whole program: a start looks for this symbol.
@@ -77,11 +88,8 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
   O.NoThrow = !Hazard && isWholeProgram(M);
-  if (O.NoThrow)
-    for (Function &F : M)
-      if (callMpi(F))
-        FAM.clear(F, F.getName());
-  bool PutOff = !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
+  bool Changed = Hazard || (O.NoThrow && callMpi(M, FAM));
+  Changed |= !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;
   SmallVector<Function *, 4> Ends;
@@ -90,7 +98,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       Ends.push_back(&F);
   bool HasWaits = !Ends.empty();
   if (Sites.empty() && !HasWaits)
-    return Hazard || PutOff ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
   O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
   refuseCollectives(Sites, Same, O);
@@ -135,9 +143,10 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     if (!S.FilledFirst)
       remark(S, O);
   eraseUnused(Twins, FAM);
-  bool Polls = !Hazard && pollInOwnWindows(M, FAM, O);
+  Changed |= !OfFunction.empty();
+  Changed |= !Hazard && pollInOwnWindows(M, FAM, O);
   forgetUnused(M);
-  return OfFunction.empty() && !Hazard && !PutOff && !Polls ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 /// Options of the environment; what is wrong with them is said once and ignored.

@@ -59,10 +59,22 @@ static bool mayPoll(const Function &F) {
 
 /// True if `L` sums up in an order that is left to the compiler.
 static bool isReordered(const Loop &L) {
-  return any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
-    auto *Next = dyn_cast<FPMathOperator>(Phi.getIncomingValueForBlock(L.getLoopLatch()));
-    return Next && Phi.getType()->isFPOrFPVectorTy() && Next->hasAllowReassoc();
-  });
+  // The sum of a loop inside comes through phis.
+  SmallPtrSet<const Value *, 8> Seen;
+  SmallVector<const Value *, 8> Work;
+  for (const PHINode &Phi : L.getHeader()->phis())
+    if (Phi.getType()->isFPOrFPVectorTy() && L.getLoopLatch())
+      Work.push_back(Phi.getIncomingValueForBlock(L.getLoopLatch()));
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val();
+    if (!Seen.insert(V).second)
+      continue;
+    if (auto *Phi = dyn_cast<PHINode>(V); Phi && L.contains(Phi))
+      Work.append(Phi->op_begin(), Phi->op_end());
+    else if (auto *Next = dyn_cast<FPMathOperator>(V); Next && Next->hasAllowReassoc())
+      return true;
+  }
+  return false;
 }
 
 namespace {
@@ -74,9 +86,9 @@ struct Place {
 };
 } // namespace
 
-/// Passes of a loop whose length is a guess, as over the rows of a sparse matrix: if rows are short a comparison each would be felt,
-/// and if they are long, so many are short enough against the time between two polls.
-static constexpr uint64_t GuessedMax = 16;
+/// Most passes between two comparisons of a loop around others. How long a pass is may be a guess, as over the rows of a sparse matrix:
+/// if rows are short a comparison each would be felt, and if they are long, so many are short enough against the time between polls.
+static constexpr uint64_t OuterMax = 16;
 
 /// Where the loop `L` polls. Between strips, if it is to vectorise or if its passes would feel a comparison; a loop around
 /// others whose passes are long needs none, and less code is compiled faster.
@@ -88,8 +100,9 @@ static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost 
   // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
   uint64_t Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 64, 1 << 16));
   if (!L.isInnermost() && Weight >= PassMin)
-    Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, GuessedMax));
-  if (Length > 1) {
+    Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, OuterMax));
+  // What is inside may be unrolled, and then this one is the innermost.
+  if (Length > 1 && !isReordered(L)) {
     if (Strips Made = strip(L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }); Made.Header)
       return Place{Made.Latch, Loc, Length};
   }

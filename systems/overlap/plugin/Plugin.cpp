@@ -62,8 +62,8 @@ static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, 
   }
 }
 
-/// In all functions; true if there were any.
-static bool callMpi(Module &M, FunctionAnalysisManager &FAM) {
+/// Invokes of MPI become calls in all functions; true if there were any.
+static bool callMpiIn(Module &M, FunctionAnalysisManager &FAM) {
   bool Changed = false;
   for (Function &F : M)
     if (callMpi(F)) {
@@ -88,7 +88,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
   O.NoThrow = !Hazard && isWholeProgram(M);
-  bool Changed = Hazard || (O.NoThrow && callMpi(M, FAM));
+  bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
   Changed |= !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;

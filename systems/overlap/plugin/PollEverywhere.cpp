@@ -83,8 +83,23 @@ struct Place {
   BasicBlock *Latch;
   DebugLoc Loc;
   uint64_t Passes;
+  Value *Pending; ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
 };
 } // namespace
+
+static Value *pending(IRBuilder<> &B) {
+  return B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(pendingCount(*B.GetInsertBlock()->getModule())), "overlap.pending");
+}
+
+/// True if a pass of `L` may start or end a request.
+static bool mayStart(const Loop &L) {
+  return any_of(L.blocks(), [](const BasicBlock *Block) {
+    return any_of(*Block, [](const Instruction &I) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      return Call && !isa<IntrinsicInst>(Call) && !Call->onlyReadsMemory();
+    });
+  });
+}
 
 /// Most passes between two comparisons of a loop around others. How long a pass is may be a guess, as over the rows of a sparse matrix:
 /// if rows are short a comparison each would be felt, and if they are long, so many are short enough against the time between polls.
@@ -103,13 +118,23 @@ static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost 
     Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, OuterMax));
   // What is inside may be unrolled, and then this one is the innermost.
   if (Length > 1 && !isReordered(L)) {
-    if (Strips Made = strip(L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }); Made.Header)
-      return Place{Made.Latch, Loc, Length};
+    // While nothing is pending, and nothing can be started, the loop is one strip.
+    bool IsFixed = mayStart(L);
+    Value *Pending = nullptr;
+    auto LengthOf = [&](IRBuilder<> &B, Type *Int) -> Value * {
+      Value *Some = ConstantInt::get(Int, Length);
+      if (IsFixed)
+        return Some;
+      Pending = pending(B);
+      return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), Some, Constant::getAllOnesValue(Int));
+    };
+    if (Strips Made = strip(L, FAM, LengthOf); Made.Header)
+      return Place{Made.Latch, Loc, Length, Pending};
   }
   BasicBlock *Latch = L.getLoopLatch();
   if (Weight < PassMin || !Latch || !isa<BranchInst>(Latch->getTerminator()))
     return std::nullopt;
-  return Place{Latch, Loc, 1};
+  return Place{Latch, Loc, 1, nullptr};
 }
 
 static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options &O) {
@@ -119,7 +144,7 @@ static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options 
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   Instruction *End = At.Latch->getTerminator();
   IRBuilder<> B(End);
-  Value *Pending = B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(pendingCount(M)));
+  Value *Pending = At.Pending ? At.Pending : pending(B);
   MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
   DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
   B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false, Rarely, &Updater, &LI));

@@ -1,0 +1,40 @@
+// While nothing is pending, a loop that starts nothing is one strip: it asks once for all its passes. One that calls what may
+// start something asks behind each strip. Both keep what they compute.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline -fno-unroll-loops %s | FileCheck %s
+#include "mpi.h"
+// CHECK-LABEL: @scale(
+// CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
+// CHECK: [[SOME:%.*]] = icmp sgt i32 [[PENDING]], 0
+// CHECK: select i1 [[SOME]], i64 {{.*}}
+// CHECK-NOT: icmp sgt i32
+// CHECK-LABEL: @rows(
+void scale(double *restrict y, const double *restrict x, int n) {
+  for (int i = 0; i < n; i++)
+    y[i] *= x[i];
+}
+// CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
+// CHECK: [[SOME:%.*]] = icmp sgt i32 [[PENDING]], 0
+// CHECK: select i1 [[SOME]], i64 {{.*}}
+void rows(double *restrict y, const double *restrict a, const int *restrict row, int n) {
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int k = row[i]; k < row[i + 1]; k++)
+      s += a[k];
+    y[i] = s;
+  }
+}
+// CHECK-LABEL: @starts(
+// CHECK-NOT: select i1
+// CHECK: call void @exchange(
+// CHECK-NOT: select i1
+// CHECK-LABEL: @last(
+void exchange(double *);
+void starts(double *restrict y, const int *restrict row, int n) {
+  for (int i = 0; i < n; i++) {
+    exchange(y + i);
+    for (int k = row[i]; k < row[i + 1]; k++)
+      y[k] += 1;
+  }
+}
+void last(void) {}

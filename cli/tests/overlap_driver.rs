@@ -179,6 +179,32 @@ fn remarks_lie_in_a_folder_of_their_own() {
 
 /// What a build system compiles to find out about the compiler is none of the program.
 #[test]
+fn objects_that_are_gone_are_named() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    let gone = || {
+        let answer: Value = serde_json::from_slice(&meanwhile(at, &["explain", ".", "--json"]).stdout).expect("an object");
+        let names = answer["gone"].as_array().expect("a list").iter();
+        names.map(|it| it.as_str().expect("a path").to_owned()).collect::<Vec<_>>()
+    };
+    for object in ["old.o", "older.o", "p.o"] {
+        assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c", "-o", object]).status.success());
+    }
+    assert!(gone().is_empty(), "{:?}", gone());
+    std::fs::remove_file(at.join("old.o")).expect("an object");
+    assert_eq!(gone(), ["./old.o"]);
+    let text = String::from_utf8_lossy(&meanwhile(at, &["explain", "."]).stdout).into_owned();
+    assert!(text.contains("not there any more: ./old.o;"), "{text}");
+    std::fs::remove_file(at.join("older.o")).expect("an object");
+    let text = String::from_utf8_lossy(&meanwhile(at, &["explain", "."]).stdout).into_owned();
+    assert!(text.contains("not there any more: ./old.o and 1 more;"), "{text}");
+}
+
+#[test]
 fn questions_of_a_build_system_leave_nothing() {
     if !tools() {
         return;

@@ -49,7 +49,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for script in &notes.crashes {
         out.line(&format!("compiled without the plugin, with which the compiler failed: {} reproduces it", script.display()));
     }
+    let gone = remarks::gone(&remarks::files(&args.path).unwrap_or_default());
+    if let [first, rest @ ..] = gone.as_slice() {
+        let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let first = first.display();
+        out.line(&format!("counted, but not there any more: {first}{others}; if they were replaced, remove their remarks and build again"));
+    }
     let mut object = remarks::to_json(&rows);
+    object["gone"] = gone.iter().map(|it| it.display().to_string()).collect();
     object["without_plugin"] = notes.crashes.iter().map(|it| it.display().to_string()).collect();
     object["switched_off"] = notes.switched_off.iter().map(|(it, why)| json!({"program": it.display().to_string(), "why": why})).collect();
     if let Some(lost) = &lost {

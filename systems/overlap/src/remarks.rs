@@ -142,6 +142,16 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     below(path, is_remark_file)
 }
 
+/// Of remark files in the driver's own folders, the outputs that are gone: removed since, or replaced by some of other names.
+pub fn gone(found: &[PathBuf]) -> Vec<PathBuf> {
+    let output = |file: &PathBuf| {
+        let folder = file.parent().filter(|it| it.file_name().is_some_and(|name| name == compile::NOTES))?;
+        let name = file.file_name()?.to_str()?.split_once(".opt.")?.0;
+        Some(folder.parent()?.join(name)).filter(|it| !it.exists())
+    };
+    found.iter().filter_map(output).collect()
+}
+
 /// What the driver has left for results, at `path` or below.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Notes {

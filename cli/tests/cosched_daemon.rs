@@ -150,6 +150,20 @@ fn programs_are_submitted_shown_and_left_running() {
 }
 
 #[test]
+fn a_daemon_without_programs_moves_nothing() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&[]);
+    for arguments in [&["status"][..], &["status", "--prometheus"]] {
+        let said = ask(Path::new(env!("CARGO_BIN_EXE_meanwhile")), &daemon.socket(), arguments).stdout;
+        let said = String::from_utf8(said).expect("text");
+        assert!(said.contains("] 0") || said.contains("bandwidth_bytes_per_second{link=\"0\"} 0\n"), "{said}");
+        assert!(!said.contains(" -0"), "{said}");
+    }
+}
+
+#[test]
 fn threads_that_were_not_said_are_counted() {
     if !may_freeze() {
         return;

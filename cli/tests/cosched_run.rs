@@ -92,6 +92,7 @@ fn programs_end_under_every_policy() {
         let rows = value["rows"].as_array().expect("rows");
         assert!(rows.len() == 3 && rows.iter().all(|it| it["turnaround_s"].as_f64().is_some_and(|it| it > 0.0)), "{policy}: {value}");
         assert_eq!(said.matches("done").count(), 3, "what programs print is on standard error");
+        assert!(value["canary_s"].as_f64().is_some_and(f64::is_sign_positive), "{policy}: {value}");
         assert!(value["links_before"].is_array() && value["links_after"].is_array() && value["discarded"].is_boolean());
     }
 }

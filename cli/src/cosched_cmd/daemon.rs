@@ -308,7 +308,8 @@ pub fn picture(value: &Value) -> String {
         let cpus: Vec<u64> = link.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
         let on =
             |it: &&&Value| it["cpus"].as_array().into_iter().flatten().filter_map(Value::as_u64).filter(|it| cpus.contains(it)).count();
-        let sum: f64 = programs.iter().map(|it| on(&it) as f64 * it["mbps"].as_f64().unwrap_or(0.0)).sum();
+        // The sum of no programs is a negative nothing.
+        let sum = 0.0 + programs.iter().map(|it| on(&it) as f64 * it["mbps"].as_f64().unwrap_or(0.0).max(0.0)).sum::<f64>();
         let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
         let used = capacity.map_or(0.0, |it| (sum / it).clamp(0.0, 1.0));
         let bar: String = (0..20).map(|it| if f64::from(it) < used * 20.0 { '#' } else { '.' }).collect();

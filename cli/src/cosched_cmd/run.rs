@@ -195,8 +195,9 @@ fn show(
     let managed = || runs.iter().filter(|it| it.policy != Name::Linux).map(|it| &it.report);
     let switches: Vec<f64> = managed().flat_map(|it| it.switch_us.iter().copied()).collect();
     let p95 = (!switches.is_empty()).then(|| stats::quantile(&switches, 0.95));
-    let canary_s: f64 = managed().map(|it| it.canary_s).sum();
-    let own_cpu_pct = 100.0 * managed().map(|it| it.own_cpu_s).sum::<f64>() / managed().map(|it| it.wall_s).sum::<f64>().max(1e-9);
+    // Where nothing was managed, the sums are negative nothings.
+    let canary_s = 0.0 + managed().map(|it| it.canary_s).sum::<f64>();
+    let own_cpu_pct = 100.0 * (0.0 + managed().map(|it| it.own_cpu_s).sum::<f64>()) / managed().map(|it| it.wall_s).sum::<f64>().max(1e-9);
     if let Some(p95) = p95 {
         out.line(&format!(
             "changing programs took {p95:.0} us at the 95th percentile of {} changes; the manager {own_cpu_pct:.2} % of one processor, \

@@ -48,7 +48,8 @@ fn links(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
     one("link_capacity_bytes_per_second", "gauge", help, all().map(|(idx, _)| (label(idx), capacity)).collect());
     let moved = |link: &Value| {
         let on = |it: &Value| list(it, "cpus").filter(|cpu| link.as_array().is_some_and(|link| link.contains(cpu))).count() as f64;
-        list(status, "programs").map(|it| on(it) * it["mbps"].as_f64().unwrap_or(0.0).max(0.0) * 1e6).sum::<f64>()
+        // The sum of no programs is a negative nothing.
+        0.0 + list(status, "programs").map(|it| on(it) * it["mbps"].as_f64().unwrap_or(0.0).max(0.0) * 1e6).sum::<f64>()
     };
     let help = "Bytes a second of the programs that have their turn on this link, as last seen.";
     one("link_bandwidth_bytes_per_second", "gauge", help, all().map(|(idx, it)| (label(idx), Some(moved(it)))).collect());
@@ -158,6 +159,13 @@ mod tests {
         let status = json!({"programs": [{"id": 1, "user": 0, "name": "a", "slowdown": null, "n_turns": 4}], "switch_us_p95": null});
         let text = text(&status);
         assert!(!text.contains("slowdown") && !text.contains("p95") && text.contains("turns_total{program=\"1\""), "{text}");
+    }
+
+    #[test]
+    fn links_without_programs_move_nothing() {
+        let text = text(&json!({"links": [[0], [1]], "programs": []}));
+        assert!(text.contains("link_bandwidth_bytes_per_second{link=\"1\"} 0\n"), "{text}");
+        assert!(!text.contains(" -"), "{text}");
     }
 
     #[test]

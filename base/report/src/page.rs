@@ -1,4 +1,5 @@
-//! The report as one HTML file: no script, nothing loaded, light and dark, readable on a phone.
+//! The report as one HTML file: nothing loaded, light and dark, readable on a phone, and without a script, which only sorts and
+//! filters tables and reads charts out.
 
 use std::collections::HashSet;
 
@@ -93,7 +94,7 @@ impl Page {
         if !contents.is_empty() {
             html += &format!("<nav aria-label=\"Contents\">\n<ol>\n{contents}</ol>\n</nav>\n");
         }
-        html + &body + "</main>\n</body>\n</html>\n"
+        html + &format!("{body}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
     }
 }
 
@@ -163,65 +164,8 @@ fn id_of(title: &str, taken: &mut HashSet<String>) -> String {
     id
 }
 
-const STYLE: &str = "\
-:root {
-  --paper: #ffffff; --ink: #1b1f24; --faint: #5c6570; --line: #d5dae0; --panel: #f4f6f8;
-  --link: #0b5cad; --good: #11703c; --bad: #b42318;
-  --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73;
-  --series-4: #b0558f; --series-5: #9a6f00; --series-6: #2f9bd6;
-  --series-7: #7f3b08; --series-8: #5e4fa2; --series-9: #6b6b6b;
-  --series-10: #d0147c; --series-11: #5a8f16; --series-12: #004d40;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14171a; --ink: #e4e7ea; --faint: #9aa4af; --line: #363c43; --panel: #1e2226;
-    --link: #7cb8f2; --good: #5fce8d; --bad: #ff8f80;
-    --series-1: #56b4e9; --series-2: #f28e4b; --series-3: #34c79a;
-    --series-4: #e3a2c8; --series-5: #f0c040; --series-6: #9ad0f5;
-    --series-7: #c98b57; --series-8: #a99ae0; --series-9: #b8b8b8;
-    --series-10: #ff7fbf; --series-11: #a6d854; --series-12: #7fd6c2;
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0; }
-h2 { font-size: 1.3rem; margin: 2.2rem 0 0.5rem; border-bottom: 1px solid var(--line); padding-bottom: 0.2rem; }
-h3 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
-p { max-width: 46rem; overflow-wrap: anywhere; }
-a { color: var(--link); }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 0.7rem; margin: 1rem calc(50% - min(48vw, 50rem)); }
-.card { border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem 0.8rem; display: flex; flex-direction: column; }
-.card h2 { margin: 0; border: 0; padding: 0; font-size: 1.1rem; }
-.card p { margin: 0.2rem 0; font-size: 0.85rem; line-height: 1.4; }
-.card .waits { color: var(--faint); }
-.card .figure { font-size: 1.3rem; line-height: 1.3; font-weight: 600; margin: 0.3rem 0; }
-.card svg.chart { margin-top: auto; }
-nav { background: var(--panel); border-radius: 6px; padding: 0.3rem 1rem; }
-nav ol { margin: 0.4rem 0; padding-left: 1.4rem; }
-nav ol ol { columns: 16rem; margin: 0; font-size: 0.9rem; }
-figure { margin: 1.2rem 0; }
-figcaption { font-weight: 600; margin-bottom: 0.3rem; }
-.kind { font-weight: 400; font-size: 0.8rem; color: var(--faint); border: 1px solid var(--line); border-radius: 4px; padding: 0 0.3rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 0.2rem 0.7rem 0.2rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th.number, td.number { text-align: right; }
-th { color: var(--faint); font-weight: 600; }
-td.good { color: var(--good); } td.bad { color: var(--bad); } td.faint { color: var(--faint); }
-.note { color: var(--faint); font-size: 0.85rem; margin: 0.4rem 0; }
-pre { background: var(--panel); border-radius: 6px; padding: 0.7rem; font-size: 0.85rem; line-height: 1.4; }
-svg.chart { display: block; width: 100%; max-width: 40rem; height: auto; }
-summary { cursor: pointer; color: var(--link); margin: 0.6rem 0; }
-@media print {
-  details::details-content { content-visibility: visible; display: block; }
-  th, td { white-space: normal; padding-right: 0.3rem; }
-  table { font-size: 0.6rem; }
-  .scroll { overflow: visible; }
-  figure, .card { break-inside: avoid; }
-  pre { white-space: pre-wrap; }
-}
-";
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
 
 #[cfg(test)]
 mod tests {
@@ -248,6 +192,7 @@ mod tests {
     fn sections_contents_and_escapes() {
         let html = sample().html();
         let (_, body) = html.split_once("<body>").expect("a page has a body");
+        let body = body.replace(SCRIPT, "SCRIPT\n");
         expect![[r##"
 
             <main>
@@ -283,10 +228,13 @@ mod tests {
             </details>
             </section>
             </main>
+            <script>
+            SCRIPT
+            </script>
             </body>
             </html>
         "##]]
-        .assert_eq(body);
+        .assert_eq(&body);
     }
 
     /// A card leads to its section; a long table is folded, a short one is not; parts are below their section in the contents.
@@ -327,7 +275,7 @@ mod tests {
     #[test]
     fn nothing_is_loaded() {
         let html = sample().html();
-        for loader in ["http", "src=", "url(", "@import", "<script", "<link"] {
+        for loader in ["http", "src=", "url(", "@import", "fetch(", "<link"] {
             assert!(!html.contains(loader), "{loader}");
         }
     }

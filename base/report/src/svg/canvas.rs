@@ -100,19 +100,19 @@ impl Canvas {
         );
     }
 
-    /// A filled box; `says` appears under the pointer.
+    /// A filled box, a mark of the chart; `says` appears under the pointer.
     pub fn bar(&mut self, x: f64, y: f64, width: f64, height: f64, series_idx: usize, says: &str) {
         self.body += &format!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{}\"><title>{}</title></rect>\n",
+            "<rect class=\"mark\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{}\"><title>{}</title></rect>\n",
             colour(series_idx),
             escape(says)
         );
     }
 
-    /// A dot; `says` appears under the pointer.
+    /// A dot, a mark of the chart; `says` appears under the pointer.
     pub fn dot(&mut self, x: f64, y: f64, radius: f64, series_idx: usize, says: &str) {
         self.body += &format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\"><title>{}</title></circle>\n",
+            "<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{}\"><title>{}</title></circle>\n",
             colour(series_idx),
             escape(says)
         );
@@ -152,7 +152,7 @@ impl Canvas {
                 x = 0.0;
                 y += 16.0;
             }
-            self.bar(x, y - 8.0, 9.0, 9.0, idx, name);
+            self.body += &format!("<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"{}\"/>\n", y - 8.0, colour(idx));
             self.text_within(x + 13.0, y, SMALL, Anchor::Start, name, WIDTH - 16.0);
             x += width + 14.0;
         }

@@ -11,9 +11,9 @@ pub struct Bar {
     pub row: usize,
     /// What is drawn, a place in [`GanttChart::names`].
     pub series: usize,
-    /// From here.
+    /// Where the bar begins on the axis.
     pub from: f64,
-    /// To here.
+    /// Where it ends.
     pub to: f64,
 }
 

@@ -1,0 +1,149 @@
+//! The report in a real browser: tables sort and filter, charts are read out by pointer and keyboard, a phone shows all of it.
+
+#[path = "support/browser.rs"]
+mod browser;
+
+use std::io::Write;
+
+use browser::Browser;
+use report::page::{Block, Page, Section};
+use report::svg::{Axis, Line, LineChart};
+use report::{Cell, Kind, Table};
+use serde_json::{Value, json};
+
+/// Names of the protocol for keys without a letter (W3C WebDriver, section 17.4.2).
+const ENTER: &str = "\u{e007}";
+const RIGHT: &str = "\u{e014}";
+const LEFT: &str = "\u{e012}";
+
+/// True if there is a browser here; else the test is named as skipped.
+fn has_browser() -> bool {
+    let found = measure::tool::find("chromedriver").is_some();
+    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+        writeln!(file, "report page: chromedriver is missing").expect("the list of skips can be written");
+    }
+    found
+}
+
+/// Ten rows, two of which say nothing in the second column, and a chart of two lines.
+fn page() -> Page {
+    let mut table = Table::new("Cycles", &["cipher", "cycles a byte", "remark"]).kind(Kind::Model);
+    for (name, cycles) in
+        [("aes", "9.5"), ("ace", "10.5"), ("gift", "-"), ("des", "2 [1, 3]"), ("present", "100"), ("clyde", ""), ("photon", "-3.5")]
+    {
+        table.push(vec![Cell::words(name), Cell::number(cycles), Cell::words("one <of> many")]);
+    }
+    for name in ["serpent 2", "serpent 10", "serpent 1"] {
+        table.push(vec![Cell::words(name), Cell::number(50), Cell::words("three")]);
+    }
+    let axis = |label: &str| Axis { label: label.to_owned(), log: false };
+    let line = |name: &str, by: f64| Line { name: name.to_owned(), points: [1.0, 2.0, 3.0].map(|it| (it, it * by)).to_vec() };
+    let chart = LineChart {
+        title: "Time".to_owned(),
+        kind: Kind::Sim,
+        x: axis("rounds"),
+        y: axis("ms"),
+        lines: vec![line("before", 4.0), line("after", 2.0)],
+    };
+    let blocks = vec![Block::Table(table), Block::Chart(chart.svg())];
+    let section = Section { title: "One".to_owned(), blocks, ..Section::default() };
+    Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections: vec![section] }
+}
+
+#[test]
+fn a_report_is_sorted_filtered_and_read_out() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, page().html()).expect("a scratch file");
+    let browser = Browser::open();
+    browser.post("/url", json!({"url": format!("file://{}", file.display())}));
+    let column = |at: usize| {
+        browser.script(&format!(
+            "return [...document.querySelectorAll('tbody tr')].filter(it => !it.hidden).map(it => it.cells[{at}].innerText)"
+        ))
+    };
+    let heads = browser.elements("th button");
+    let click = |element: &str| browser.post(&format!("/element/{element}/click"), json!({}));
+
+    // Numbers by size, the first of an interval, what says nothing last in both directions.
+    click(&heads[1]);
+    assert_eq!(column(1), json!(["-3.5", "2 [1, 3]", "9.5", "10.5", "50", "50", "50", "100", "-", ""]));
+    assert_eq!(browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"), "ascending");
+    browser.press(ENTER);
+    assert_eq!(column(1), json!(["100", "50", "50", "50", "10.5", "9.5", "2 [1, 3]", "-3.5", "-", ""]));
+    assert_eq!(browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"), "descending");
+    // Words as people count; the other column is no longer named as the sorted one.
+    click(&heads[0]);
+    let names = column(0);
+    assert_eq!(names.as_array().map(|it| it[7..].to_vec()), Some(["serpent 1", "serpent 2", "serpent 10"].map(Value::from).to_vec()));
+    assert_eq!(browser.elements("th[aria-sort]").len(), 1);
+
+    // All words of the filter, in any column.
+    let field = &browser.elements("input[type=search]")[0];
+    browser.post(&format!("/element/{field}/value"), json!({"text": "SERPENT three 1"}));
+    assert_eq!(column(0), json!(["serpent 1", "serpent 10"]));
+    assert_eq!(browser.text(".filter output"), "2 of 10 rows");
+    browser.script("const it = document.querySelector('input'); it.value = ''; it.dispatchEvent(new Event('input'))");
+    assert_eq!(column(0).as_array().map(Vec::len), Some(10));
+
+    // The keyboard walks along the marks, and round; the pointer says what it is on; beside the marks it says nothing.
+    browser.script("document.querySelector('figure.chart svg').focus()");
+    let said = |key: &str| {
+        browser.press(key);
+        browser.text(".readout")
+    };
+    assert_eq!(
+        [RIGHT, RIGHT, LEFT, LEFT].map(said),
+        ["before: 1, 4", "before: 2, 8", "before: 1, 4", "after: 3, 6"].map(|it| {
+            let (name, numbers) = it.split_once(": ").expect("a name");
+            let numbers: Vec<String> = numbers.split(", ").map(|it| report::number::short(it.parse().expect("a number"))).collect();
+            format!("{name}: {}", numbers.join(", "))
+        })
+    );
+    let point = |x: &str| {
+        browser.script(&format!(
+            "const chart = document.querySelector('figure.chart svg'), box = chart.querySelectorAll('circle')[1].getBoundingClientRect();
+             chart.dispatchEvent(new PointerEvent('pointermove', {{clientX: {x}, clientY: box.top + 2}}));
+             return document.querySelector('.readout').textContent"
+        ))
+    };
+    assert!(point("box.left + 2").as_str().is_some_and(|it| it.starts_with("before: 2")));
+    assert!(point("box.left + 60").as_str().is_some_and(|it| it.starts_with("arrow keys")));
+    // Enlarged around the mark, and whole again.
+    let width = || browser.script("return document.querySelector('figure.chart svg').viewBox.baseVal.width").as_f64().expect("a number");
+    let whole = width();
+    browser.press("+");
+    browser.press("+");
+    assert!((width() - whole / 2.25).abs() < 1.0, "{} of {whole}", width());
+    browser.press("-");
+    assert!((width() - whole / 1.5).abs() < 1.0, "{} of {whole}", width());
+    browser.press("0");
+    assert!((width() - whole).abs() < 1e-6);
+
+    // A phone: nothing beside the screen but what scrolls within.
+    let phone = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true}});
+    browser.post("/goog/cdp/execute", phone);
+    assert_eq!(browser.script("return document.documentElement.scrollWidth <= innerWidth"), true);
+    assert_ne!(browser.colour("light"), browser.colour("dark"));
+    browser.assert_quiet();
+}
+
+#[test]
+fn a_report_without_a_script_shows_the_same() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, page().html()).expect("a scratch file");
+    let browser = Browser::open();
+    browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": true}}));
+    browser.post("/url", json!({"url": format!("file://{}", file.display())}));
+    let text = browser.text("table");
+    assert!(text.contains("cipher cycles a byte remark") && text.contains("photon -3.5 one <of> many"), "{text}");
+    assert!(browser.elements("th button").is_empty() && browser.elements("input").is_empty() && !browser.elements("circle").is_empty());
+}

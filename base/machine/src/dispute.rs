@@ -21,9 +21,9 @@ pub struct Dispute {
     pub work: Vec<String>,
     /// The key of the figure: `latency_cycles`, `late.factor`, `quad.latency_cycles`.
     pub figure: String,
-    /// What counts.
+    /// The figure of the machine file, which is used.
     pub here: u32,
-    /// What the other source says.
+    /// The figure of the other source.
     pub other: u32,
     /// Which source that is.
     pub source: String,

@@ -32,7 +32,7 @@ pub struct Args {
     /// How long an order is searched for: millions of steps walked for each block.
     #[arg(long, value_name = "N", default_value_t = Effort::default().millions, value_parser = clap::value_parser!(u32).range(..=100_000))]
     budget: u32,
-    /// Fewer runs.
+    /// Measure with fewer runs.
     #[arg(long)]
     quick: bool,
     /// Evidence file; rows that it has already are not measured again.

@@ -151,7 +151,7 @@ pub struct EnterArgs {
     file: PathBuf,
 }
 
-/// Becomes it.
+/// Becomes the program that `args.file` describes, as its user.
 pub fn enter(args: &EnterArgs) -> Result<(), Failure> {
     let (what, error) = users::enter(&args.file);
     Err(Failure::environment(what, error))
@@ -257,7 +257,7 @@ pub struct StatusArgs {
     ask: AskArgs,
 }
 
-/// What runs.
+/// Shows what the daemon manages.
 pub fn status(args: &StatusArgs, out: &mut Output) -> Result<(), Failure> {
     let value = args.ask.ask(&Request::Status {})?;
     if args.prometheus {

@@ -89,7 +89,7 @@ pub fn table(points: &[Point]) -> Table {
     table
 }
 
-/// One figure.
+/// One figure of the paper's Section 3 as a chart.
 pub fn chart(points: &[Point], figure: &str, beside: &str) -> LineChart {
     let line = |program: &&str| Line {
         name: (*program).into(),

@@ -93,7 +93,7 @@ pub enum Purpose {
 /// A workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
-    /// What it is.
+    /// Its first line, or the file's name.
     pub title: String,
     /// In the order of the file, chains unrolled.
     pub programs: Vec<Program>,

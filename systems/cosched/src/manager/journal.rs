@@ -32,7 +32,7 @@ pub struct Thread {
     pub tid: i32,
     /// When it started, as in [`Process::started`]: the number may be another's.
     pub started: u64,
-    /// They.
+    /// The processors that it was allowed before it was managed.
     pub cpus: Vec<usize>,
     /// The control group of its process, if it is not that of the program's first.
     pub home: Option<PathBuf>,

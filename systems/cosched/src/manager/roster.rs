@@ -30,7 +30,7 @@ const ENDED_MAX: usize = 64;
 /// Stack of a thread that only waits: a thousand of them are few megabytes.
 const WAITER_BYTES: usize = 64 << 10;
 
-/// They.
+/// The programs that are managed, and who waits for which to end.
 pub(super) struct Roster {
     pub(super) programs: Vec<Program>,
     /// Programs came, went or came to rest since the last decision.

@@ -33,9 +33,9 @@ const SEEN: usize = 3;
 /// What was measured for two processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// One.
+    /// One processor.
     pub a: usize,
-    /// The other.
+    /// The other processor.
     pub b: usize,
     /// Round trip of a line; none if the other processor did not answer.
     pub round_trip_ns: Option<f64>,

@@ -32,7 +32,7 @@ enum Lanes {
     Each,
     /// All, from one element.
     Same,
-    /// One.
+    /// The element of this number.
     One(u32),
 }
 

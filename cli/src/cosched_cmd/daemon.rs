@@ -17,7 +17,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, PairingArgs, failed};
+use super::host::{HostArgs, PairingArgs, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched daemon`.
@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "pairing", value_parser = super::sim::policy())]
     policy: Name,
     #[command(flatten)]
-    ground: GroundArgs,
+    host: HostArgs,
     #[command(flatten)]
     pairing: PairingArgs,
     /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node, in a folder of all.
@@ -100,10 +100,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for those who read metrics"))).transpose()?;
     let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
-    let manager = args.ground.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
-    manager.ground().settings = args.pairing.settings();
+    let manager = args.host.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
+    manager.host().settings = args.pairing.settings();
     let history = args.history.clone().map(History::new).transpose().map_err(failed("start a thread that writes the history"))?;
-    manager.ground().history = history;
+    manager.host().history = history;
     let mut spared = Spared::new(manager.supervisors());
     spared.is_for_many = users.is_some();
     let about = json!({
@@ -114,7 +114,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         "metrics": endpoint.as_ref().map(Endpoint::text),
         "many_users": users.is_some(),
         "quantum_ms": cosched::policies::QUANTUM_MS,
-        "capacity_mbps": manager.ground().topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps),
+        "capacity_mbps": manager.host().topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps),
     });
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
     out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
@@ -123,8 +123,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         out.line(&format!("metrics at {}", it.text()));
     }
     let serve = || {
-        let mut ground = manager.ground();
-        let mut turns = Turns::new(&mut ground, args.policy);
+        let mut host = manager.host();
+        let mut turns = Turns::new(&mut host, args.policy);
         endpoint.as_ref().map_or(Ok(()), |it| it.serve(turns.sender(), about.clone()))?;
         daemon::serve(&mut turns, &path, listener, &spared, &about, users.as_ref())
     };

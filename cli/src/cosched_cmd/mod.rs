@@ -4,7 +4,7 @@ mod bench;
 mod cluster;
 mod daemon;
 mod figures;
-mod ground;
+mod host;
 mod probe;
 mod run;
 mod scale;
@@ -51,7 +51,7 @@ enum Command {
     Scale(scale::Args),
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
-    Supervise(ground::SuperviseArgs),
+    Supervise(host::SuperviseArgs),
     /// Become the program of a user of the daemon.
     #[command(hide = true)]
     Enter(daemon::EnterArgs),
@@ -100,7 +100,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args, out),
         Command::Bench(args) => bench::run(&args, out),
         Command::Scale(args) => scale::run(&args, out),
-        Command::Supervise(args) => ground::supervise(&args, out),
+        Command::Supervise(args) => host::supervise(&args, out),
         Command::Enter(args) => daemon::enter(&args),
         Command::Daemon(args) => daemon::run(&args, out),
         Command::Submit(args) => daemon::submit(&args, out),

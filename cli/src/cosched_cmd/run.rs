@@ -13,7 +13,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, PairingArgs, failed};
+use super::host::{HostArgs, PairingArgs, failed};
 use super::sim::load;
 use crate::output::{Failure, Output};
 
@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     threads: Vec<u32>,
     #[command(flatten)]
-    ground: GroundArgs,
+    host: HostArgs,
     #[command(flatten)]
     pairing: PairingArgs,
     /// Kernels of a workload on small problems, for a trial.
@@ -121,7 +121,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
         None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),
     };
-    let manager = args.ground.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Vec::new(), None, out)?;
     let ended = managed(args, &plan, &manager, out);
     manager.end();
     ended
@@ -144,7 +144,7 @@ fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -
     }
     bar.finish_and_clear();
     let after = manager.links().map_err(Failure::tool)?;
-    let settings = manager.ground().settings;
+    let settings = manager.host().settings;
     show(plan, &policies, &runs, (&before, &after), settings, out)
 }
 

@@ -12,7 +12,7 @@ use measure::stats;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::ground::{GroundArgs, failed};
+use super::host::{HostArgs, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched scale`.
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
     quanta: u32,
     #[command(flatten)]
-    ground: GroundArgs,
+    host: HostArgs,
 }
 
 /// What should not be exceeded.
@@ -78,10 +78,10 @@ fn table(rows: &[Value], args: &Args) -> Table {
 /// Milliseconds of a status of so many real programs that sleep, as the daemon makes it, and of a decision with all that the
 /// policy is told; the medians.
 fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
-    let manager = args.ground.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Vec::new(), None, out)?;
     let measured = {
-        let mut ground = manager.ground();
-        let mut turns = Turns::new(&mut ground, Name::Rr);
+        let mut host = manager.host();
+        let mut turns = Turns::new(&mut host, Name::Rr);
         let measured = with_sleepers(&mut turns, args.programs as usize);
         let ended = turns.end_all();
         measured.and_then(|it| ended.map(|()| it)).map_err(failed("manage the programs"))

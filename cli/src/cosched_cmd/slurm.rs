@@ -10,7 +10,7 @@ use cosched::manager::{capacity, process, topology};
 use measure::tool;
 use serde_json::json;
 
-use super::ground::failed;
+use super::host::failed;
 use crate::output::{Failure, Output};
 
 /// The compiler gets this long.

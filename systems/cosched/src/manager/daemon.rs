@@ -560,7 +560,7 @@ impl Door {
                 self.inside(move |turns| {
                     users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
                     check_room(turns)?;
-                    let home = turns.ground().hierarchy.home(asker_pid);
+                    let home = turns.host().hierarchy.home(asker_pid);
                     task.place.iter_mut().for_each(|it| it.home.clone_from(&home));
                     let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
@@ -674,9 +674,9 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let (n_started, n_ended) = turns.came_and_ended();
     let own = json!({
         "policy": turns.policy().text(),
-        "round_robin": turns.ground().settings.round_robin,
-        "finish_first": turns.ground().settings.finishes_first,
-        "links": turns.ground().topology.links,
+        "round_robin": turns.host().settings.round_robin,
+        "finish_first": turns.host().settings.finishes_first,
+        "links": turns.host().topology.links,
         "link_changes": turns.n_moves(),
         "n_decisions": turns.n_decisions,
         "switch_us_p95": turns.switch_us_p95(),

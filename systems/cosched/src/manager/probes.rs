@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use measure::stats;
 
 use super::estimate::Beside;
-use super::ground::Ground;
+use super::host::Host;
 use super::program::{Neighbour, Program};
 use super::roster::Roster;
 use super::source::Source;
@@ -55,13 +55,13 @@ impl Probes {
     }
 
     /// A virtual machine's processors move: now and then the round trips are measured, while nothing else runs.
-    pub(super) fn links(&mut self, roster: &Roster, ground: &mut Ground) -> io::Result<()> {
+    pub(super) fn links(&mut self, roster: &Roster, host: &mut Host) -> io::Result<()> {
         self.links_in -= 1;
-        if self.links_in > 0 || ground.cpus.len() < 2 {
+        if self.links_in > 0 || host.cpus.len() < 2 {
             self.links_in = self.links_in.max(1);
             return Ok(());
         }
-        let changed = while_frozen(&|| Box::new(roster.running()), || ground.topology.look_again(&ground.cpus))?;
+        let changed = while_frozen(&|| Box::new(roster.running()), || host.topology.look_again(&host.cpus))?;
         self.n_moves += u32::from(changed);
         self.links_every = if changed { LINKS_EVERY } else { (2 * self.links_every).min(LINKS_EVERY_MAX) };
         self.links_in = self.links_every;
@@ -115,20 +115,20 @@ impl Probes {
     }
 
     /// True if the canary looks in this quantum.
-    pub(super) fn is_look_due(ground: &mut Ground) -> bool {
-        if let Source::Estimate(it) = &mut ground.source { it.is_due() } else { false }
+    pub(super) fn is_look_due(host: &mut Host) -> bool {
+        if let Source::Estimate(it) = &mut host.source { it.is_due() } else { false }
     }
 
     /// A look of the canary: what the programs on the other processors move.
-    pub(super) fn look(roster: &mut Roster, ground: &mut Ground, chosen: &[Vec<usize>]) -> io::Result<()> {
-        let Source::Estimate(estimate) = &mut ground.source else { return Ok(()) };
+    pub(super) fn look(roster: &mut Roster, host: &mut Host, chosen: &[Vec<usize>]) -> io::Result<()> {
+        let Source::Estimate(estimate) = &mut host.source else { return Ok(()) };
         let beside = |it: &Program, cpus: &Vec<usize>| Beside {
             cpus: if it.has_ended { Vec::new() } else { cpus.clone() },
             slowdown: it.slowdown,
             before_mbps: (!it.window_mbps.is_empty()).then(|| stats::median(&it.window_mbps)),
         };
         let programs: Vec<Beside> = roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
-        let found = estimate.look(&programs, &ground.cpus, &mut ground.canary)?;
+        let found = estimate.look(&programs, &host.cpus, &mut host.canary)?;
         for (it, mbps) in roster.programs.iter_mut().zip(found) {
             mbps.into_iter().for_each(|mbps| it.remember(mbps));
         }

@@ -10,8 +10,8 @@ use std::time::Instant;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::ground::Ground;
 use super::group::Group;
+use super::host::Host;
 use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
@@ -113,9 +113,9 @@ impl Roster {
     }
 
     /// True if this process belongs to one of the programs.
-    pub(super) fn has(&self, ground: &Ground, pid: i32) -> bool {
+    pub(super) fn has(&self, host: &Host, pid: i32) -> bool {
         // What the kernel says of the one process, not what each program says of all of its.
-        if let Some(home) = ground.hierarchy.home(pid) {
+        if let Some(home) = host.hierarchy.home(pid) {
             return self.active().any(|it| it.group.is_at(&home));
         }
         let above = process::ancestors(pid);
@@ -129,25 +129,25 @@ impl Roster {
     }
 
     /// Starts a program, frozen until its first turn; its number.
-    pub(super) fn start(&mut self, ground: &mut Ground, task: &Task) -> io::Result<u64> {
+    pub(super) fn start(&mut self, host: &mut Host, task: &Task) -> io::Result<u64> {
         // First of all: where no thread can be had, nothing is started.
         let waiter = self.waiter()?;
-        let id = ground.number();
-        let hierarchy = &ground.hierarchy;
+        let id = host.number();
+        let hierarchy = &host.hierarchy;
         let group = hierarchy.path.join(format!("program-{id}"));
         let home = task.place.as_ref().and_then(|it| it.home.clone()).or_else(|| hierarchy.home(std::process::id() as i32));
         let before = Before { group, home, threads: Vec::new() };
-        let group = new_group(ground, id, &before)?;
+        let group = new_group(host, id, &before)?;
         let entry = task.place.as_ref().and_then(|it| it.entry.as_ref());
-        let page = new_page(ground, id, entry);
-        let start = journal::start_path(&ground.pages, id);
+        let page = new_page(host, id, entry);
+        let start = journal::start_path(&host.pages, id);
         let spawned =
-            page.and_then(|page| Ok((spawn(task, &group, ground.preload.as_ref().zip(page.as_ref()), ground.files_before, &start)?, page)));
+            page.and_then(|page| Ok((spawn(task, &group, host.preload.as_ref().zip(page.as_ref()), host.files_before, &start)?, page)));
         let (mut child, page) = match spawned {
             Ok(it) => it,
             Err(error) => {
-                before.give_back(&group, &ground.cpus);
-                forget(ground, id, &before);
+                before.give_back(&group, &host.cpus);
+                forget(host, id, &before);
                 return Err(error);
             }
         };
@@ -155,18 +155,18 @@ impl Roster {
         let root =
             Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0, used: 0 });
         // What keeps us to a processor is nothing to the program.
-        let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &ground.cpus));
-        let added = taken.and_then(|()| counter(ground, id, &group, pid));
+        let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &host.cpus));
+        let added = taken.and_then(|()| counter(host, id, &group, pid));
         let counter = match added {
             Ok(it) => it,
             Err(error) => {
                 // It has not had its first turn: nothing is lost.
                 let _ = child.kill();
-                before.give_back(&group, &ground.cpus);
+                before.give_back(&group, &host.cpus);
                 let _ = child.wait();
                 // Its last process may have been in it until now.
                 let _ = group.remove();
-                forget(ground, id, &before);
+                forget(host, id, &before);
                 return Err(error);
             }
         };
@@ -193,22 +193,22 @@ impl Roster {
     }
 
     /// Takes in a process that runs already, and all below it.
-    pub(super) fn attach(&mut self, ground: &mut Ground, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
-        let id = ground.number();
-        let hierarchy = &ground.hierarchy;
+    pub(super) fn attach(&mut self, host: &mut Host, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
+        let id = host.number();
+        let hierarchy = &host.hierarchy;
         let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
         let name = root.name.clone();
-        self.take_in(ground, id, place, vec![root], (name, n_threads))
+        self.take_in(host, id, place, vec![root], (name, n_threads))
     }
 
     /// Takes in all tasks of a step of Slurm.
-    pub(super) fn attach_step(&mut self, ground: &mut Ground, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
+    pub(super) fn attach_step(&mut self, host: &mut Host, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
         // Whose end was not heard has ended.
-        self.end_step(ground, step.job, step.step);
-        let id = ground.number();
-        let place = slurm::place(&ground.hierarchy, &tasks, &format!("program-{id}"))?;
+        self.end_step(host, step.job, step.step);
+        let id = host.number();
+        let place = slurm::place(&host.hierarchy, &tasks, &format!("program-{id}"))?;
         let managed = slurm::Managed::new(step.clone(), &tasks, &place);
-        self.take_in(ground, id, place, tasks, (step.text(), step.threads))?;
+        self.take_in(host, id, place, tasks, (step.text(), step.threads))?;
         let it = self.programs.last_mut().expect("it was just added");
         it.step = Some(managed);
         if let Some(mbps) = step.membw {
@@ -218,16 +218,16 @@ impl Roster {
     }
 
     /// A step has ended; false if it was not known.
-    pub(super) fn end_step(&mut self, ground: &mut Ground, job: u32, step: u32) -> bool {
+    pub(super) fn end_step(&mut self, host: &mut Host, job: u32, step: u32) -> bool {
         let is_it = |it: &Program| !it.has_ended && it.step.as_ref().is_some_and(|it| (it.step.job, it.step.step) == (job, step));
         let Some(idx) = self.programs.iter().position(is_it) else { return false };
-        self.end(ground, idx, (None, None), Instant::now());
+        self.end(host, idx, (None, None), Instant::now());
         true
     }
 
     fn take_in(
         &mut self,
-        ground: &mut Ground,
+        host: &mut Host,
         id: u64,
         place: PathBuf,
         roots: Vec<Process>,
@@ -235,17 +235,17 @@ impl Roster {
     ) -> io::Result<u64> {
         let pids: Vec<i32> = roots.iter().map(|it| it.pid).collect();
         let user = roots[0].owner()?;
-        let before = Before::of(&pids, place, |pid| ground.hierarchy.home(pid))?;
-        let group = new_group(ground, id, &before)?;
+        let before = Before::of(&pids, place, |pid| host.hierarchy.home(pid))?;
+        let group = new_group(host, id, &before)?;
         let taken = pids.iter().try_for_each(|it| group.take(*it));
         // Frozen, it can end no more: a process that ended before may have given its number to another.
         let is_same = || roots.iter().find(|it| !it.is_there()).map_or(Ok(()), |it| Err(ended_meanwhile(it.pid)));
-        let taken = taken.and_then(|()| is_same()).and_then(|()| counter(ground, id, &group, pids[0]));
+        let taken = taken.and_then(|()| is_same()).and_then(|()| counter(host, id, &group, pids[0]));
         let counter = match taken {
             Ok(it) => it,
             Err(error) => {
-                before.give_back(&group, &ground.cpus);
-                forget(ground, id, &before);
+                before.give_back(&group, &host.cpus);
+                forget(host, id, &before);
                 return Err(error);
             }
         };
@@ -304,16 +304,16 @@ impl Roster {
     }
 
     /// A program has ended; what it left behind in its group runs on, alone.
-    fn end(&mut self, ground: &mut Ground, idx: usize, (status, signal): (Option<i32>, Option<i32>), at: Instant) {
+    fn end(&mut self, host: &mut Host, idx: usize, (status, signal): (Option<i32>, Option<i32>), at: Instant) {
         let it = &mut self.programs[idx];
         it.has_ended = true;
         // A counter that fails now has nothing to say.
         let bytes = it.counter.bytes().unwrap_or(None);
-        it.let_go(&ground.cpus);
+        it.let_go(&host.cpus);
         let it = &self.programs[idx];
-        forget(ground, it.id, &it.before);
+        forget(host, it.id, &it.before);
         let it = &mut self.programs[idx];
-        if let (Some(managed), Some(history), (sum, n @ 1..)) = (&it.step, &ground.history, it.seen_mbps) {
+        if let (Some(managed), Some(history), (sum, n @ 1..)) = (&it.step, &host.history, it.seen_mbps) {
             history.add(managed.step.user, &managed.step.name, sum / f64::from(n));
         }
         self.n_ended += 1;
@@ -335,19 +335,19 @@ impl Roster {
             bytes,
         });
         self.is_stale = true;
-        if let Source::Estimate(it) = &mut ground.source {
+        if let Source::Estimate(it) = &mut host.source {
             it.start_again();
         }
     }
 
     /// Attached programs are nobody's children here: some of them are looked at, in turn.
-    pub(super) fn notice_the_dead(&mut self, ground: &mut Ground) {
+    pub(super) fn notice_the_dead(&mut self, host: &mut Host) {
         let attached: Vec<usize> =
             (0..self.programs.len()).filter(|it| self.programs[*it].is_attached && !self.programs[*it].has_ended).collect();
         for at in self.dead.next(attached.len()) {
             let idx = attached[at];
             if self.programs[idx].is_gone() {
-                self.end(ground, idx, (None, None), Instant::now());
+                self.end(host, idx, (None, None), Instant::now());
             }
         }
     }
@@ -362,9 +362,9 @@ impl Roster {
     }
 
     /// The child of this program has ended.
-    pub(super) fn child_ended(&mut self, ground: &mut Ground, id: u64, status: (Option<i32>, Option<i32>), at: Instant) {
+    pub(super) fn child_ended(&mut self, host: &mut Host, id: u64, status: (Option<i32>, Option<i32>), at: Instant) {
         if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
-            self.end(ground, idx, status, at);
+            self.end(host, idx, status, at);
         }
     }
 
@@ -395,9 +395,9 @@ impl Roster {
     }
 
     /// Thaws one program and lets it go: it runs on without us.
-    pub(super) fn release(&mut self, ground: &mut Ground, id: u64) {
+    pub(super) fn release(&mut self, host: &mut Host, id: u64) {
         if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
-            self.end(ground, idx, (None, None), Instant::now());
+            self.end(host, idx, (None, None), Instant::now());
         }
     }
 
@@ -412,18 +412,18 @@ impl Roster {
 }
 
 /// A group for a program, and on disk what the program had: before anything of it is frozen.
-fn new_group(ground: &Ground, id: u64, before: &Before) -> io::Result<Group> {
-    before.store(&journal::path(&ground.pages, id))?;
-    let hierarchy = &ground.hierarchy;
+fn new_group(host: &Host, id: u64, before: &Before) -> io::Result<Group> {
+    before.store(&journal::path(&host.pages, id))?;
+    let hierarchy = &host.hierarchy;
     let made =
         if slurm::is_task(&before.group) { hierarchy.group_in_place(before.group.clone()) } else { hierarchy.group(before.group.clone()) };
-    made.inspect_err(|_| forget(ground, id, before))
+    made.inspect_err(|_| forget(host, id, before))
 }
 
 /// A page, its user's if the program becomes another's.
-fn new_page(ground: &Ground, id: u64, entry: Option<&Entry>) -> io::Result<Option<Page>> {
-    let Some(_) = &ground.preload else { return Ok(None) };
-    let page = Page::create(&team::page_path(&ground.pages, id))?;
+fn new_page(host: &Host, id: u64, entry: Option<&Entry>) -> io::Result<Option<Page>> {
+    let Some(_) = &host.preload else { return Ok(None) };
+    let page = Page::create(&team::page_path(&host.pages, id))?;
     if let Some(entry) = entry {
         page.give_to(entry.user.uid, entry.user.gid)?;
     }
@@ -434,14 +434,14 @@ fn ended_meanwhile(pid: i32) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("process {pid} has ended meanwhile"))
 }
 
-fn forget(ground: &Ground, id: u64, before: &Before) {
-    journal::forget(&ground.pages, id, &before.group);
+fn forget(host: &Host, id: u64, before: &Before) {
+    journal::forget(&host.pages, id, &before.group);
 }
 
 /// What counts the traffic of a program that has not joined its group yet, or has.
-fn counter(ground: &mut Ground, id: u64, group: &Group, pid: i32) -> io::Result<Counter> {
+fn counter(host: &mut Host, id: u64, group: &Group, pid: i32) -> io::Result<Counter> {
     let threads = || group.threads().map(|it| if it.is_empty() { vec![pid] } else { it });
-    Ok(match &mut ground.source {
+    Ok(match &mut host.source {
         Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
         Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
         Source::Estimate(it) => {
@@ -460,9 +460,9 @@ mod tests {
     use super::*;
 
     /// In these folders, with signals.
-    fn ground(folder: &std::path::Path) -> Ground {
+    fn host(folder: &std::path::Path) -> Host {
         let calibration = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 1.0 };
-        Ground {
+        Host {
             hierarchy: Hierarchy::at(freezer::from_text("signals").expect("it is one of them"), folder.to_owned()),
             cpus: vec![0],
             topology: super::super::topology::Topology::default(),
@@ -481,13 +481,13 @@ mod tests {
     #[test]
     fn a_number_that_is_another_process_now_is_not_taken() {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let mut ground = ground(folder.path());
+        let mut host = host(folder.path());
         let mut roster = Roster::new(mpsc::channel().0);
         let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
         let own = Process::find(child.id() as i32).expect("it runs");
         // It was checked when it was another, which has ended since.
         let before = Process { started: own.started - 1, ..own.clone() };
-        let said = roster.attach(&mut ground, before, None).expect_err("it is another").to_string();
+        let said = roster.attach(&mut host, before, None).expect_err("it is another").to_string();
         assert!(said.contains("has ended meanwhile"), "{said}");
         assert_eq!(roster.n_active(), 0);
         let goes_on = |pid| {
@@ -498,7 +498,7 @@ mod tests {
             })
         };
         let runs = goes_on(own.pid);
-        let taken = roster.attach(&mut ground, own.clone(), None);
+        let taken = roster.attach(&mut host, own.clone(), None);
         roster.release_all(&[0]);
         child.kill().and_then(|()| child.wait()).expect("it is ours");
         assert!(runs, "who was taken by mistake runs on");

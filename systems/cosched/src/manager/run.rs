@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use super::ground::Ground;
+use super::host::Host;
 use super::program::{Ended, Task};
 use super::signals;
 use super::source::Source;
@@ -51,15 +51,15 @@ fn cpu_s() -> f64 {
     (it.user_time().num_microseconds() + it.system_time().num_microseconds()) as f64 / 1e6
 }
 
-fn canary_s(ground: &Ground) -> f64 {
-    if let Source::Estimate(it) = &ground.source { it.spent.as_secs_f64() } else { 0.0 }
+fn canary_s(host: &Host) -> f64 {
+    if let Source::Estimate(it) = &host.source { it.spent.as_secs_f64() } else { 0.0 }
 }
 
 /// Runs the programs to their ends under `policy`; under `linux` the kernel decides alone.
-pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Report> {
+pub fn run(plan: &[Planned], host: &mut Host, policy: Name) -> io::Result<Report> {
     signals::note()?;
-    let (cpu_before, canary_before) = (cpu_s(), canary_s(ground));
-    let mut turns = Turns::new(ground, policy);
+    let (cpu_before, canary_before) = (cpu_s(), canary_s(host));
+    let mut turns = Turns::new(host, policy);
     let start = Instant::now();
     let mut ids: Vec<Option<u64>> = vec![None; plan.len()];
     let mut ended: Vec<Option<Ended>> = vec![None; plan.len()];
@@ -101,13 +101,5 @@ pub fn run(plan: &[Planned], ground: &mut Ground, policy: Name) -> io::Result<Re
     let ended = ended.into_iter().zip(background).map(|(it, is_background)| it.filter(|_| !is_background)).collect();
     let (switch_us, n_decisions, n_moves) = (turns.switch_us(), turns.n_decisions, turns.n_moves());
     drop(turns);
-    Ok(Report {
-        ended,
-        switch_us,
-        canary_s: canary_s(ground) - canary_before,
-        own_cpu_s: cpu_s() - cpu_before,
-        wall_s,
-        n_decisions,
-        n_moves,
-    })
+    Ok(Report { ended, switch_us, canary_s: canary_s(host) - canary_before, own_cpu_s: cpu_s() - cpu_before, wall_s, n_decisions, n_moves })
 }

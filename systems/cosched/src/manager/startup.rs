@@ -10,8 +10,8 @@ use measure::tool::ToolError;
 
 use super::canary::Canary;
 use super::freezer::Kind;
-use super::ground::Ground;
 use super::group::Hierarchy;
+use super::host::Host;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
 use super::{journal, private, process, source, supervisor, team, topology, users};
@@ -32,7 +32,7 @@ pub struct Wanted {
 
 /// All that runs of real programs need, with the supervisors that outlive it.
 pub struct Manager {
-    ground: RefCell<Ground>,
+    host: RefCell<Host>,
     keepers: Keepers,
     /// How bandwidth is known, and why so.
     pub choice: source::Choice,
@@ -82,7 +82,7 @@ impl Manager {
         let calibration = found.shared().map(|it| it.readers);
         let source = source::open(choice.kind, calibration).map_err(refused(&format!("read {}", choice.kind.text())))?;
         let settings = Settings::default();
-        let ground = Ground {
+        let host = Host {
             hierarchy,
             cpus,
             topology: found,
@@ -96,7 +96,7 @@ impl Manager {
             files_before: process::open_many_files(),
             lines: Arc::clone(&keepers.lines),
         };
-        Ok(Manager { ground: RefCell::new(ground), keepers, choice })
+        Ok(Manager { host: RefCell::new(host), keepers, choice })
     }
 
     /// The processors of each link, measured now.
@@ -104,15 +104,15 @@ impl Manager {
     /// # Errors
     /// What it said.
     pub fn links(&self) -> Result<Vec<Vec<usize>>, ToolError> {
-        let mut ground = self.ground.borrow_mut();
-        let Ground { cpus, topology, canary, .. } = &mut *ground;
+        let mut host = self.host.borrow_mut();
+        let Host { cpus, topology, canary, .. } = &mut *host;
         *topology = topology::look(cpus, canary, Some(topology)).map_err(failed("measure the links"))?;
         Ok(topology.links.clone())
     }
 
     /// How programs are stopped.
     pub fn freezer(&self) -> Kind {
-        self.ground.borrow().hierarchy.freezer
+        self.host.borrow().hierarchy.freezer
     }
 
     /// The supervisors, as they are now.
@@ -125,7 +125,7 @@ impl Manager {
     /// # Errors
     /// What it said.
     pub fn run(&self, plan: &[Planned], policy: Name) -> Result<Report, ToolError> {
-        run::run(plan, &mut self.ground.borrow_mut(), policy).map_err(failed("run the programs"))
+        run::run(plan, &mut self.host.borrow_mut(), policy).map_err(failed("run the programs"))
     }
 
     /// The same under a policy with these settings.
@@ -133,18 +133,18 @@ impl Manager {
     /// # Errors
     /// What it said.
     pub fn run_with(&self, plan: &[Planned], policy: Name, settings: Settings) -> Result<Report, ToolError> {
-        self.ground.borrow_mut().settings = settings;
+        self.host.borrow_mut().settings = settings;
         self.run(plan, policy)
     }
 
     /// What is here.
-    pub fn ground(&self) -> RefMut<'_, Ground> {
-        self.ground.borrow_mut()
+    pub fn host(&self) -> RefMut<'_, Host> {
+        self.host.borrow_mut()
     }
 
     /// Ends the supervisors, which take the groups away.
     pub fn end(self) {
-        let _ = self.ground.borrow().hierarchy.remove();
+        let _ = self.host.borrow().hierarchy.remove();
     }
 }
 

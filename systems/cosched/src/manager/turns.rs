@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use measure::stats;
 
-use super::ground::Ground;
 use super::heartbeat::{self, Beat, Heartbeat};
+use super::host::Host;
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Status, Task};
@@ -40,7 +40,7 @@ pub enum Event {
 
 /// The programs, and whose turn it is.
 pub struct Turns<'a> {
-    ground: &'a mut Ground,
+    host: &'a mut Host,
     policy_name: Name,
     policy: Option<Box<dyn Policy>>,
     roster: Roster,
@@ -57,15 +57,15 @@ pub struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     /// No programs yet; under `linux` the kernel decides alone.
-    pub fn new(ground: &'a mut Ground, policy_name: Name) -> Turns<'a> {
+    pub fn new(host: &'a mut Host, policy_name: Name) -> Turns<'a> {
         let (sender, events) = mpsc::channel();
-        if let Source::Estimate(it) = &mut ground.source {
+        if let Source::Estimate(it) = &mut host.source {
             it.start_again();
         }
         let (roster, switcher, probes) = (Roster::new(sender.clone()), Switcher::default(), Probes::new());
-        let heartbeat = Heartbeat::new(Arc::clone(&ground.lines));
+        let heartbeat = Heartbeat::new(Arc::clone(&host.lines));
         let mut turns = Turns {
-            ground,
+            host,
             policy_name,
             policy: None,
             roster,
@@ -82,7 +82,7 @@ impl<'a> Turns<'a> {
     }
 
     fn begin_policy(&mut self) {
-        self.policy = (self.policy_name != Name::Linux).then(|| self.policy_name.policy(self.ground.settings));
+        self.policy = (self.policy_name != Name::Linux).then(|| self.policy_name.policy(self.host.settings));
     }
 
     /// One quantum, or the wait until something happens where there is none; at most until `until`.
@@ -92,7 +92,7 @@ impl<'a> Turns<'a> {
         let start = Instant::now();
         let by = |deadline: Instant| until.map_or(deadline, |it| it.min(deadline));
         if self.roster.n_active() == 0 || self.policy.is_none() {
-            self.switcher.thaw_all(&mut self.roster, &self.ground.cpus);
+            self.switcher.thaw_all(&mut self.roster, &self.host.cpus);
             self.heartbeat.free();
             return self.wait(by(start + IDLE));
         }
@@ -110,7 +110,7 @@ impl<'a> Turns<'a> {
         self.switcher.apply(&mut self.roster, &chosen);
         self.probe(&chosen, quantum)?;
         self.wait(by(start + quantum))?;
-        if Probes::count_threads(&mut self.roster, self.ground.cpus.len()) {
+        if Probes::count_threads(&mut self.roster, self.host.cpus.len()) {
             // Policies know threads by number, and these are others now.
             self.begin_policy();
         }
@@ -123,7 +123,7 @@ impl<'a> Turns<'a> {
         let mut beat = self.heartbeat.frozen();
         if beat != Beat::Watched {
             // Whatever we take for frozen or kept to processors may not be so any more.
-            self.switcher.let_all_run(&mut self.roster, &self.ground.cpus);
+            self.switcher.let_all_run(&mut self.roster, &self.host.cpus);
             self.roster.is_stale = true;
             // That may take its time where programs are many, and nothing is frozen meanwhile.
             self.heartbeat.free();
@@ -134,11 +134,11 @@ impl<'a> Turns<'a> {
 
     /// Who has ended, and who rests no longer.
     fn observe(&mut self) {
-        self.roster.notice_the_dead(self.ground);
+        self.roster.notice_the_dead(self.host);
         if self.roster.strike_off_the_ended() {
             self.begin_policy();
         }
-        slurm::note_suspended(&mut self.roster, &self.ground.cpus);
+        slurm::note_suspended(&mut self.roster, &self.host.cpus);
         Probes::wake(&mut self.roster);
     }
 
@@ -162,12 +162,12 @@ impl<'a> Turns<'a> {
                 });
             }
         }
-        let machine = self.ground.machine();
+        let machine = self.host.machine();
         let placement = policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
         let mut chosen = vec![Vec::new(); programs.len()];
         for (place, thread) in placement.into_iter().enumerate() {
             if let Some(thread) = thread {
-                chosen[threads[thread].program].push(self.ground.cpus[place]);
+                chosen[threads[thread].program].push(self.host.cpus[place]);
             }
         }
         self.n_decisions += 1;
@@ -176,8 +176,8 @@ impl<'a> Turns<'a> {
 
     /// In the middle of the quantum, when the programs are warm.
     fn probe(&mut self, chosen: &[Vec<usize>], quantum: Duration) -> io::Result<()> {
-        self.probes.links(&self.roster, self.ground)?;
-        if !matches!(self.ground.source, Source::Estimate(_)) {
+        self.probes.links(&self.roster, self.host)?;
+        if !matches!(self.host.source, Source::Estimate(_)) {
             return Ok(());
         }
         if let Some(comparison) = self.probes.begin_comparison(&self.roster, chosen, quantum) {
@@ -186,10 +186,10 @@ impl<'a> Turns<'a> {
                 self.probes.end_comparison(&comparison, &mut self.roster);
             }
         }
-        if Probes::is_look_due(self.ground) {
+        if Probes::is_look_due(self.host) {
             self.wait(Instant::now() + quantum.mul_f64(WARM))?;
             if !self.roster.is_stale {
-                Probes::look(&mut self.roster, self.ground, chosen)?;
+                Probes::look(&mut self.roster, self.host, chosen)?;
             }
         }
         Ok(())
@@ -197,7 +197,7 @@ impl<'a> Turns<'a> {
 
     /// Listens until `deadline`, or until programs come, go or rest.
     fn wait(&mut self, deadline: Instant) -> io::Result<()> {
-        let look_every = self.ground.hierarchy.freezer.look_every();
+        let look_every = self.host.hierarchy.freezer.look_every();
         while !self.roster.is_stale {
             let now = Instant::now();
             // Where nobody waits for a turn, none needs to be given up.
@@ -211,7 +211,7 @@ impl<'a> Turns<'a> {
                 Ok(event) => self.hear(event)?,
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {
                     if someone_waits {
-                        Probes::let_rest(&mut self.roster, &self.ground.cpus);
+                        Probes::let_rest(&mut self.roster, &self.host.cpus);
                     }
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
@@ -224,7 +224,7 @@ impl<'a> Turns<'a> {
         match event {
             Event::Ended(id, status, at) => {
                 let status = status?;
-                self.roster.child_ended(self.ground, id, (status.code(), status.signal()), at);
+                self.roster.child_ended(self.host, id, (status.code(), status.signal()), at);
             }
             Event::Do(it) => it(self),
         }
@@ -237,8 +237,8 @@ impl<'a> Turns<'a> {
     }
 
     /// Where it all happens.
-    pub fn ground(&self) -> &Ground {
-        self.ground
+    pub fn host(&self) -> &Host {
+        self.host
     }
 
     /// The policy.
@@ -295,7 +295,7 @@ impl<'a> Turns<'a> {
 
     /// Thaws one program and lets it go: it runs on without us.
     pub fn release(&mut self, id: u64) {
-        self.roster.release(self.ground, id);
+        self.roster.release(self.host, id);
     }
 
     /// Times that the links changed.
@@ -315,7 +315,7 @@ impl<'a> Turns<'a> {
 
     /// True if this process belongs to one of the programs.
     pub fn has(&self, pid: i32) -> bool {
-        self.roster.has(self.ground, pid)
+        self.roster.has(self.host, pid)
     }
 
     /// The programs as they are.
@@ -326,24 +326,24 @@ impl<'a> Turns<'a> {
     /// Starts a program, frozen until its first turn; its number.
     pub fn start(&mut self, task: &Task) -> io::Result<u64> {
         self.heartbeat.frozen();
-        self.roster.start(self.ground, task)
+        self.roster.start(self.host, task)
     }
 
     /// Takes in a process that runs already, and all below it.
     pub fn attach(&mut self, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
         self.heartbeat.frozen();
-        self.roster.attach(self.ground, root, n_threads)
+        self.roster.attach(self.host, root, n_threads)
     }
 
     /// Takes in all tasks of a step of Slurm, as one program.
     pub fn attach_step(&mut self, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
         self.heartbeat.frozen();
-        self.roster.attach_step(self.ground, tasks, step)
+        self.roster.attach_step(self.host, tasks, step)
     }
 
     /// A step has ended; false if it was not known, or its end was seen before.
     pub fn end_step(&mut self, job: u32, step: u32) -> bool {
-        self.roster.end_step(self.ground, job, step)
+        self.roster.end_step(self.host, job, step)
     }
 
     /// Ends a program of ours that only ran beside the others; to be asked again until it has ended, as it may not have
@@ -360,7 +360,7 @@ impl<'a> Turns<'a> {
     /// Ends all programs of ours: they are told to, and killed if they have not ended after a while.
     pub fn end_all(&mut self) -> io::Result<()> {
         self.policy = None;
-        self.switcher.thaw_all(&mut self.roster, &self.ground.cpus);
+        self.switcher.thaw_all(&mut self.roster, &self.host.cpus);
         let start = Instant::now();
         let mut is_told = false;
         loop {
@@ -379,6 +379,6 @@ impl<'a> Turns<'a> {
 
     /// Thaws all programs and lets them go: they run on without us.
     pub fn release_all(&mut self) {
-        self.roster.release_all(&self.ground.cpus);
+        self.roster.release_all(&self.host.cpus);
     }
 }

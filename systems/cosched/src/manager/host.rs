@@ -11,9 +11,9 @@ use super::topology::Topology;
 use crate::machine::{Capacity, Machine};
 use crate::policies::Settings;
 
-/// Where and with what.
+/// The machine and the settings that programs are managed with.
 #[derive(Debug)]
-pub struct Ground {
+pub struct Host {
     /// Where groups are made.
     pub hierarchy: Hierarchy,
     /// Processors that programs may have.
@@ -26,7 +26,7 @@ pub struct Ground {
     pub preload: Option<PathBuf>,
     /// A folder for the programs' pages.
     pub pages: PathBuf,
-    /// It reads.
+    /// Reads memory for a moment to see what the others leave of the link.
     pub canary: Canary,
     /// Programs so far.
     pub n_programs: u64,
@@ -40,7 +40,7 @@ pub struct Ground {
     pub lines: Lines,
 }
 
-impl Ground {
+impl Host {
     /// A number for a program.
     pub(super) fn number(&mut self) -> u64 {
         self.n_programs += 1;

@@ -17,7 +17,7 @@ use crate::output::{Failure, Output};
 
 /// What every command that manages programs can be told.
 #[derive(Debug, Clone, clap::Args)]
-pub struct GroundArgs {
+pub struct HostArgs {
     /// How programs are stopped: v2, v1 (control groups) or signals; the first that works unless said.
     #[arg(long, value_name = "HOW", value_parser = freezer_name())]
     freezer: Option<freezer::Kind>,
@@ -86,7 +86,7 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
     move |error| Failure::environment(what.clone(), error)
 }
 
-impl GroundArgs {
+impl HostArgs {
     /// A manager with these, which is started `again` with those arguments if it dies; what users should know is said.
     ///
     /// `shared` is a folder that other users may enter, where they have programs here.

@@ -44,6 +44,8 @@ test-long: build ## test every combination; takes hours
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
 	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
 	$(MEANWHILE) cipher test --matrix
+	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user; \
+	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh

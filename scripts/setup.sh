@@ -95,7 +95,9 @@ check_rust() {
 }
 
 fetch_crates() {
-    for manifest in cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml; do
+    # What the tests of packages are linked with.
+    manifests="cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml"
+    for manifest in $([ -n "$ONLY" ] || echo "$manifests"); do
         cargo fetch --quiet --locked --offline --manifest-path "$manifest" 2>/dev/null || cargo fetch --locked --manifest-path "$manifest"
     done
     host=$(rustc -vV | sed -n 's/^host: //p')

@@ -78,12 +78,13 @@ pub struct Edge {
 pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core, licence: Licence) -> Vec<Edge> {
     let mut builder = Builder::new(function, frame, trace, core, licence);
     for at in 0..trace.places.len() {
+        let first = builder.edges.len();
         builder.registers(at);
         builder.memory(at);
         builder.control(at);
         builder.remember(at);
+        builder.edges[first..].sort_by_key(|it| it.from);
     }
-    builder.edges.sort_by_key(|it| (it.to, it.from));
     builder.edges
 }
 
@@ -100,6 +101,9 @@ pub fn latencies(function: &Function, frame: &StackFrame, trace: &Trace, core: &
     builder.edges
 }
 
+/// Registers have numbers of one byte.
+const REGS_MAX: usize = 256;
+
 /// Where a value comes from: an instruction of the trace, or what a register held before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
@@ -114,12 +118,12 @@ struct Builder<'a> {
     core: &'a Core,
     licence: Licence,
     edges: Vec<Edge>,
-    /// Writers of each register whose value may still be there: one that surely writes, and guarded ones behind it.
-    writers: BTreeMap<Reg, Vec<(u32, Out)>>,
-    /// Readers since.
-    readers: BTreeMap<Reg, Vec<u32>>,
+    /// By register, its writers whose value may still be there: one that surely writes, and guarded ones behind it.
+    writers: Vec<Vec<(u32, Out)>>,
+    /// Readers since, by register.
+    readers: Vec<Vec<u32>>,
     /// What each register holds, as an origin and a distance.
-    values: BTreeMap<Reg, (Origin, i64)>,
+    values: Vec<(Origin, i64)>,
     /// Accesses since the last barrier.
     accesses: Vec<(u32, Access, Place)>,
     /// Pointers that were followed, with the place in the trace.
@@ -162,9 +166,9 @@ impl<'a> Builder<'a> {
             core,
             licence,
             edges: Vec::new(),
-            writers: BTreeMap::new(),
-            readers: BTreeMap::new(),
-            values: BTreeMap::new(),
+            writers: vec![Vec::new(); REGS_MAX],
+            readers: vec![Vec::new(); REGS_MAX],
+            values: (0..=u8::MAX).map(|it| (Origin::Before(Reg(it)), 0)).collect(),
             accesses: Vec::new(),
             followed: BTreeMap::new(),
             barrier: None,
@@ -197,7 +201,8 @@ impl<'a> Builder<'a> {
             if Some(read.reg) == zero {
                 continue;
             }
-            for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
+            for nth in 0..self.writers[usize::from(read.reg.0)].len() {
+                let (from, out) = self.writers[usize::from(read.reg.0)][nth];
                 let writer = self.instruction(from as usize);
                 let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
                 let work = self.core.work_of(writer.class, writer.is_quad);
@@ -223,7 +228,8 @@ impl<'a> Builder<'a> {
             }
             // What the callee gets.
             for &reg in self.function.isa.conventions().arguments {
-                for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+                for nth in 0..self.writers[usize::from(reg.0)].len() {
+                    let (from, _) = self.writers[usize::from(reg.0)][nth];
                     self.edge(from, at, 0, Why::Control);
                 }
             }
@@ -237,7 +243,8 @@ impl<'a> Builder<'a> {
         if self.licence.renames && can_rename {
             return;
         }
-        for from in self.readers.get(&reg).cloned().unwrap_or_default() {
+        for nth in 0..self.readers[usize::from(reg.0)].len() {
+            let from = self.readers[usize::from(reg.0)][nth];
             let reader = self.instruction(from as usize);
             let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
             let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
@@ -246,7 +253,8 @@ impl<'a> Builder<'a> {
                 self.edge(from, at, lock.cast_signed(), why);
             }
         }
-        for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+        for nth in 0..self.writers[usize::from(reg.0)].len() {
+            let (from, _) = self.writers[usize::from(reg.0)][nth];
             self.edge(from, at, 0, Why::Rewrite(reg));
         }
     }
@@ -289,7 +297,7 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&self, reg: Reg) -> (Origin, i64) {
-        self.values.get(&reg).copied().unwrap_or((Origin::Before(reg), 0))
+        self.values[usize::from(reg.0)]
     }
 
     fn control(&mut self, at: usize) {
@@ -304,7 +312,9 @@ impl<'a> Builder<'a> {
         }
         self.guarded(at);
         let stretch = self.stretches[at];
-        for from in (0..at).rev().take_while(|it| self.stretches[*it] + 1 >= stretch).collect::<Vec<_>>() {
+        let mut from = at;
+        while from > 0 && self.stretches[from - 1] + 1 >= stretch {
+            from -= 1;
             if self.stretches[from] != stretch {
                 self.edge(from as u32, at, 0, Why::Control);
             }
@@ -333,7 +343,9 @@ impl<'a> Builder<'a> {
     fn inside_blocks(&mut self, at: usize) {
         let block = self.blocks[at];
         let is_branch = self.instruction(at).flow != Flow::Next;
-        for from in (0..at).rev().take_while(|it| self.blocks[*it] + 1 >= block).collect::<Vec<_>>() {
+        let mut from = at;
+        while from > 0 && self.blocks[from - 1] + 1 >= block {
+            from -= 1;
             if self.blocks[from] != block || is_branch {
                 self.edge(from as u32, at, 0, Why::Control);
             }
@@ -410,27 +422,28 @@ impl<'a> Builder<'a> {
             }
         }
         for read in &instruction.reads {
-            self.readers.entry(read.reg).or_default().push(at as u32);
+            self.readers[usize::from(read.reg.0)].push(at as u32);
         }
         let computed = self.computed(instruction);
         for write in &instruction.writes {
-            let writers = self.writers.entry(write.reg).or_default();
+            let writers = &mut self.writers[usize::from(write.reg.0)];
             if !instruction.is_guarded {
                 writers.clear();
-                self.readers.insert(write.reg, Vec::new());
+                self.readers[usize::from(write.reg.0)].clear();
             }
             writers.push((at as u32, write.out));
             let value = match computed {
                 Some((reg, value)) if reg == write.reg && !instruction.is_guarded => value,
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
-            self.values.insert(write.reg, value);
+            self.values[usize::from(write.reg.0)] = value;
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
-                self.writers.insert(reg, vec![(at as u32, Out::Link)]);
-                self.readers.insert(reg, Vec::new());
-                self.values.insert(reg, (Origin::Written(at as u32, reg), 0));
+                self.writers[usize::from(reg.0)].clear();
+                self.writers[usize::from(reg.0)].push((at as u32, Out::Link));
+                self.readers[usize::from(reg.0)].clear();
+                self.values[usize::from(reg.0)] = (Origin::Written(at as u32, reg), 0);
             }
         }
         if is_barrier(instruction) {

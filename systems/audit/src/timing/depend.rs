@@ -17,7 +17,7 @@ use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
-use crate::facts::frame::StackFrame;
+use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -464,23 +464,6 @@ impl<'a> Builder<'a> {
         let (origin, distance) = self.value(reg);
         Some((operation.result?, (origin, distance.wrapping_add(by))))
     }
-}
-
-/// No instruction copies the stack pointer or the frame pointer, but into each other.
-fn is_private(function: &Function) -> bool {
-    let conventions = function.isa.conventions();
-    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
-    let copies = |instruction: &Instruction| {
-        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
-        // A frame pointer is saved like any other register; the stack pointer seldom is.
-        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
-        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
-    };
-    let stores_pointer = |instruction: &Instruction| {
-        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
-        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
-    };
-    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
 }
 
 /// Constants lie so far from the code that loads them at most, in bytes.

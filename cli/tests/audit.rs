@@ -288,6 +288,30 @@ int often(struct queue *p, int a, int b)
     p->n = a;
     return a + b;
 }
+int again(struct queue *p, int a, int b)
+{
+    p->n++;
+    if (p->state)
+        slow(p, a, b);
+    p->at = 0;
+    return a + b;
+}
+int count_down(struct queue *p, int a, int b)
+{
+    a -= 3;
+    if (p->state)
+        slow(p, a, b);
+    p->n = a;
+    return a + b;
+}
+int asked(struct queue *p, struct queue *q)
+{
+    if (p == 0 || q == 0)
+        return 1;
+    if (p->state == 3)
+        return 2;
+    return q->at[q->n] + p->n;
+}
 void scale(int *d, int *s, int *n)
 {
     d[0] = s[0] * n[0];
@@ -320,6 +344,14 @@ fn loads_are_kept_types_widened_and_cold_calls_split_off() {
     let often = verified(folder.path(), "often");
     assert!(often.contains("+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"), "{often}");
     assert!(often.contains("+        return often_cold(p, a, b);"), "{often}");
+    // What would be done twice, or with another argument, is not started again.
+    for function in ["again", "count_down"] {
+        let patches = verified(folder.path(), function);
+        assert!(!patches.contains(&format!("{function}_cold")), "{patches}");
+    }
+    // A pointer is not followed before it is asked for null; behind that test it may be.
+    let asked = verified(folder.path(), "asked");
+    assert!(!asked.contains("before line 46") && asked.contains("before line 48"), "{asked}");
 }
 
 #[test]

@@ -489,6 +489,29 @@ fn a_budget_is_a_gate() {
 }
 
 #[test]
+fn places_in_compiled_programs_are_said_from_this_folder() {
+    let folder = folder();
+    fs::create_dir_all(folder.path().join("src")).expect("a scratch folder");
+    fs::write(folder.path().join("src/fast.c"), SOURCE).expect("a scratch file");
+    // Compiled here or in a folder of its own: the program names its source from the root in either case.
+    for (from, source) in [(folder.path().to_owned(), "src/fast.c"), (folder.path().join("src"), "fast.c")] {
+        let source = from.join(source);
+        let args = ["-O2", "-g", "-marm", "-mcpu=arm1136jf-s", "-c", "-o"];
+        let mut gcc = Command::new("arm-linux-gnueabi-gcc");
+        let compiled = gcc.args(args).arg(folder.path().join("fast.o")).arg(&source).current_dir(&from).status().expect("gcc runs");
+        assert!(compiled.success());
+        fs::write(folder.path().join("o.toml"), "[[function]]\nname = \"fast\"\nfile = \"fast.o\"\ncpu = \"arm1136jf-s\"\ncycles = 3\n")
+            .expect("a scratch file");
+        let ran = audit(folder.path(), &["check", "--budget", "o.toml", "--sarif", "o.sarif"]);
+        assert!(text(&ran).contains("  src/fast.c:"), "{}", text(&ran));
+        let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("o.sarif")).expect("asked for")).expect("JSON");
+        let results = sarif["runs"][0]["results"].as_array().expect("a list");
+        let uris: Vec<&Value> = results.iter().map(|it| &it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).collect();
+        assert!(uris.contains(&&Value::from("src/fast.c")), "{uris:?}");
+    }
+}
+
+#[test]
 fn a_budget_may_be_what_another_file_takes() {
     let folder = folder();
     let slower = SOURCE.replace("it->state & 3", "it->state * it->cap * it->state & 3");

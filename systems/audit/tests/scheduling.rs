@@ -111,11 +111,11 @@ fn heads_and_tails_are_what_their_definition_says() {
         let n = rng.usize(1..=24);
         let (needs, edges) = problem(&mut rng, &core, n);
         let mut apart = vec![vec![None; n]; n];
-        for from in 0..n {
-            apart[from][from] = Some(0);
+        for (from, longest) in apart.iter_mut().enumerate() {
+            longest[from] = Some(0);
             for edge in &edges {
-                let through = apart[from][edge.from as usize].map(|it| it + distance(edge, &needs, &core));
-                apart[from][edge.to as usize] = apart[from][edge.to as usize].max(through);
+                let through = longest[edge.from as usize].map(|it| it + distance(edge, &needs, &core));
+                longest[edge.to as usize] = longest[edge.to as usize].max(through);
             }
         }
         let found = bounds(&needs, &edges, &core);

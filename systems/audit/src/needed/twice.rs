@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::cases::entries;
-use crate::facts::frame::{StackFrame, is_private};
+use crate::facts::spills::in_own_frame;
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -49,13 +49,13 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for to in (0..n).filter_map(|idx| subject.function.target(idx)) {
         is_entered[to] = true;
     }
-    let frame = is_private(subject.function).then(|| StackFrame::of(subject.function));
+    let own = in_own_frame(subject.function);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {
         if *entered {
             piece = Piece { next: piece.next, ..Piece::default() };
         }
-        findings.extend(piece.step(subject, frame.as_ref(), idx));
+        findings.extend(piece.step(subject, &own, idx));
     }
 }
 
@@ -67,8 +67,6 @@ struct Piece {
     computed: HashMap<Key, (Number, usize)>,
     /// Stores, and what else may have changed what was loaded before, with the bytes that they write if they are known.
     changes: Vec<(usize, Option<Bytes>)>,
-    /// Those of them that go to the frame, and loads from there; none if others know where the frame lies.
-    in_frame: BTreeSet<usize>,
 }
 
 /// Bytes of memory, by a distance from a value.
@@ -110,12 +108,8 @@ impl Piece {
         }
     }
 
-    fn step(&mut self, subject: &Subject<'_>, frame: Option<&StackFrame>, idx: usize) -> Option<Finding> {
+    fn step(&mut self, subject: &Subject<'_>, own: &BTreeSet<usize>, idx: usize) -> Option<Finding> {
         let instruction = subject.at(idx);
-        let is_own = |it: &Access| frame.is_some_and(|frame| frame.slot(idx, it).is_some_and(|slot| slot.count == 0 && slot.offset < 0));
-        if !instruction.accesses.is_empty() && instruction.accesses.iter().all(is_own) {
-            self.in_frame.insert(idx);
-        }
         let key = self.key(subject, idx);
         let bits = subject.function.isa.conventions().bits;
         let copied =
@@ -124,7 +118,7 @@ impl Piece {
             instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
-        let store = known.and_then(|(_, before)| self.change(before, idx, key.as_ref()?.bytes()?));
+        let store = known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
         let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
         let finding = known.map(|(_, before)| again(subject, idx, before, store));
@@ -186,9 +180,9 @@ impl Piece {
     }
 
     /// The last of those behind `before` that may have changed these bytes, which `idx` loads.
-    fn change(&self, before: usize, idx: usize, loaded: Bytes) -> Option<usize> {
+    fn change(&self, own: &BTreeSet<usize>, before: usize, idx: usize, loaded: Bytes) -> Option<usize> {
         // What is spilled changes no object: nobody else has a pointer to the frame.
-        let is_elsewhere = |at: usize| self.in_frame.contains(&at) && !self.in_frame.contains(&idx);
+        let is_elsewhere = |at: usize| own.contains(&at) && !own.contains(&idx);
         let may_change = |at: usize, written: Option<Bytes>| !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded));
         self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(at, it)| may_change(*at, *it)).map(|(at, _)| *at)
     }
@@ -277,6 +271,9 @@ mod tests {
         let spilled = |store: u32| [0xe24d_d008, NEXT3, store, NEXT2, SUM, 0xe28d_d008, RETURN];
         let kept = why(&spilled(0xe58d_3004));
         assert_eq!(kept.as_deref(), Some("`ldr r3, [r0, #8]` at 0x4 has it already"));
+        // A slot below an object whose address is known is none of it: add r1, sp, #8; str r3, [sp, #4].
+        let below = [0xe24d_d010, 0xe28d_1008, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d010, RETURN];
+        assert_eq!(why(&below).as_deref(), Some("`ldr r3, [r0, #8]` at 0x8 has it already"));
         // Above the frame are the caller's objects: str r3, [sp, #12]. And the address of the frame may be known: mov r1, sp.
         assert!(why(&spilled(0xe58d_300c)).is_some_and(|it| it.ends_with("a store came between")));
         let known = [0xe24d_d008, 0xe1a0_100d, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d008, RETURN];

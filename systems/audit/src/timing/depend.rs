@@ -19,6 +19,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
+use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
 
@@ -135,6 +136,8 @@ struct Builder<'a> {
     sinking: Vec<usize>,
     /// Nothing but the function itself knows where its frame lies.
     frame_is_private: bool,
+    /// Instructions that access slots of which that is so in any case.
+    own: BTreeSet<usize>,
     /// The block of each instruction of the trace, by number.
     blocks: Vec<u32>,
     /// Likewise the stretch between two borders of loops, which nothing crosses.
@@ -154,6 +157,8 @@ enum Place {
     At(Origin, i64),
     /// In this slot of the frame: a count and a distance.
     Slot(usize, i64),
+    /// Likewise, of the first count, and no pointer leads there.
+    Own(i64),
     Unknown,
 }
 
@@ -175,6 +180,7 @@ impl<'a> Builder<'a> {
             n_exits: 0,
             sinking: Vec::new(),
             frame_is_private: is_private(function),
+            own: if is_private(function) { BTreeSet::new() } else { in_own_frame(function) },
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
             guards: guards(function, trace),
@@ -284,7 +290,8 @@ impl<'a> Builder<'a> {
 
     fn place(&self, at: usize, access: &Access) -> Place {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
-            return Place::Slot(slot.count, slot.offset);
+            let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
+            return if is_own { Place::Own(slot.offset) } else { Place::Slot(slot.count, slot.offset) };
         }
         match (access.base, access.index, access.index_form) {
             (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
@@ -398,7 +405,7 @@ impl<'a> Builder<'a> {
     /// The address is good at the exit already.
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
-            Place::Constant | Place::Slot(..) => true,
+            Place::Constant | Place::Slot(..) | Place::Own(_) => true,
             Place::At(origin, _) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
             Place::Unknown => false,
         }
@@ -583,6 +590,8 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
     match (a, b) {
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
+        (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => apart(a, b),
+        (Place::Own(_), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Own(_)) => Overlap::Never,
         (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
         // The frame lies below where the stack pointer stood: what pointed anywhere before points elsewhere.
         (Place::Slot(0, slot), Place::At(Origin::Before(_), _)) | (Place::At(Origin::Before(_), _), Place::Slot(0, slot)) if slot < 0 => {

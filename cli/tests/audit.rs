@@ -288,6 +288,30 @@ int often(struct queue *p, int a, int b)
     p->n = a;
     return a + b;
 }
+int again(struct queue *p, int a, int b)
+{
+    p->n++;
+    if (p->state)
+        slow(p, a, b);
+    p->at = 0;
+    return a + b;
+}
+int count_down(struct queue *p, int a, int b)
+{
+    a -= 3;
+    if (p->state)
+        slow(p, a, b);
+    p->n = a;
+    return a + b;
+}
+int asked(struct queue *p, struct queue *q)
+{
+    if (p == 0 || q == 0)
+        return 1;
+    if (p->state == 3)
+        return 2;
+    return q->at[q->n] + p->n;
+}
 void scale(int *d, int *s, int *n)
 {
     d[0] = s[0] * n[0];
@@ -320,6 +344,14 @@ fn loads_are_kept_types_widened_and_cold_calls_split_off() {
     let often = verified(folder.path(), "often");
     assert!(often.contains("+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"), "{often}");
     assert!(often.contains("+        return often_cold(p, a, b);"), "{often}");
+    // What would be done twice, or with another argument, is not started again.
+    for function in ["again", "count_down"] {
+        let patches = verified(folder.path(), function);
+        assert!(!patches.contains(&format!("{function}_cold")), "{patches}");
+    }
+    // A pointer is not followed before it is asked for null; behind that test it may be.
+    let asked = verified(folder.path(), "asked");
+    assert!(!asked.contains("before line 46") && asked.contains("before line 48"), "{asked}");
 }
 
 #[test]
@@ -454,6 +486,29 @@ fn a_budget_is_a_gate() {
     let results = sarif["runs"][0]["results"].as_array().expect("a list");
     assert_eq!(results[0]["ruleId"], "over-budget");
     assert!(results.iter().any(|it| it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "fast.c"), "{sarif}");
+}
+
+#[test]
+fn places_in_compiled_programs_are_said_from_this_folder() {
+    let folder = folder();
+    fs::create_dir_all(folder.path().join("src")).expect("a scratch folder");
+    fs::write(folder.path().join("src/fast.c"), SOURCE).expect("a scratch file");
+    // Compiled here or in a folder of its own: the program names its source from the root in either case.
+    for (from, source) in [(folder.path().to_owned(), "src/fast.c"), (folder.path().join("src"), "fast.c")] {
+        let source = from.join(source);
+        let args = ["-O2", "-g", "-marm", "-mcpu=arm1136jf-s", "-c", "-o"];
+        let mut gcc = Command::new("arm-linux-gnueabi-gcc");
+        let compiled = gcc.args(args).arg(folder.path().join("fast.o")).arg(&source).current_dir(&from).status().expect("gcc runs");
+        assert!(compiled.success());
+        fs::write(folder.path().join("o.toml"), "[[function]]\nname = \"fast\"\nfile = \"fast.o\"\ncpu = \"arm1136jf-s\"\ncycles = 3\n")
+            .expect("a scratch file");
+        let ran = audit(folder.path(), &["check", "--budget", "o.toml", "--sarif", "o.sarif"]);
+        assert!(text(&ran).contains("  src/fast.c:"), "{}", text(&ran));
+        let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("o.sarif")).expect("asked for")).expect("JSON");
+        let results = sarif["runs"][0]["results"].as_array().expect("a list");
+        let uris: Vec<&Value> = results.iter().map(|it| &it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).collect();
+        assert!(uris.contains(&&Value::from("src/fast.c")), "{uris:?}");
+    }
 }
 
 #[test]

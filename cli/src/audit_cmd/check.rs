@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use audit::audit::Audit;
-use audit::budget::{self, Checked, Entry, Limit};
+use audit::budget::{self, Cause, Checked, Entry, Limit};
 use audit::program::toolchain::{self, Input};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
@@ -44,7 +44,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Limit::File(path) => Some(audit_of(&entry, path, out)?),
             Limit::Cycles(_) => None,
         };
-        all.push(Checked::new(entry, &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))?);
+        let mut checked = Checked::new(entry, &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))?;
+        checked.causes.iter_mut().for_each(seen_from_here);
+        all.push(checked);
     }
     if let Some(path) = &args.junit {
         write_file(path, budget::junit(&args.budget.display().to_string(), &all))?;
@@ -65,6 +67,15 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let is_kept = all.iter().all(Checked::is_kept);
     out.object(&json!({"ok": is_kept, "functions": all.iter().map(Checked::to_json).collect::<Vec<Value>>()}));
     if is_kept { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Compiled programs name their sources from the root of the machine that compiled them; a code host knows those below this folder.
+fn seen_from_here(cause: &mut Cause) {
+    let Some((file, _)) = &mut cause.place else { return };
+    let below = std::env::current_dir().ok().and_then(|here| Some(Path::new(file.as_str()).strip_prefix(here).ok()?.display().to_string()));
+    if let Some(below) = below {
+        *file = below;
+    }
 }
 
 /// The function of `entry` as it is in `file`.

@@ -112,7 +112,9 @@ fn verdict(faster: Option<Ordering>, rounds: Option<&[(&Steady, &Steady)]>, befo
         None => {
             let n = |audit: &Audit| audit.timed.as_ref().map(|it| it.loops.len());
             let (old, new) = (n(before)?, n(after)?);
-            format!("loops are not compared: there were {old}, and are {new}, or they are nested otherwise")
+            let why =
+                if old == new { "they are nested otherwise than before".to_owned() } else { format!("there were {old}, and are {new}") };
+            format!("loops are not compared: {why}; audit each of the two to see its rounds")
         }
     })
 }

@@ -17,7 +17,8 @@
 use similar::TextDiff;
 
 use crate::audit::Audit;
-use crate::decode::code::Flow;
+use crate::decode::code::{Access, Class, Flow};
+use crate::facts::frame::{StackFrame, successors};
 use crate::finding::Kind;
 use crate::timing::licence::crossings;
 
@@ -116,7 +117,8 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
                 continue;
             }
             seen.push((line, test));
-            for expression in expressions(lines[line]).into_iter().filter(|it| is_kept(lines, test, line + 1, it)) {
+            let is_good = |it: &String| is_kept(lines, test, line + 1, it) && !asks_for_null(lines, test, line, it);
+            for expression in expressions(lines[line]).into_iter().filter(is_good) {
                 trials.push(pin(lines, finding, line, test, &expression));
             }
         }
@@ -133,6 +135,41 @@ fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
     let names = words(expression);
     let mut named = names.iter().filter(|it| it.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_'));
     named.all(|name| !lines[from.min(end)..end].iter().any(|line| writes(line, name)))
+}
+
+/// A pointer that the expression follows is asked for null on the lines from `from` on before the expression stands in line `to`: its
+/// address is not good before that test.
+fn asks_for_null(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+    let pointers = expression.match_indices("->").chain(expression.match_indices('[')).map(|(at, _)| &expression[..at]);
+    let pointers: Vec<&str> = pointers.collect();
+    (from..=to).any(|line| {
+        let end = if line == to { lines[line].find(expression).unwrap_or(0) } else { lines[line].len() };
+        pointers.iter().any(|it| is_asked(&lines[line][..end], it))
+    })
+}
+
+/// The line compares the pointer with null, or takes it for a truth value.
+fn is_asked(line: &str, pointer: &str) -> bool {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let is_null =
+        |text: &str, rest: &dyn Fn(&str) -> bool| ["NULL", "0", "nullptr"].iter().any(|it| text.strip_prefix(it).is_some_and(rest));
+    line.match_indices(pointer).any(|(at, _)| {
+        let (before, behind) = (line[..at].trim_end(), line[at + pointer.len()..].trim_start());
+        if line[..at].ends_with(is_name) || line[..at].ends_with(['.', '>']) || line[at + pointer.len()..].starts_with(is_name) {
+            return false;
+        }
+        let compared = behind.strip_prefix("==").or_else(|| behind.strip_prefix("!="));
+        let is_compared = compared.is_some_and(|it| is_null(it.trim_start(), &|rest| !rest.starts_with(is_name)));
+        let turned = before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).map(str::trim_end);
+        let is_turned = turned.is_some_and(|it| ["NULL", "0", "nullptr"].iter().any(|null| it.ends_with(null)));
+        // What stands alone between brackets is a truth value, unless the brackets are a call's.
+        let opens = before.strip_suffix('(').map(str::trim_end);
+        let in_brackets =
+            opens.is_some_and(|it| !it.ends_with(is_name) || ["if", "while", "for", "likely"].iter().any(|word| it.ends_with(word)));
+        let begins = in_brackets || ["&&", "||", "!"].iter().any(|it| before.ends_with(it));
+        let ends = behind.is_empty() || [")", "&&", "||", "?"].iter().any(|it| behind.starts_with(it));
+        is_compared || is_turned || begins && ends
+    })
 }
 
 /// The line assigns to a variable or member of this name, steps it, or takes its address.
@@ -228,7 +265,7 @@ fn kept(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut 
     let mut seen = Vec::new();
     for first in before.filter(|it| *it < second && starts_statement(lines, *it)) {
         for expression in loads(lines[first]).into_iter().filter(|it| loads(lines[second]).contains(it)) {
-            if !is_kept(lines, first, second, &expression) {
+            if !is_kept(lines, first, second, &expression) || asks_for_null(lines, first, first, &expression) {
                 continue;
             }
             if seen.contains(&expression) || seen.len() == LOADS_MAX {
@@ -314,6 +351,11 @@ fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut
         .collect();
     let Some(names) = names else { return };
     let is_void = head.split_whitespace().last() == Some("void");
+    // Who starts again has to find what the first one found.
+    if names.iter().any(|name| lines[first + 1..first + length].iter().any(|line| writes(line, name))) {
+        return;
+    }
+    let frame = StackFrame::of(&audit.function);
     let again = format!("{name}_cold({})", names.join(", "));
     let again = if is_void { format!("{{ {again}; return; }}") } else { format!("return {again};") };
     let mut seen = Vec::new();
@@ -324,6 +366,11 @@ fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut
             continue;
         }
         seen.push(line);
+        let of_line =
+            |it: &usize| line_of(audit, *it, file) == Some(line) && matches!(audit.function.instructions[*it].flow, Flow::Call { .. });
+        if !(0..audit.function.instructions.len()).filter(of_line).chain([idx]).all(|it| is_first_change(audit, &frame, it)) {
+            continue;
+        }
         let mut copy: Vec<String> = lines[first..=first + length].iter().map(|&it| it.to_owned()).collect();
         let plain = head.replace("extern ", "").replace("static ", "").replace("inline ", "");
         copy[0] = format!("static __attribute__((cold, noinline)) {plain}{}", parameters.replacen(&opening, &format!("{name}_cold("), 1));
@@ -333,11 +380,40 @@ fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut
         copy.push(String::new());
         changed.splice(first..first, copy);
         let text = format!(
-            "line {}: leave for a copy of `{name}` that starts again, if nothing before that line is changed and its tests come out the same",
+            "line {}: leave for a copy of `{name}` that starts again, since nothing is changed before that line; its tests have to come out the same",
             line + 1
         );
         trials.push(Trial { finding, source: changed.join("\n") + "\n", flags: &[], text });
     }
+}
+
+/// Before this instruction, on every way to it, the function calls nobody and changes nothing but its own frame.
+fn is_first_change(audit: &Audit, frame: &StackFrame, idx: usize) -> bool {
+    let function = &audit.function;
+    let n = function.instructions.len();
+    let mut comes_from: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for from in 0..n {
+        for to in successors(function, from) {
+            comes_from[to].push(from);
+        }
+    }
+    let mut is_seen = vec![false; n];
+    let mut open = comes_from[idx].clone();
+    while let Some(at) = open.pop() {
+        if std::mem::replace(&mut is_seen[at], true) {
+            continue;
+        }
+        let instruction = &function.instructions[at];
+        let is_own = |access: &Access| frame.slot(at, access).is_some_and(|it| it.count == 0 && it.offset < 0);
+        let changes = instruction.accesses.iter().any(|it| it.is_store && !is_own(it))
+            || matches!(instruction.class, Class::Atomic | Class::System)
+            || matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall);
+        if changes {
+            return false;
+        }
+        open.extend(&comes_from[at]);
+    }
+    true
 }
 
 /// The line is a call and nothing else, as far as can be seen.
@@ -544,6 +620,39 @@ mod tests {
         let lines: Vec<&str> = counter.lines().collect();
         assert!(!is_kept(&lines, 0, 6, "q->n") && !is_kept(&lines, 0, 6, "q->at[i]") && !is_kept(&lines, 0, 6, "key->first"));
         assert!(is_kept(&lines, 0, 2, "q->n") && is_kept(&lines, 0, 6, "q->full") && is_kept(&lines, 0, 6, "mask->bits"));
+    }
+
+    #[test]
+    fn a_pointer_that_is_asked_for_null_is_not_followed_before() {
+        for test in [
+            "if (p == NULL || q)",
+            "if ((p != 0) && (q))",
+            "if (NULL == p)",
+            "if (!p)",
+            "if (p && q->n)",
+            "while (q && p)",
+            "if (unlikely(!p))",
+            "x = q || p ? 1 : 2;",
+        ] {
+            assert!(asks_for_null(&[test, "x = p->n;"], 0, 1, "p->n"), "{test}");
+        }
+        for other in [
+            "if (q == NULL)",
+            "if (p == q)",
+            "if (p->n == 0)",
+            "if (!p->n)",
+            "if (use(p))",
+            "if (pp == 0)",
+            "if (r->p == 0)",
+            "if (p == 0x10)",
+        ] {
+            assert!(!asks_for_null(&[other, "x = p->n;"], 0, 1, "p->n"), "{other}");
+        }
+        // Each pointer on the way; and a test on the line itself, before and behind.
+        assert!(asks_for_null(&["if (p->next == NULL)", "x = p->next->n;"], 0, 1, "p->next->n"));
+        assert!(asks_for_null(&["if (list == 0)", "x = list[3];"], 0, 1, "list[3]"));
+        assert!(asks_for_null(&["if (p == NULL || p->n == 3)"], 0, 0, "p->n"));
+        assert!(!asks_for_null(&["if (p->n == 3 && p)"], 0, 0, "p->n"));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use audit::audit::{Options, audit};
 use audit::decode::Isa;
+use audit::decode::code::Flow;
+use audit::facts::trace::End;
 use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
@@ -292,5 +294,66 @@ fn naked_functions_are_not_to_be_inlined() {
         let audited = audit(&program, program.symbol("f").expect("it is there"), cpu, Some(&core), &options).expect("it fits");
         let calls: Vec<&str> = audited.findings.iter().filter(|it| it.kind == Kind::Call).map(|it| it.why.as_str()).collect();
         assert!(calls.len() == 1 && calls[0].starts_with("`plain` has"), "{cpu} {cc:?}: {calls:?}");
+    }
+}
+
+/// What the report says of each instruction of `f`, and how its path ends if `far` is cold: in the object file, or linked with
+/// `far` at this address.
+fn told(isa: Isa, cpu: &str, code: &str, far_at: Option<&str>) -> (Vec<String>, End) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let [source, object, linked] = ["f.s", "f.o", "f.elf"].map(|it| folder.path().join(it));
+    let far = if far_at.is_some() { "\n.section .far,\"ax\"\n.global far\n.type far, %function\nfar: ret\n.size far, .-far" } else { "" };
+    let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f{far}\n");
+    std::fs::write(&source, text).expect("a scratch file");
+    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    if let Some(far_at) = far_at {
+        std::fs::write(&object, &bytes).expect("a scratch file");
+        let mut command = std::process::Command::new("ld.lld-19");
+        command
+            .args(["-e", "f", "--no-relax", "-Ttext=0x10000", &format!("--section-start=.far={far_at}"), "-o"])
+            .arg(&linked)
+            .arg(&object);
+        assert!(command.status().expect("it runs").success(), "{code}");
+        bytes = std::fs::read(&linked).expect("what was linked");
+    }
+    let program = parsed(&bytes);
+    let options = Options { cold: vec!["far".to_owned()], effort: Effort::Bounds, recorded: None };
+    let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+    let audit = audit(&program, symbol, cpu, None, &options).unwrap_or_else(|error| panic!("{error}"));
+    ((0..audit.function.instructions.len()).map(|it| audit.text(it)).collect(), audit.trace.end)
+}
+
+#[test]
+fn calls_and_jumps_that_take_two_instructions_name_whom_they_reach() {
+    // A linker has still to write the target, or wrote it: far above the function, or below it.
+    for (isa, cpu, linked_at) in [(Isa::Riscv64, "sifive-u74", "0x7ffff000"), (Isa::Riscv32, "rocket", "0x1000")] {
+        for far_at in [None, Some(linked_at)] {
+            let (lines, end) = told(isa, cpu, "beqz a0, 1f\n tail far\n1: ret", far_at);
+            assert!(lines.contains(&"jr far".to_owned()), "{cpu} {far_at:?}: {lines:?}");
+            assert_eq!(end, End::Return, "{cpu} {far_at:?}: the way to what is cold is cold");
+            let (lines, _) = told(isa, cpu, "addi sp, sp, -16\n call far\n addi sp, sp, 16\n ret", far_at);
+            assert!(lines.contains(&"jalr far".to_owned()), "{cpu} {far_at:?}: {lines:?}");
+        }
+        // What lies behind a function's first instruction has not its name.
+        let behind = "beqz a0, 1f\n2: auipc t1, %pcrel_hi(far + 2)\n jr %pcrel_lo(2b)(t1)\n1: ret";
+        let (lines, end) = told(isa, cpu, behind, Some(linked_at));
+        assert!(lines.iter().all(|it| !it.contains("far")) && end == End::Jump, "{cpu}: {lines:?}");
+    }
+}
+
+#[test]
+fn a_jump_of_two_instructions_into_its_own_function_is_a_branch() {
+    for (isa, cpu) in [(Isa::Riscv64, "sifive-u74"), (Isa::Riscv32, "rocket")] {
+        let bytes = compiled_with(".global f\nf: beqz a0, 1f\n jump 1f, t1\n mv a0, a1\n1: ret\n", "f.s", isa, cpu, &[]);
+        // Without a linker it is none: the pair has a relocation, which names the label.
+        let program = parsed(&bytes);
+        let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        let jump = decoded.function.instructions.iter().find(|it| it.text.starts_with("jr")).expect("it is there");
+        assert!(matches!(jump.flow, Flow::Branch { is_conditional: false, .. }), "{cpu}: {jump:?}");
+        // What another register holds is not known.
+        let bytes = compiled_with(".global f\nf: auipc t1, 0\n jr 8(t2)\n ret\n", "f.s", isa, cpu, &[]);
+        let program = parsed(&bytes);
+        let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(decoded.function.instructions[1].flow, Flow::Jump, "{cpu}");
     }
 }

@@ -7,7 +7,7 @@ use audit::decode::code::{Flow, Instruction, Op, Shift, Value};
 use audit::facts::frame::StackFrame;
 use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::Function;
-use audit::timing::bound::bounds;
+use audit::timing::bound::{Job, bound_cycles, bounds, cycles, distance, job, makespan};
 use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
 use audit::timing::licence::{Effort, Step};
 use audit::timing::pipe::{Need, Pipe};
@@ -90,6 +90,57 @@ fn the_search_finds_what_brute_force_finds() {
         let found = search(&needs, &edges, &core, NODES_MAX);
         assert_eq!((found.total_cycles, found.bound_cycles), (best, best), "seed {seed} on {}", core.name);
         assert!(bounds(&needs, &edges, &core).total_cycles <= best, "seed {seed} on {}", core.name);
+    }
+}
+
+/// The shortest time for all jobs: of those with such heads and such tails no two run at once.
+fn shortest(jobs: &[Job]) -> i64 {
+    let both = jobs.iter().flat_map(|first| jobs.iter().map(|second| (first.head, second.tail)));
+    let through = both.map(|(head, tail)| {
+        let slots: Vec<i64> = jobs.iter().filter(|it| it.head >= head && it.tail >= tail).map(|it| it.slots).collect();
+        if slots.is_empty() { 0 } else { head + tail + slots.iter().sum::<i64>() }
+    });
+    through.max().unwrap_or(0).max(0)
+}
+
+#[test]
+fn heads_and_tails_are_what_their_definition_says() {
+    for seed in 0..300 {
+        let mut rng = Rng::with_seed(seed);
+        let core = core(CORES[rng.usize(0..CORES.len())]);
+        let n = rng.usize(1..=24);
+        let (needs, edges) = problem(&mut rng, &core, n);
+        let mut apart = vec![vec![None; n]; n];
+        for (from, longest) in apart.iter_mut().enumerate() {
+            longest[from] = Some(0);
+            for edge in &edges {
+                let through = longest[edge.from as usize].map(|it| it + distance(edge, &needs, &core));
+                longest[edge.to as usize] = longest[edge.to as usize].max(through);
+            }
+        }
+        let found = bounds(&needs, &edges, &core);
+        let mut heads: Vec<u32> = Vec::new();
+        for at in 0..n {
+            let chain = edges.iter().filter(|it| it.to as usize == at).map(|edge| {
+                // The chain of plain latencies, without what the slots add.
+                let plain = (0..at).filter_map(|from| Some(apart[from][edge.from as usize]? + distance(edge, &needs, &core)));
+                plain.max().unwrap_or(0)
+            });
+            let before: Vec<Job> = (0..at).filter_map(|it| Some(job(&needs[it], &core, heads[it], apart[it][at]?))).collect();
+            assert_eq!(makespan(&before), shortest(&before), "seed {seed} on {}", core.name);
+            heads.push(chain.max().unwrap_or(0).max(cycles(shortest(&before), &core)));
+        }
+        let mut tails: Vec<u32> = vec![0; n];
+        for at in (0..n).rev() {
+            let chain = (at..n).filter_map(|to| Some(apart[at][to]? + needs[to].issue_cycles)).max().unwrap_or(0);
+            let behind = (at + 1..n).filter_map(|to| Some(job(&needs[to], &core, apart[at][to]?, tails[to])));
+            let jobs: Vec<Job> = behind.chain([job(&needs[at], &core, 0, needs[at].issue_cycles)]).collect();
+            tails[at] = chain.max(cycles(shortest(&jobs), &core));
+        }
+        assert_eq!((found.heads, found.tails), (heads, tails), "seed {seed} on {}", core.name);
+        let order: Vec<u32> = (0..n as u32).collect();
+        let written = time(&needs, &edges, &order, &core).total_cycles;
+        assert_eq!(bound_cycles(&needs, &edges, &core, written), found.total_cycles, "seed {seed} on {}", core.name);
     }
 }
 

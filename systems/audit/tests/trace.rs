@@ -119,6 +119,18 @@ fn a_load_through_a_pointer_that_was_followed_is_proved_good() {
 }
 
 #[test]
+fn no_pointer_leads_to_a_spill() {
+    // sub sp, sp, #16; add r2, sp, #8: an object whose address is known. ldr r5, [r0]: a pointer of which nothing is known.
+    // ldr r1, [r5]; str r1, [sp, #4]; ldr r3, [r5, #4]; add r3, r3, #1
+    let with = |store: u32| [0xe24d_d010, 0xe28d_2008, 0xe590_5000, 0xe595_1000, store, 0xe595_3004, 0xe283_3001];
+    assert_eq!(answer(&with(0xe58d_1004), 4).0, Some(Step::InsideBlocks));
+    assert_eq!(answer(&with(0xe58d_1000), 4).0, Some(Step::InsideBlocks));
+    // str r1, [sp, #8]: the object itself, and what may be a part of it.
+    assert_eq!(answer(&with(0xe58d_1008), 4).0, Some(Step::PastStore));
+    assert_eq!(answer(&with(0xe58d_100c), 4).0, Some(Step::PastStore));
+}
+
+#[test]
 fn a_store_may_write_what_is_loaded() {
     // ldr r1, [r0]; str r1, [r2]; ldr r3, [r0, #4]; add r3, r3, #1
     let words = [LDR_R1_R0, 0xe582_1000, 0xe590_3004, 0xe283_3001];

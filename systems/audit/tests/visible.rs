@@ -430,3 +430,38 @@ fn registers_saved_before_a_switch_are_read_in_its_cases() {
     let kept = "stp x19, x20, [sp, #-16]!\n br x5\n 1: ldp x19, x20, [sp], #16\n ret";
     assert_eq!(kinds(Isa::A64, "cortex-a53", kept, None), []);
 }
+
+#[test]
+fn what_a_hint_to_the_memory_reads_is_read() {
+    for (isa, cpu, code) in [
+        (Isa::A32, "arm1136jf-s", ".arch armv7-a\n ldr r3, [r0]\n pld [r3, #64]\n bx lr"),
+        (Isa::T32, "cortex-m4", "ldr r3, [r0]\n movs r2, #0\n pld [r3, r2]\n bx lr"),
+        (Isa::A64, "cortex-a53", "ldr x3, [x0]\n prfm pldl1keep, [x3, #64]\n ret"),
+        // `prefetch.r 32(a5)` of Zicbop, as those who know only the base set read it.
+        (Isa::Riscv64, "sifive-u74", "ld a5, 0(a0)\n ori x0, a5, 33\n ret"),
+    ] {
+        assert_eq!(kinds(isa, cpu, code, None), [], "{code}");
+    }
+    // What nobody reads is dead beside it.
+    assert_eq!(kinds(Isa::T32, "cortex-m4", "ldr r3, [r0]\n ldr r2, [r0]\n pld [r3]\n bx lr", None), [Kind::DeadValue]);
+}
+
+#[test]
+fn a_jump_that_a_branch_skips_because_it_does_not_reach_says_so() {
+    let whys = |isa, cpu, code: &str| {
+        let decoded = assembled(&format!(".global f\nf: {code}\n"), isa, cpu);
+        let function = decoded.function;
+        let is_hot = vec![true; function.instructions.len()];
+        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let jumps = needed(&subject).into_iter().filter(|it| it.kind == Kind::Jump);
+        jumps.map(|it| it.why).collect::<Vec<String>>()
+    };
+    let far = |n: usize| format!("bne a0, a1, 1f\n j 2f\n1: addi a0, a0, 1\n .rept {n}\n addi a0, a0, 3\n .endr\n2: ret");
+    let said = whys(Isa::Riscv64, "sifive-u74", &far(2100));
+    assert!(said.len() == 1 && said[0].contains("`bne a0, a1, 0x") && said[0].contains("does not reach its target"), "{said:?}");
+    let near = whys(Isa::Riscv64, "sifive-u74", &far(10));
+    assert_eq!(near, ["its target could stand here instead"]);
+    let bit = |n: usize| format!("tbnz x0, #3, 1f\n b 2f\n1: add x0, x0, #1\n .rept {n}\n add x0, x0, #1\n .endr\n2: ret");
+    assert!(whys(Isa::A64, "cortex-a53", &bit(8300))[0].contains("does not reach its target"));
+    assert_eq!(whys(Isa::A64, "cortex-a53", &bit(8000)), ["its target could stand here instead"]);
+}

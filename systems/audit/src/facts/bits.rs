@@ -122,7 +122,8 @@ impl Bits {
     /// True if nothing that instruction `idx` writes can change anything.
     pub fn is_dead(&self, function: &Function, idx: usize) -> bool {
         let instruction = &function.instructions[idx];
-        !has_effect(instruction) && instruction.writes.iter().all(|it| self.demanded(idx, it.reg) & it.bits == 0)
+        !has_effect(instruction, function.isa.conventions())
+            && instruction.writes.iter().all(|it| self.demanded(idx, it.reg) & it.bits == 0)
     }
 
     /// If the result of instruction `idx` is its first operand in all bits that matter, why.
@@ -176,9 +177,12 @@ impl Bits {
 }
 
 /// What an instruction does besides writing registers.
-fn has_effect(instruction: &Instruction) -> bool {
+fn has_effect(instruction: &Instruction, conventions: &Conventions) -> bool {
+    // What reads and writes no register is there for what it reads: a hint to the memory, say.
+    let is_hint = !instruction.reads.is_empty() && instruction.writes.iter().all(|it| Some(it.reg) == conventions.zero);
     let is_plain_load = matches!(instruction.class, Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple);
-    !matches!(instruction.flow, Flow::Next)
+    is_hint
+        || !matches!(instruction.flow, Flow::Next)
         || instruction.accesses.iter().any(|it| it.is_store)
         || matches!(instruction.class, Class::System | Class::Window | Class::Atomic | Class::Float)
         || instruction.class.is_part_of_float()
@@ -471,12 +475,13 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
             demanded[usize::from(write.reg.0)] &= !write.bits;
         }
     }
-    let is_used = has_effect(instruction) || others || of_result != 0;
+    let is_used = has_effect(instruction, conventions) || others || of_result != 0;
     if !is_used {
         return;
     }
-    let narrow =
-        instruction.operation.filter(|it| !others && !has_effect(instruction) && it.result.is_some() && instruction.accesses.is_empty());
+    let narrow = instruction
+        .operation
+        .filter(|it| !others && !has_effect(instruction, conventions) && it.result.is_some() && instruction.accesses.is_empty());
     for read in &instruction.reads {
         let mut bits = read.bits & low(conventions.bits);
         if let Some(operation) = narrow.filter(|_| !conventions.flags.contains(&read.reg)) {

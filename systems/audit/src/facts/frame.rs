@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Value};
+use crate::decode::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Role, Value};
 use crate::program::function::Function;
 
 /// A slot: its distance in bytes from the stack pointer at the function's entry. A pointer
@@ -197,4 +197,21 @@ fn computed(instruction: &Instruction, result: Reg, idx: usize, value: &impl Fn(
         (Op::And | Op::AndNot, Value::Reg(from), Value::Const(_)) if value(from).is_some() => Some(Slot { count: idx + 1, offset: 0 }),
         _ => None,
     }
+}
+
+/// Nothing but the function itself knows where its frame lies: no instruction copies the stack pointer or the frame pointer, but into each other.
+pub fn is_private(function: &Function) -> bool {
+    let conventions = function.isa.conventions();
+    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
+    let copies = |instruction: &Instruction| {
+        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
+        // A frame pointer is saved like any other register; the stack pointer seldom is.
+        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
+        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
+    };
+    let stores_pointer = |instruction: &Instruction| {
+        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
+        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
+    };
+    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
 }

@@ -109,10 +109,11 @@ impl Recorded {
 
     /// What was read, in words.
     pub fn what(&self) -> String {
+        let plural = |n: u64| if n == 1 { "" } else { "s" };
         match self.kind {
-            Some(Form::Blocks) => format!("{} blocks", self.n_addresses),
-            Some(Form::Instructions) => format!("{} instructions", self.n_addresses),
-            Some(Form::Lines) => format!("counts of {} lines", self.lines.len()),
+            Some(Form::Blocks) => format!("{} block{}", self.n_addresses, plural(self.n_addresses)),
+            Some(Form::Instructions) => format!("{} instruction{}", self.n_addresses, plural(self.n_addresses)),
+            Some(Form::Lines) => format!("counts of {} line{}", self.lines.len(), plural(self.lines.len() as u64)),
             None => "nothing".to_owned(),
         }
     }

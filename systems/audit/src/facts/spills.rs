@@ -123,6 +123,22 @@ pub struct OwnAccess {
     pub width: u8,
 }
 
+/// Instructions that access nothing but what this function alone can reach: its frame if nobody else knows where that lies, or such
+/// slots of it.
+pub fn in_own_frame(function: &Function) -> BTreeSet<usize> {
+    if !frame::is_private(function) {
+        let is_one = |it: &OwnAccess| function.instructions[it.idx].accesses.len() == 1;
+        return own_accesses(function).iter().filter(|it| is_one(it)).map(|it| it.idx).collect();
+    }
+    let frame = StackFrame::of(function);
+    let is_own = |idx: usize, it: &Access| frame.slot(idx, it).is_some_and(|slot| slot.count == 0 && slot.offset < 0);
+    let all_own = |idx: &usize| {
+        let accesses = &function.instructions[*idx].accesses;
+        !accesses.is_empty() && accesses.iter().all(|it| is_own(*idx, it))
+    };
+    (0..function.instructions.len()).filter(all_own).collect()
+}
+
 /// All accesses of single registers to such slots, in order.
 pub fn own_accesses(function: &Function) -> Vec<OwnAccess> {
     let mut pairs = Vec::new();

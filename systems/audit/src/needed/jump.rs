@@ -1,6 +1,7 @@
 //! Jumps on the hot path that another layout would save, and branches that it takes.
 
 use super::Subject;
+use crate::decode::Isa;
 use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind};
 
@@ -14,9 +15,14 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         if !is_conditional {
-            let why = if target == idx + 1 { "it jumps to the next instruction" } else { "its target could stand here instead" };
-            let mut finding = subject.finding(idx, Kind::Jump, why.to_owned());
-            if is_other_way(subject, idx, target) {
+            let far = far_branch(subject, idx, target);
+            let why = match &far {
+                _ if target == idx + 1 => "it jumps to the next instruction".to_owned(),
+                Some(branch) => format!("{branch} does not reach its target, and skips this in place of it"),
+                None => "its target could stand here instead".to_owned(),
+            };
+            let mut finding = subject.finding(idx, Kind::Jump, why);
+            if far.is_none() && is_other_way(subject, idx, target) {
                 let text = "mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function";
                 finding.edit = Some(Edit::unverified(text));
             }
@@ -31,6 +37,22 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             findings.push(finding);
         }
     }
+}
+
+/// The conditional branch over a jump, if it would lead where the jump does but for the distance.
+fn far_branch(subject: &Subject<'_>, idx: usize, target: usize) -> Option<String> {
+    let before = idx.checked_sub(1)?;
+    let is_over =
+        matches!(subject.at(before).flow, Flow::Branch { is_conditional: true, .. }) && subject.function.target(before) == Some(idx + 1);
+    let reach = match subject.function.isa {
+        Isa::Riscv32 | Isa::Riscv64 => 1 << 12,
+        Isa::A64 if subject.at(before).text.starts_with("tb") => 1 << 15,
+        Isa::A64 => 1 << 20,
+        // Their conditional branches reach as far as the others, or compilers lay code out otherwise.
+        Isa::A32 | Isa::T32 | Isa::Sparc | Isa::X86 => return None,
+    };
+    let is_far = subject.at(target).address.abs_diff(subject.at(before).address) >= reach;
+    (is_over && is_far).then(|| subject.named(before))
 }
 
 /// Whether what lies between a jump and its target is the other way of a branch before both: neither a part of the hot path, nor of a loop

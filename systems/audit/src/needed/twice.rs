@@ -7,11 +7,12 @@
 //! ldr r3, [r3, #4]     node *n = p->next; int x = n->a + n->b;
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::cases::entries;
+use crate::facts::spills::in_own_frame;
 use crate::finding::{Edit, Finding, Kind};
 
 /// A value by its number; equal numbers are equal values.
@@ -48,12 +49,13 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for to in (0..n).filter_map(|idx| subject.function.target(idx)) {
         is_entered[to] = true;
     }
+    let own = in_own_frame(subject.function);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {
         if *entered {
             piece = Piece { next: piece.next, ..Piece::default() };
         }
-        findings.extend(piece.step(subject, idx));
+        findings.extend(piece.step(subject, &own, idx));
     }
 }
 
@@ -106,7 +108,7 @@ impl Piece {
         }
     }
 
-    fn step(&mut self, subject: &Subject<'_>, idx: usize) -> Option<Finding> {
+    fn step(&mut self, subject: &Subject<'_>, own: &BTreeSet<usize>, idx: usize) -> Option<Finding> {
         let instruction = subject.at(idx);
         let key = self.key(subject, idx);
         let bits = subject.function.isa.conventions().bits;
@@ -116,7 +118,7 @@ impl Piece {
             instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
-        let store = known.and_then(|(_, before)| self.change(before, key.as_ref()?.bytes()?));
+        let store = known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
         let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
         let finding = known.map(|(_, before)| again(subject, idx, before, store));
@@ -177,10 +179,12 @@ impl Piece {
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    /// The last of those behind `before` that may have changed these bytes.
-    fn change(&self, before: usize, loaded: Bytes) -> Option<usize> {
-        let may_change = |written: Option<Bytes>| !written.is_some_and(|written| written.is_apart(loaded));
-        self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(_, it)| may_change(*it)).map(|(at, _)| *at)
+    /// The last of those behind `before` that may have changed these bytes, which `idx` loads.
+    fn change(&self, own: &BTreeSet<usize>, before: usize, idx: usize, loaded: Bytes) -> Option<usize> {
+        // What is spilled changes no object: nobody else has a pointer to the frame.
+        let is_elsewhere = |at: usize| own.contains(&at) && !own.contains(&idx);
+        let may_change = |at: usize, written: Option<Bytes>| !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded));
+        self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(at, it)| may_change(*at, *it)).map(|(at, _)| *at)
     }
 }
 
@@ -258,6 +262,25 @@ mod tests {
         // The one before it may: str r3, [r1]; str r3, [r0, #12].
         let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    #[test]
+    fn what_is_spilled_between_changes_no_object() {
+        let why = |words: &[u32]| found(words).iter().find(|it| it.1 == Kind::ComputedTwice).map(|it| it.2.clone());
+        // sub sp, sp, #8; ldr r3, [r0, #8]; str r3, [sp, #4]; ldr r2, [r0, #8]; add r0, r3, r2; add sp, sp, #8
+        let spilled = |store: u32| [0xe24d_d008, NEXT3, store, NEXT2, SUM, 0xe28d_d008, RETURN];
+        let kept = why(&spilled(0xe58d_3004));
+        assert_eq!(kept.as_deref(), Some("`ldr r3, [r0, #8]` at 0x4 has it already"));
+        // A slot below an object whose address is known is none of it: add r1, sp, #8; str r3, [sp, #4].
+        let below = [0xe24d_d010, 0xe28d_1008, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d010, RETURN];
+        assert_eq!(why(&below).as_deref(), Some("`ldr r3, [r0, #8]` at 0x8 has it already"));
+        // Above the frame are the caller's objects: str r3, [sp, #12]. And the address of the frame may be known: mov r1, sp.
+        assert!(why(&spilled(0xe58d_300c)).is_some_and(|it| it.ends_with("a store came between")));
+        let known = [0xe24d_d008, 0xe1a0_100d, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d008, RETURN];
+        assert!(why(&known).is_some_and(|it| it.ends_with("a store came between")));
+        // A slot that is loaded twice with another between: ldr r3, [sp]; str r1, [sp, r2]; ldr r2, [sp].
+        let slots = [0xe24d_d008, 0xe59d_3000, 0xe78d_1002, 0xe59d_2000, SUM, 0xe28d_d008, RETURN];
+        assert!(why(&slots).is_some_and(|it| it.ends_with("a store came between")), "{:?}", why(&slots));
     }
 
     #[test]

@@ -1,15 +1,16 @@
-//! Operations whose numbers a linker writes or wrote: addresses are no constants of the source, so they are not looked at as such.
+//! Operations whose numbers a linker writes or wrote: addresses are no constants of the source, so they are not looked at as such; and where
+//! jumps go whose target takes two instructions.
 //!
 //! ```text
 //! lui  a5, %hi(object)         adrp x0, object              sethi %hi(object), %g1
 //! addi a5, a5, %lo(object)     ldr  x1, [x0, :lo12:object]  or %g1, %lo(object), %g1
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, IndexForm, Instruction, Op, Value};
+use crate::decode::code::{Class, Flow, IndexForm, Instruction, Op, Role, Value};
 
 /// Between the two halves of an address stand no more instructions than these.
 const APART_MAX: usize = 32;
@@ -53,6 +54,47 @@ pub fn forget_linked(instructions: &mut [Instruction], sections: &[Range<u64>], 
             instructions[known].operation = None;
         }
     }
+}
+
+/// Follows RISC-V's pairs that reach further than one instruction, `auipc t1, ..; jr ..(t1)`, as a linker wrote them or would, who
+/// is asked by the address of the second: a call gets its target, a jump into the function itself is a branch, and of one that leaves
+/// it the target is in the answer, by its address.
+pub fn follow_pairs(
+    function: Range<u64>,
+    instructions: &mut [Instruction],
+    isa: Isa,
+    linked: impl Fn(u64) -> Option<u64>,
+) -> BTreeMap<u64, u64> {
+    let mut leaving = BTreeMap::new();
+    for idx in 1..instructions.len() {
+        let written = || far_target(isa, &instructions[idx - 1], &instructions[idx]);
+        let Some(to) = linked(instructions[idx].address).or_else(written) else { continue };
+        let second = &mut instructions[idx];
+        match second.flow {
+            Flow::Call { target: None } => second.flow = Flow::Call { target: Some(to) },
+            Flow::Jump if function.contains(&to) => second.flow = Flow::Branch { target: to, is_conditional: false },
+            Flow::Jump => {
+                leaving.insert(second.address, to);
+            }
+            Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Stop => {}
+        }
+    }
+    leaving
+}
+
+/// Where the second of two instructions goes if the first makes the upper part of its target.
+fn far_target(isa: Isa, first: &Instruction, second: &Instruction) -> Option<u64> {
+    let bits = match isa {
+        Isa::Riscv32 => u64::from(u32::MAX),
+        Isa::Riscv64 => u64::MAX,
+        Isa::A32 | Isa::T32 | Isa::A64 | Isa::Sparc | Isa::X86 => return None,
+    };
+    let through = second.reads.iter().find(|it| it.role == Role::Target)?.reg;
+    let upper = first.operation.filter(|it| it.op == Op::Move && it.result == Some(through))?;
+    let Value::Const(upper) = upper.a else { return None };
+    // The offset of `jalr` stands in its upper twelve bits; a compressed one has none.
+    let offset = if second.length == 4 { i64::from(second.word as u32 as i32 >> 20) } else { 0 };
+    Some(upper.wrapping_add_signed(offset) & bits & !1)
 }
 
 /// The number that `movt` of Arm's writes into the upper half of a register, spread over its word (A8.8.106 of DDI 0406C).

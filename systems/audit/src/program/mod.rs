@@ -283,6 +283,8 @@ impl Program {
             }
         }
         far_jumps(symbol, &mut instructions);
+        let linked = |at: u64| self.links.get(&at).and_then(|it| it.target);
+        let pairs = addresses::follow_pairs(symbol.address..symbol.address + symbol.size, &mut instructions, symbol.isa, linked);
         addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
@@ -292,7 +294,8 @@ impl Program {
             let target = match instruction.flow {
                 Flow::Call { target } => target,
                 Flow::Branch { target, .. } if !inside(target) || linked.is_some_and(|it| it.target.is_none()) => Some(target),
-                Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => continue,
+                Flow::Jump => pairs.get(&instruction.address).copied(),
+                Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Stop => continue,
             };
             let named = linked.and_then(|it| it.symbol.clone());
             let known = target.and_then(|it| self.name_at(it)).map(str::to_owned);

@@ -70,30 +70,75 @@ pub fn distance(edge: &Edge, needs: &[Need], core: &Core) -> u32 {
 
 /// The bounds of a trace.
 pub fn bounds(needs: &[Need], edges: &[Edge], core: &Core) -> Bounds {
-    let n = needs.len();
-    let rows = rows(edges, n);
-    let mut heads = vec![0u32; n];
-    for at in 0..n {
-        heads[at] = edges[rows[at].clone()].iter().map(|it| heads[it.from as usize] + distance(it, needs, core)).max().unwrap_or(0);
+    let mut chains = Chains::of(needs, edges, core);
+    if needs.len() <= PASSES_MAX {
+        let apart = apart(&chains);
+        better_heads(needs, &apart, core, &mut chains.heads);
+        better_tails(needs, &apart, core, &mut chains.tails);
     }
-    let mut tails: Vec<u32> = needs.iter().map(|it| it.issue_cycles).collect();
-    for edge in edges.iter().rev() {
-        let tail = tails[edge.to as usize] + distance(edge, needs, core);
-        tails[edge.from as usize] = tails[edge.from as usize].max(tail);
+    Bounds { total_cycles: total(needs, core, &chains.heads, &chains.tails), heads: chains.heads, tails: chains.tails }
+}
+
+/// The bound alone. An order of the trace takes `written_cycles`, so no bound is larger: what reaches it is not improved.
+pub fn bound_cycles(needs: &[Need], edges: &[Edge], core: &Core, written_cycles: u32) -> u32 {
+    let mut chains = Chains::of(needs, edges, core);
+    let simple = total(needs, core, &chains.heads, &chains.tails);
+    if needs.len() > PASSES_MAX || simple >= written_cycles {
+        return simple;
     }
-    if n <= PASSES_MAX {
-        let apart = apart(needs, edges, core);
-        better_heads(needs, &apart, core, &mut heads);
-        better_tails(needs, &apart, core, &mut tails);
+    let apart = apart(&chains);
+    better_heads(needs, &apart, core, &mut chains.heads);
+    better_tails(needs, &apart, core, &mut chains.tails);
+    total(needs, core, &chains.heads, &chains.tails)
+}
+
+/// What chains of latencies alone say of a trace.
+struct Chains {
+    /// For each instruction, who comes before it, and by how much at least.
+    before: Vec<Vec<(u32, u32)>>,
+    heads: Vec<u32>,
+    tails: Vec<u32>,
+}
+
+impl Chains {
+    fn of(needs: &[Need], edges: &[Edge], core: &Core) -> Chains {
+        let n = needs.len();
+        let mut before: Vec<Vec<(u32, u32)>> = Vec::with_capacity(n);
+        let mut heads = vec![0u32; n];
+        for (at, row) in rows(edges, n).into_iter().enumerate() {
+            let mut distances: Vec<(u32, u32)> = edges[row].iter().map(|it| (it.from, distance(it, needs, core))).collect();
+            // Of several edges from one instruction the longest says it all.
+            distances.dedup_by(|b, a| {
+                a.0 == b.0 && {
+                    a.1 = a.1.max(b.1);
+                    true
+                }
+            });
+            heads[at] = distances.iter().map(|(from, cycles)| heads[*from as usize] + cycles).max().unwrap_or(0);
+            before.push(distances);
+        }
+        let mut tails: Vec<u32> = needs.iter().map(|it| it.issue_cycles).collect();
+        for to in (0..n).rev() {
+            for &(from, cycles) in &before[to] {
+                tails[from as usize] = tails[from as usize].max(tails[to] + cycles);
+            }
+        }
+        Chains { before, heads, tails }
     }
-    let jobs: Vec<Job> = (0..n).map(|at| job(&needs[at], core, heads[at], tails[at])).collect();
-    let longest = (0..n).map(|at| heads[at] + tails[at]).max().unwrap_or(0);
-    let total_cycles = cycles(makespan(&jobs), core).max(longest).max(units(needs, &heads, &tails));
-    Bounds { total_cycles, heads, tails }
+}
+
+/// No order takes fewer cycles with these heads and tails.
+fn total(needs: &[Need], core: &Core, heads: &[u32], tails: &[u32]) -> u32 {
+    let longest = (0..needs.len()).map(|at| heads[at] + tails[at]).max().unwrap_or(0);
+    let mut by_head: Vec<usize> = (0..needs.len()).collect();
+    by_head.sort_by_key(|it| heads[*it]);
+    let jobs: Vec<Job> = by_head.iter().map(|&at| job(&needs[at], core, heads[at], tails[at])).collect();
+    let issue = cycles(makespan_above(&jobs, i64::from(longest) * i64::from(core.issue_width), &mut BinaryHeap::new()), core);
+    issue.max(units(needs, heads, tails, &by_head))
 }
 
 /// What the work for each set of units that some instruction has takes: only what can go nowhere else counts.
-fn units(needs: &[Need], heads: &[u32], tails: &[u32]) -> u32 {
+fn units(needs: &[Need], heads: &[u32], tails: &[u32], by_head: &[usize]) -> u32 {
     let mut sets: Vec<UnitSet> = needs.iter().map(|it| it.units).filter(|it| it.count() > 0).collect();
     sets.sort_unstable_by_key(|it| it.0);
     sets.dedup();
@@ -105,8 +150,8 @@ fn units(needs: &[Need], heads: &[u32], tails: &[u32]) -> u32 {
             let slots = i64::from(needs[at].unit_cycles);
             Job { head: i64::from(heads[at]) * width, slots, tail: (i64::from(tails[at]) - slots) * width }
         };
-        let jobs: Vec<Job> = (0..needs.len()).filter(stays).map(job).collect();
-        makespan(&jobs).max(0).unsigned_abs().div_ceil(width.unsigned_abs())
+        let jobs: Vec<Job> = by_head.iter().copied().filter(stays).map(job).collect();
+        makespan_above(&jobs, 0, &mut BinaryHeap::new()).unsigned_abs().div_ceil(width.unsigned_abs())
     };
     sets.iter().map(|it| u32::try_from(takes(it)).expect("a trace has fewer cycles than 32 bits count")).max().unwrap_or(0)
 }
@@ -126,21 +171,34 @@ pub fn cycles(slots: i64, core: &Core) -> u32 {
 /// The shortest time in which all jobs and their tails can be over on one machine that may
 /// interrupt a job for a more urgent one (Jackson's preemptive schedule).
 pub fn makespan(jobs: &[Job]) -> i64 {
-    let mut by_head: Vec<&Job> = jobs.iter().collect();
+    let mut by_head: Vec<Job> = jobs.to_vec();
     by_head.sort_by_key(|it| it.head);
-    let mut waiting: BinaryHeap<(i64, Reverse<i64>)> = BinaryHeap::new();
+    makespan_above(&by_head, 0, &mut BinaryHeap::new())
+}
+
+/// The same of jobs in the order of their heads, or `floor` if that is no shorter. The queue is for its memory.
+fn makespan_above(jobs: &[Job], floor: i64, waiting: &mut BinaryHeap<(i64, Reverse<i64>)>) -> i64 {
+    // One after the other as they come is a schedule, too: if it is over by then, so is the shortest.
     let (mut now, mut end, mut next) = (0i64, 0i64, 0usize);
-    while next < by_head.len() || !waiting.is_empty() {
+    for it in jobs {
+        now = now.max(it.head) + it.slots;
+        end = end.max(now + it.tail);
+    }
+    if end <= floor {
+        return floor;
+    }
+    (now, end) = (0, floor);
+    while next < jobs.len() || !waiting.is_empty() {
         if waiting.is_empty() {
-            now = now.max(by_head[next].head);
+            now = now.max(jobs[next].head);
         }
-        while next < by_head.len() && by_head[next].head <= now {
-            waiting.push((by_head[next].tail, Reverse(by_head[next].slots)));
+        while next < jobs.len() && jobs[next].head <= now {
+            waiting.push((jobs[next].tail, Reverse(jobs[next].slots)));
             next += 1;
         }
         let Some((tail, Reverse(left))) = waiting.pop() else { continue };
         // It runs until it is done or the next job arrives.
-        let until = by_head.get(next).map_or(now + left, |it| it.head.min(now + left));
+        let until = jobs.get(next).map_or(now + left, |it| it.head.min(now + left));
         let still = left - (until - now);
         now = until;
         if still > 0 {
@@ -152,36 +210,61 @@ pub fn makespan(jobs: &[Job]) -> i64 {
     end
 }
 
-/// The longest chain from each instruction to each later one; `None` if there is none.
-fn apart(needs: &[Need], edges: &[Edge], core: &Core) -> Vec<Vec<Option<u32>>> {
-    let n = needs.len();
-    let rows = rows(edges, n);
-    let mut apart = vec![vec![None; n]; n];
-    for from in 0..n {
-        let mut row = vec![None; n];
-        row[from] = Some(0);
-        for to in from + 1..n {
-            row[to] = edges[rows[to].clone()].iter().filter_map(|it| Some(row[it.from as usize]? + distance(it, needs, core))).max();
+/// No chain leads from the one to the other.
+const APART: i32 = i32::MIN / 2;
+
+/// The longest chain to each instruction from each one before it, and from itself.
+fn apart(chains: &Chains) -> Vec<Vec<i32>> {
+    let mut apart: Vec<Vec<i32>> = Vec::with_capacity(chains.before.len());
+    for (to, before) in chains.before.iter().enumerate() {
+        let mut longest = vec![APART; to + 1];
+        longest[to] = 0;
+        // From the nearest on: an edge no longer than a chain that is known already says nothing of those before it, either.
+        for &(from, cycles) in before.iter().rev() {
+            let cycles = i32::try_from(cycles).expect("no instruction takes so long");
+            if longest[from as usize] < cycles {
+                longest.iter_mut().zip(&apart[from as usize]).for_each(|(known, it)| *known = (*known).max(it + cycles));
+            }
         }
-        apart[from] = row;
+        apart.push(longest);
     }
     apart
 }
 
-fn better_heads(needs: &[Need], apart: &[Vec<Option<u32>>], core: &Core, heads: &mut [u32]) {
+fn better_heads(needs: &[Need], apart: &[Vec<i32>], core: &Core, heads: &mut [u32]) {
+    let width = i64::from(core.issue_width);
+    let mut by_head: Vec<usize> = Vec::with_capacity(needs.len());
+    let (mut jobs, mut waiting) = (Vec::with_capacity(needs.len()), BinaryHeap::new());
     for at in 0..needs.len() {
-        let before = (0..at).filter_map(|from| Some(job(&needs[from], core, heads[from], apart[from][at]?)));
-        let jobs: Vec<Job> = before.collect();
-        heads[at] = heads[at].max(cycles(makespan(&jobs), core));
+        jobs.clear();
+        let before = by_head.iter().filter(|it| apart[at][**it] >= 0);
+        jobs.extend(before.map(|&from| Job {
+            head: i64::from(heads[from]) * width,
+            slots: slots(&needs[from], core),
+            tail: (i64::from(apart[at][from]) - i64::from(needs[from].issue_cycles)) * width,
+        }));
+        heads[at] = cycles(makespan_above(&jobs, i64::from(heads[at]) * width, &mut waiting), core);
+        by_head.insert(by_head.partition_point(|it| heads[*it] <= heads[at]), at);
     }
 }
 
-fn better_tails(needs: &[Need], apart: &[Vec<Option<u32>>], core: &Core, tails: &mut [u32]) {
+/// As for heads, with the time turned round: what is a tail there is a head here.
+fn better_tails(needs: &[Need], apart: &[Vec<i32>], core: &Core, tails: &mut [u32]) {
+    let width = i64::from(core.issue_width);
+    let behind = |at: usize, tails: &[u32]| i64::from(tails[at]) - i64::from(needs[at].issue_cycles);
+    let mut by_tail: Vec<usize> = Vec::with_capacity(needs.len());
+    let (mut jobs, mut waiting) = (Vec::with_capacity(needs.len()), BinaryHeap::new());
     for at in (0..needs.len()).rev() {
+        jobs.clear();
         // This instruction itself is the first job.
-        let own = job(&needs[at], core, 0, needs[at].issue_cycles);
-        let behind = (at + 1..needs.len()).filter_map(|to| Some(job(&needs[to], core, apart[at][to]?, tails[to])));
-        let jobs: Vec<Job> = behind.chain([own]).collect();
-        tails[at] = tails[at].max(cycles(makespan(&jobs), core));
+        jobs.push(Job { head: 0, slots: slots(&needs[at], core), tail: 0 });
+        let after = by_tail.iter().filter(|it| apart[**it][at] >= 0);
+        jobs.extend(after.map(|&to| Job {
+            head: behind(to, tails) * width,
+            slots: slots(&needs[to], core),
+            tail: i64::from(apart[to][at]) * width,
+        }));
+        tails[at] = cycles(makespan_above(&jobs, i64::from(tails[at]) * width, &mut waiting), core);
+        by_tail.insert(by_tail.partition_point(|it| behind(*it, tails) <= behind(at, tails)), at);
     }
 }

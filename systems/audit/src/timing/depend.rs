@@ -17,8 +17,9 @@ use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
-use crate::facts::frame::StackFrame;
+use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
+use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
 
@@ -78,12 +79,13 @@ pub struct Edge {
 pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core, licence: Licence) -> Vec<Edge> {
     let mut builder = Builder::new(function, frame, trace, core, licence);
     for at in 0..trace.places.len() {
+        let first = builder.edges.len();
         builder.registers(at);
         builder.memory(at);
         builder.control(at);
         builder.remember(at);
+        builder.edges[first..].sort_by_key(|it| it.from);
     }
-    builder.edges.sort_by_key(|it| (it.to, it.from));
     builder.edges
 }
 
@@ -100,6 +102,9 @@ pub fn latencies(function: &Function, frame: &StackFrame, trace: &Trace, core: &
     builder.edges
 }
 
+/// Registers have numbers of one byte.
+const REGS_MAX: usize = 256;
+
 /// Where a value comes from: an instruction of the trace, or what a register held before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
@@ -114,12 +119,12 @@ struct Builder<'a> {
     core: &'a Core,
     licence: Licence,
     edges: Vec<Edge>,
-    /// Writers of each register whose value may still be there: one that surely writes, and guarded ones behind it.
-    writers: BTreeMap<Reg, Vec<(u32, Out)>>,
-    /// Readers since.
-    readers: BTreeMap<Reg, Vec<u32>>,
+    /// By register, its writers whose value may still be there: one that surely writes, and guarded ones behind it.
+    writers: Vec<Vec<(u32, Out)>>,
+    /// Readers since, by register.
+    readers: Vec<Vec<u32>>,
     /// What each register holds, as an origin and a distance.
-    values: BTreeMap<Reg, (Origin, i64)>,
+    values: Vec<(Origin, i64)>,
     /// Accesses since the last barrier.
     accesses: Vec<(u32, Access, Place)>,
     /// Pointers that were followed, with the place in the trace.
@@ -131,6 +136,8 @@ struct Builder<'a> {
     sinking: Vec<usize>,
     /// Nothing but the function itself knows where its frame lies.
     frame_is_private: bool,
+    /// Instructions that access slots of which that is so in any case.
+    own: BTreeSet<usize>,
     /// The block of each instruction of the trace, by number.
     blocks: Vec<u32>,
     /// Likewise the stretch between two borders of loops, which nothing crosses.
@@ -150,6 +157,8 @@ enum Place {
     At(Origin, i64),
     /// In this slot of the frame: a count and a distance.
     Slot(usize, i64),
+    /// Likewise, of the first count, and no pointer leads there.
+    Own(i64),
     Unknown,
 }
 
@@ -162,15 +171,16 @@ impl<'a> Builder<'a> {
             core,
             licence,
             edges: Vec::new(),
-            writers: BTreeMap::new(),
-            readers: BTreeMap::new(),
-            values: BTreeMap::new(),
+            writers: vec![Vec::new(); REGS_MAX],
+            readers: vec![Vec::new(); REGS_MAX],
+            values: (0..=u8::MAX).map(|it| (Origin::Before(Reg(it)), 0)).collect(),
             accesses: Vec::new(),
             followed: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
             sinking: Vec::new(),
             frame_is_private: is_private(function),
+            own: if is_private(function) { BTreeSet::new() } else { in_own_frame(function) },
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
             guards: guards(function, trace),
@@ -197,7 +207,8 @@ impl<'a> Builder<'a> {
             if Some(read.reg) == zero {
                 continue;
             }
-            for (from, out) in self.writers.get(&read.reg).cloned().unwrap_or_default() {
+            for nth in 0..self.writers[usize::from(read.reg.0)].len() {
+                let (from, out) = self.writers[usize::from(read.reg.0)][nth];
                 let writer = self.instruction(from as usize);
                 let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
                 let work = self.core.work_of(writer.class, writer.is_quad);
@@ -223,7 +234,8 @@ impl<'a> Builder<'a> {
             }
             // What the callee gets.
             for &reg in self.function.isa.conventions().arguments {
-                for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+                for nth in 0..self.writers[usize::from(reg.0)].len() {
+                    let (from, _) = self.writers[usize::from(reg.0)][nth];
                     self.edge(from, at, 0, Why::Control);
                 }
             }
@@ -237,7 +249,8 @@ impl<'a> Builder<'a> {
         if self.licence.renames && can_rename {
             return;
         }
-        for from in self.readers.get(&reg).cloned().unwrap_or_default() {
+        for nth in 0..self.readers[usize::from(reg.0)].len() {
+            let from = self.readers[usize::from(reg.0)][nth];
             let reader = self.instruction(from as usize);
             let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
             let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
@@ -246,7 +259,8 @@ impl<'a> Builder<'a> {
                 self.edge(from, at, lock.cast_signed(), why);
             }
         }
-        for (from, _) in self.writers.get(&reg).cloned().unwrap_or_default() {
+        for nth in 0..self.writers[usize::from(reg.0)].len() {
+            let (from, _) = self.writers[usize::from(reg.0)][nth];
             self.edge(from, at, 0, Why::Rewrite(reg));
         }
     }
@@ -276,7 +290,8 @@ impl<'a> Builder<'a> {
 
     fn place(&self, at: usize, access: &Access) -> Place {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
-            return Place::Slot(slot.count, slot.offset);
+            let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
+            return if is_own { Place::Own(slot.offset) } else { Place::Slot(slot.count, slot.offset) };
         }
         match (access.base, access.index, access.index_form) {
             (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
@@ -289,7 +304,7 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&self, reg: Reg) -> (Origin, i64) {
-        self.values.get(&reg).copied().unwrap_or((Origin::Before(reg), 0))
+        self.values[usize::from(reg.0)]
     }
 
     fn control(&mut self, at: usize) {
@@ -304,7 +319,9 @@ impl<'a> Builder<'a> {
         }
         self.guarded(at);
         let stretch = self.stretches[at];
-        for from in (0..at).rev().take_while(|it| self.stretches[*it] + 1 >= stretch).collect::<Vec<_>>() {
+        let mut from = at;
+        while from > 0 && self.stretches[from - 1] + 1 >= stretch {
+            from -= 1;
             if self.stretches[from] != stretch {
                 self.edge(from as u32, at, 0, Why::Control);
             }
@@ -333,7 +350,9 @@ impl<'a> Builder<'a> {
     fn inside_blocks(&mut self, at: usize) {
         let block = self.blocks[at];
         let is_branch = self.instruction(at).flow != Flow::Next;
-        for from in (0..at).rev().take_while(|it| self.blocks[*it] + 1 >= block).collect::<Vec<_>>() {
+        let mut from = at;
+        while from > 0 && self.blocks[from - 1] + 1 >= block {
+            from -= 1;
             if self.blocks[from] != block || is_branch {
                 self.edge(from as u32, at, 0, Why::Control);
             }
@@ -386,7 +405,7 @@ impl<'a> Builder<'a> {
     /// The address is good at the exit already.
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
-            Place::Constant | Place::Slot(..) => true,
+            Place::Constant | Place::Slot(..) | Place::Own(_) => true,
             Place::At(origin, _) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
             Place::Unknown => false,
         }
@@ -410,27 +429,28 @@ impl<'a> Builder<'a> {
             }
         }
         for read in &instruction.reads {
-            self.readers.entry(read.reg).or_default().push(at as u32);
+            self.readers[usize::from(read.reg.0)].push(at as u32);
         }
         let computed = self.computed(instruction);
         for write in &instruction.writes {
-            let writers = self.writers.entry(write.reg).or_default();
+            let writers = &mut self.writers[usize::from(write.reg.0)];
             if !instruction.is_guarded {
                 writers.clear();
-                self.readers.insert(write.reg, Vec::new());
+                self.readers[usize::from(write.reg.0)].clear();
             }
             writers.push((at as u32, write.out));
             let value = match computed {
                 Some((reg, value)) if reg == write.reg && !instruction.is_guarded => value,
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
-            self.values.insert(write.reg, value);
+            self.values[usize::from(write.reg.0)] = value;
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
-                self.writers.insert(reg, vec![(at as u32, Out::Link)]);
-                self.readers.insert(reg, Vec::new());
-                self.values.insert(reg, (Origin::Written(at as u32, reg), 0));
+                self.writers[usize::from(reg.0)].clear();
+                self.writers[usize::from(reg.0)].push((at as u32, Out::Link));
+                self.readers[usize::from(reg.0)].clear();
+                self.values[usize::from(reg.0)] = (Origin::Written(at as u32, reg), 0);
             }
         }
         if is_barrier(instruction) {
@@ -451,23 +471,6 @@ impl<'a> Builder<'a> {
         let (origin, distance) = self.value(reg);
         Some((operation.result?, (origin, distance.wrapping_add(by))))
     }
-}
-
-/// No instruction copies the stack pointer or the frame pointer, but into each other.
-fn is_private(function: &Function) -> bool {
-    let conventions = function.isa.conventions();
-    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
-    let copies = |instruction: &Instruction| {
-        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
-        // A frame pointer is saved like any other register; the stack pointer seldom is.
-        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
-        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
-    };
-    let stores_pointer = |instruction: &Instruction| {
-        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
-        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
-    };
-    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
 }
 
 /// Constants lie so far from the code that loads them at most, in bytes.
@@ -587,6 +590,8 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
     match (a, b) {
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
+        (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => apart(a, b),
+        (Place::Own(_), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Own(_)) => Overlap::Never,
         (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
         // The frame lies below where the stack pointer stood: what pointed anywhere before points elsewhere.
         (Place::Slot(0, slot), Place::At(Origin::Before(_), _)) | (Place::At(Origin::Before(_), _), Place::Slot(0, slot)) if slot < 0 => {

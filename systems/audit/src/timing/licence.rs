@@ -14,7 +14,7 @@ use machine::in_order::Core;
 use crate::facts::frame::StackFrame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
-use crate::timing::bound::bounds;
+use crate::timing::bound::bound_cycles;
 use crate::timing::depend::{Crossing, Edge, Licence, Why, dependences};
 use crate::timing::pipe::Need;
 use crate::timing::pressure::{available, is_known, needed};
@@ -97,9 +97,9 @@ pub fn reach(
 ) -> Vec<Reached> {
     let given: Vec<u32> = (0..needs.len() as u32).collect();
     // The order as written has enough registers, however they are counted.
-    let affordable = available(function).max(needed(function, trace, &given));
+    let affordable = || available(function).max(needed(function, trace, &given));
     let is_known = is_known(function, trace);
-    let mut best = (given, written.clone());
+    let mut best = (given.clone(), written.clone());
     let mut reached: Vec<Reached> = Vec::new();
     for step in Step::ALL {
         let is_asked = effort == Effort::Search || matches!(step, Step::Renaming | Step::PastStore);
@@ -110,7 +110,8 @@ pub fn reach(
         let mut found = match effort {
             Effort::Search => search(needs, &edges, core, NODES_MAX),
             Effort::Bounds => {
-                Found { order: best.0.clone(), total_cycles: best.1.total_cycles, bound_cycles: bounds(needs, &edges, core).total_cycles }
+                let bound_cycles = bound_cycles(needs, &edges, core, written.total_cycles);
+                Found { order: best.0.clone(), total_cycles: best.1.total_cycles, bound_cycles }
             }
         };
         if found.total_cycles < best.1.total_cycles {
@@ -120,8 +121,9 @@ pub fn reach(
             found.order.clone_from(&best.0);
             found.total_cycles = best.1.total_cycles;
         }
-        let needs_registers = needed(function, trace, &found.order);
-        let lacks_registers = (is_known && needs_registers > affordable).then_some(needs_registers);
+        // The order as written has as many as it needs.
+        let is_other = found.order != given && is_known;
+        let lacks_registers = is_other.then(|| needed(function, trace, &found.order)).filter(|it| *it > affordable());
         reached.push(Reached { step, found, timing: best.1.clone(), lacks_registers });
     }
     // What no order beats under a licence, none beats under a smaller one, though the search there may have given up.

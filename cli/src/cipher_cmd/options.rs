@@ -84,11 +84,11 @@ pub struct How {
     /// The C compiler.
     #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
-    /// Who chooses order and registers of the functions that work on blocks: the C compiler, or ours, in an assembly file for
-    /// x86-64, avx2 or avx512 beside the C file.
+    /// Who chooses order and registers of the functions that work on blocks: the C compiler; ours, in an assembly file for x86-64,
+    /// avx2 or avx512 beside the C file; or, with `auto`, whoever the model says is faster, C where they are alike.
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
-    /// How long `--emit asm` searches for an order: millions of steps walked for each block [default: 10].
+    /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub budget: Option<u32>,
     /// All of these from a recipe that `meanwhile cipher tune` wrote.
@@ -109,6 +109,8 @@ pub enum Emit {
     C,
     /// Assembly and C.
     Asm,
+    /// Whichever the model prefers.
+    Auto,
 }
 
 impl Which {
@@ -196,6 +198,10 @@ impl How {
         Ok(())
     }
 
+    fn effort(&self) -> Effort {
+        self.budget.map_or_else(Effort::default, |millions| Effort { millions })
+    }
+
     /// The recipe for this subject; without `--slicing` it takes the first that its types allow and whose C is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
@@ -220,10 +226,14 @@ impl How {
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
         let back = match self.emit {
             Emit::C => Back::C,
-            Emit::Asm => Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions })),
+            Emit::Asm => Back::Asm(self.effort()),
+            Emit::Auto => Back::Auto(self.effort()),
         };
         if self.emit == Emit::C && self.budget.is_some() {
-            return Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm")));
+            return Err(Failure::user(
+                "--budget says nothing to the C compiler, which orders the code",
+                Some("add --emit asm or --emit auto"),
+            ));
         }
         if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
             return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
@@ -339,7 +349,11 @@ pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
 
 /// A back end by name.
 pub fn emit() -> impl TypedValueParser<Value = Emit> {
-    one_of([Emit::C, Emit::Asm], |it| if *it == Emit::C { "c" } else { "asm" })
+    one_of([Emit::C, Emit::Asm, Emit::Auto], |it| match it {
+        Emit::C => "c",
+        Emit::Asm => "asm",
+        Emit::Auto => "auto",
+    })
 }
 
 /// A C compiler by name.

@@ -10,8 +10,8 @@ use crate::asm::{self, Count, Effort};
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
-use crate::passes::interleave;
 use crate::passes::schedule_mslice::Target;
+use crate::passes::{estimate, interleave};
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
 use crate::unit::Subject;
 
@@ -44,6 +44,8 @@ pub enum Back {
     C,
     /// Ours, with so much search for each block.
     Asm(Effort),
+    /// Ours where the model says that it is faster beyond its error, else the C compiler.
+    Auto(Effort),
 }
 
 /// A subject compiled by a recipe.
@@ -59,6 +61,10 @@ pub struct Made {
     pub refused: Option<String>,
     /// Of the blocks of the assembly file: steps, and what registers cost beside them.
     pub blocks: Vec<(usize, Count)>,
+    /// Cycles of the model for the function that works on blocks: in the order of the text, and in the first one of the assembly.
+    pub cycles: [u64; 2],
+    /// Why `auto` chose the back end.
+    pub back_reason: Option<String>,
 }
 
 impl Recipe {
@@ -87,8 +93,45 @@ impl Recipe {
         self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone())
     }
 
-    /// Runs the passes.
+    /// Runs the passes, and the assembly back end if it is asked for.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
+        let Back::Auto(effort) = self.back else { return self.make_by(subject) };
+        let (promise, why) = self.promise(subject)?;
+        let (back, by) = if promise.is_some() { (Back::Asm(effort), "assembly") } else { (Back::C, "C") };
+        Ok(Made { back_reason: Some(format!("{by}: {why}")), ..Recipe { back, ..self.clone() }.make_by(subject)? })
+    }
+
+    /// How many times as fast as the C the assembly is by the model, if that is more than the model errs; and why.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
+    pub fn promise(&self, subject: &Subject) -> Result<(Option<f64>, String), Vec<Diagnostic>> {
+        if !asm::ARCHS.contains(&self.arch) {
+            return Ok((None, format!("there is no assembly for {}", self.arch.name())));
+        }
+        let first = Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;
+        if let Some(why) = first.refused {
+            return Ok((None, why));
+        }
+        let cost = estimate::entry(&first.compiled.program, &self.target());
+        let spills = cost.spills / cost.equations.max(1.0);
+        if spills < asm::SPILLING {
+            return Ok((None, format!("the text spills {spills:.2} values an equation, and C compilers lose nothing by that")));
+        }
+        let [text, ours] = first.cycles;
+        let promise = text as f64 / ours.max(1) as f64;
+        let why = format!("model {}: {text} cycles in the order of the text, {ours} in ours", self.machine().name);
+        if promise < asm::PROMISED {
+            return Ok((None, format!("{why}, within what the model errs")));
+        }
+        Ok((Some(promise), why))
+    }
+
+    /// The same with a back end that is decided.
+    fn make_by(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.target();
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
         // Where a register holds one message, single messages are what the code is for; and each message is read and written at a
@@ -123,7 +166,7 @@ impl Recipe {
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
         let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
-        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![] };
+        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![], cycles: [0; 2], back_reason: None };
         if let Back::Asm(effort) = self.back {
             made.assemble(self.arch, &self.machine(), effort);
         }
@@ -174,6 +217,9 @@ impl Made {
             match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, machine, effort) {
                 Ok(made) => {
                     text += &made.text;
+                    if *node == self.unit.entry.node {
+                        self.cycles = made.cycles;
+                    }
                     self.blocks.extend(made.blocks);
                 }
                 Err(why) => {

@@ -90,7 +90,7 @@ impl Filter {
 
     /// The rows that it takes, through its back end.
     fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
-        rows.retain(|row| self.takes(row) && (self.back == Back::C || asm::ARCHS.contains(&row.arch)));
+        rows.retain(|row| self.takes(row) && (!matches!(self.back, Back::Asm(_)) || asm::ARCHS.contains(&row.arch)));
         rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
     }
 

@@ -76,8 +76,14 @@ pub type Cost = u32;
 impl Judge<'_> {
     /// What an order costs.
     pub fn cost(&mut self, order: &[u32], header: &Header) -> Cost {
+        8 * self.cycles(order, header) + self.model.count.cost()
+    }
+
+    /// Cycles of the model for one walk through the block; its model keeps what it counted.
+    pub fn cycles(&mut self, order: &[u32], header: &Header) -> u32 {
         self.model.reset();
         self.allocator.run(order, header, self.buffer, &mut self.model);
+        // Of one iteration: what follows is for the time alone.
         let (count, mut cycles) = (self.model.count, self.model.end());
         if self.is_short_loop {
             for _ in 0..2 {
@@ -86,7 +92,8 @@ impl Judge<'_> {
             }
             cycles = (self.model.end() - cycles) / 2;
         }
-        8 * cycles + count.cost()
+        self.model.count = count;
+        cycles
     }
 }
 
@@ -102,6 +109,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
         is_short_loop: !block.carried.is_empty() && block.steps.len() <= SHORT,
     };
     let mut best: Option<(Vec<u32>, Header, Cost)> = None;
+    let mut of_text = 0;
     let mut orders = vec![text];
     for way in 0..4 {
         orders.push(depth_first(&graph, way & 1 == 1, way & 2 == 2));
@@ -109,13 +117,17 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     for near in [planner.registers.n / 2, planner.registers.n, 2 * planner.registers.n, 4 * planner.registers.n] {
         orders.push(forward(&graph, near));
     }
-    for order in orders {
+    for (k, order) in orders.into_iter().enumerate() {
         let (header, cost) = header(block, &mut judge, &order);
+        if k == 0 {
+            of_text = judge.cycles(&order, &header);
+        }
         if best.as_ref().is_none_or(|it| cost < it.2) {
             best = Some((order, header, cost));
         }
     }
     let (mut order, mut carried, mut cost) = best.expect("there is the order of the text");
+    let cycles = [of_text, judge.cycles(&order, &carried)];
     // What is carried follows the order, and the other way round.
     for round in 0..2 {
         let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64).min(WALKS_MAX);
@@ -137,7 +149,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     }
     let mut count = Count::default();
     judge.allocator.run(&order, &carried, buffer, &mut count);
-    Plan { block, order, header: carried, buffer, count, cost }
+    Plan { block, order, header: carried, buffer, count, cycles }
 }
 
 /// Who needs whom.

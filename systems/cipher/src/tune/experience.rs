@@ -22,3 +22,12 @@ pub fn expected(way: &Way, model: f64) -> f64 {
     let median = MEDIANS.iter().find(|it| it.0 == arch && it.1 == way.slicing).expect("each slicing has a row").2;
     model * median
 }
+
+/// Of what the model promises of assembly, in logarithms, so much was measured: the mean of bitsliced programs in
+/// docs/explain/cipher-backend.md. A test computes it anew.
+pub const PROMISE_KEPT: f64 = 0.7;
+
+/// How many times as fast as C assembly may be expected to be, of which the model promises so much.
+pub fn gain(promise: f64) -> f64 {
+    promise.powf(PROMISE_KEPT)
+}

@@ -198,10 +198,6 @@ impl How {
         Ok(())
     }
 
-    fn effort(&self) -> Effort {
-        self.budget.map_or_else(Effort::default, |millions| Effort { millions })
-    }
-
     /// The recipe for this subject; without `--slicing` it takes the first that its types allow and whose C is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
@@ -224,22 +220,25 @@ impl How {
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        let back = match self.emit {
-            Emit::C => Back::C,
-            Emit::Asm => Back::Asm(self.effort()),
-            Emit::Auto => Back::Auto(self.effort()),
-        };
-        if self.emit == Emit::C && self.budget.is_some() {
-            return Err(Failure::user(
-                "--budget says nothing to the C compiler, which orders the code",
-                Some("add --emit asm or --emit auto"),
-            ));
-        }
+        let back = back(self.emit, self.budget)?;
         if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
             return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
         }
         check_emit(self.emit, Some(self.arch))?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back })
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back, stem: None })
+    }
+}
+
+/// A back end with how long it may search.
+pub fn back(emit: Emit, budget: Option<u32>) -> Result<Back, Failure> {
+    let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
+    match emit {
+        Emit::C if budget.is_some() => {
+            Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm or --emit auto")))
+        }
+        Emit::C => Ok(Back::C),
+        Emit::Asm => Ok(Back::Asm(effort)),
+        Emit::Auto => Ok(Back::Auto(effort)),
     }
 }
 

@@ -8,6 +8,7 @@ use report::Diagnostic;
 
 use crate::asm::{self, Count, Effort};
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
+use crate::ir::NodeId;
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
 use crate::passes::schedule_mslice::Target;
@@ -34,13 +35,16 @@ pub struct Recipe {
     pub prefix: String,
     /// Who chooses order and registers of the functions that work on blocks.
     pub back: Back,
+    /// What the names of functions in assembly begin with; else the name of the file's functions.
+    pub stem: Option<String>,
 }
 
 /// A back end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Back {
     /// The C compiler.
+    #[default]
     C,
     /// Ours, with so much search for each block.
     Asm(Effort),
@@ -79,6 +83,7 @@ impl Recipe {
             mode: None,
             prefix: String::new(),
             back: Back::C,
+            stem: None,
         }
     }
 
@@ -168,7 +173,7 @@ impl Recipe {
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
         let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![], cycles: [0; 2], back_reason: None };
         if let Back::Asm(effort) = self.back {
-            made.assemble(self.arch, &self.machine(), effort);
+            made.assemble(self, effort);
         }
         Ok(made)
     }
@@ -178,14 +183,14 @@ impl Recipe {
         emit_c::source(
             &made.compiled,
             &made.unit,
-            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none() },
+            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none(), with_both: false },
         )
     }
 
     /// The C text of the sliced interface alone: the functions that validation follows.
     pub fn sliced_source(&self, made: &Made) -> String {
-        let unit = Unit { name: None, ..made.unit.clone() };
-        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true };
+        let unit = Unit { name: None, others: made.others(), ..made.unit.clone() };
+        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true, with_both: false };
         emit_c::source(&made.compiled, &unit, options)
     }
 
@@ -202,9 +207,9 @@ impl Recipe {
 
 impl Made {
     /// Makes the functions that work on blocks in assembly; all of them or none.
-    fn assemble(&mut self, arch: Arch, machine: &Machine, effort: Effort) {
-        let shape = emit_c::shape(&self.compiled, arch);
-        let stem = self.unit.entry.name.clone();
+    fn assemble(&mut self, recipe: &Recipe, effort: Effort) {
+        let (shape, machine) = (emit_c::shape(&self.compiled, recipe.arch), recipe.machine());
+        let stem = recipe.stem.as_ref().unwrap_or(&self.unit.entry.name).clone();
         let mut nodes = vec![(self.unit.entry.node, format!("{stem}_kernel"))];
         let others = [(self.unit.one, "one"), (self.unit.mode.as_ref().map_or(self.unit.one, |it| it.short), "short")];
         for (node, name) in others {
@@ -214,7 +219,7 @@ impl Made {
         }
         let mut text = String::from("\t.intel_syntax noprefix\n");
         for (node, name) in &nodes {
-            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, machine, effort) {
+            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, &machine, effort) {
                 Ok(made) => {
                     text += &made.text;
                     if *node == self.unit.entry.node {
@@ -231,6 +236,15 @@ impl Made {
         text += "\t.section .note.GNU-stack, \"\", @progbits\n";
         self.assembly = text;
         self.unit.assembled = nodes;
+    }
+
+    /// Functions in assembly that the sliced interface does not call: that on one batch beside those in turn, and the permutation of
+    /// fewer rounds of Ascon's modes.
+    pub fn others(&self) -> Vec<Stage> {
+        let entry = &self.unit.entry;
+        let name = |node: NodeId| format!("{}_{}", entry.name, if node == self.unit.one { "one" } else { "short" });
+        let others = self.unit.assembled.iter().filter(|it| it.0 != entry.node);
+        others.map(|it| Stage { node: it.0, name: name(it.0), ..entry.clone() }).collect()
     }
 
     /// Equations of all nodes: the size of the C text.

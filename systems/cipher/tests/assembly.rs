@@ -238,7 +238,7 @@ fn assembly_is_proved_to_compute_what_the_program_says() {
             return;
         }
         let object = recipe.object(&made).expect("it assembles");
-        for expected in validate::functions(&made, arch, 1) {
+        for expected in validate::all(&made, arch, 1) {
             let report = expected.check(&object).expect("the object has it");
             assert_eq!(report.verdict, Verdict::Proved, "{name} {} {}: {report:?}", slicing.letter(), arch.name());
             n_proved += 1;
@@ -254,6 +254,33 @@ fn assembly_is_proved_to_compute_what_the_program_says() {
         some.into_iter().for_each(|(name, slicing, arch)| prove(name, slicing, arch));
     }
     assert!(n_proved > some.len(), "only {n_proved} functions were proved");
+}
+
+/// What the function of the sliced interface does not call: the same on one batch, and Ascon's permutation of 8 rounds.
+#[test]
+fn all_functions_in_assembly_are_proved_and_a_changed_one_is_refused() {
+    for (name, mode, functions) in [
+        ("serpent-128", None, &["serpent128_keys__", "serpent128__", "serpent128_one__"][..]),
+        ("ascon-p12", Some("aead"), &["ascon_p12_aead__", "ascon_p12_aead_one__", "ascon_p12_aead_short__"]),
+    ] {
+        let mut recipe = recipe(Slicing::Vertical, Arch::Avx2, Unroll::No, NONE);
+        recipe.options.interleave = Interleave::Times(2);
+        recipe.mode = mode.map(str::to_string);
+        let made = made(name, &recipe);
+        let all = validate::all(&made, recipe.arch, 1);
+        assert_eq!(all.iter().map(validate::Expected::function).collect::<Vec<_>>(), functions);
+        let verdicts = |assembly: &str| -> Vec<Verdict> {
+            let object = native::object(&recipe.sliced_source(&made), assembly, recipe.arch, recipe.cc, recipe.opt).expect("it assembles");
+            all.iter().map(|it| it.clone().check(&object).expect("it has them").verdict).collect()
+        };
+        assert!(verdicts(&made.assembly).iter().all(|it| *it == Verdict::Proved), "{name}");
+        // The last function of the file, and nothing else.
+        let last = made.assembly.rfind("vpxor").expect("there is one");
+        let changed = format!("{}vpand{}", &made.assembly[..last], &made.assembly[last + 5..]);
+        let found = verdicts(&changed);
+        let (end, others) = found.split_last().expect("there are some");
+        assert!(*end == Verdict::Different && others.iter().all(|it| *it == Verdict::Proved), "{name}: {found:?}");
+    }
 }
 
 /// One changed instruction of the text is found, and the word that it spoils is named.

@@ -80,7 +80,7 @@ fn configs(args: &Args) -> Vec<Config> {
     for name in primitives().iter().map(|it| &it.name).filter(is_wanted) {
         let Ok(subject) = Subject::named(name) else { continue };
         for slicing in subject.slicings(None).into_iter().filter(|it| args.slicing.is_none_or(|only| only == *it)) {
-            for arch in asm::ARCHS.into_iter().filter(|it| args.arch.is_none_or(|only| only == *it)) {
+            for arch in asm::archs().filter(|it| args.arch.is_none_or(|only| only == *it)) {
                 all.push(Config { primitive: name.clone(), slicing, arch });
             }
         }

@@ -337,8 +337,8 @@ pub fn prefix(text: &str) -> Result<String, String> {
 /// Assembly is made for x86-64 only.
 pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
     match arch {
-        Some(arch) if emit == Emit::Asm && !asm::ARCHS.contains(&arch) => {
-            let names: Vec<&str> = asm::ARCHS.iter().map(|it| it.name()).collect();
+        Some(arch) if emit == Emit::Asm && !arch.has_assembly() => {
+            let names: Vec<&str> = asm::archs().map(|it| it.name()).collect();
             let help = format!("assembly is made for {}", names.join(", "));
             Err(Failure::user(format!("--emit asm has no target {}", arch.name()), Some(&help)))
         }

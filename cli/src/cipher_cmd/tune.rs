@@ -67,7 +67,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let program = fingerprint(&subject, args.word).map_err(Failure::User)?;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name())));
     check_output(&output)?;
-    let lacks = if arch == Arch::Neon { Some(arch.name()) } else { native::missing_feature(arch) };
+    let lacks = if arch.row().emulator.is_some() { Some(arch.name()) } else { native::missing_feature(arch) };
     if let Some(feature) = lacks.filter(|_| !args.model) {
         out.warning(&format!("this processor lacks {feature}: the model chooses, and nothing is measured"));
     }

@@ -36,7 +36,7 @@ pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
     if let Some(missing) = crate::native::missing_feature(arch) {
         return Err(failed("single-step", program, format!("the processor has no {missing}")));
     }
-    if arch == Arch::Neon {
+    if arch.row().emulator.is_some() {
         return Err(failed("single-step", program, "it runs under an emulator, which has no single steps"));
     }
     let data = read(program)?;

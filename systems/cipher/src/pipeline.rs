@@ -8,12 +8,12 @@ use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
 use crate::passes::inline::{Inline, Thresholds};
-use crate::passes::schedule_mslice::Target;
 use crate::passes::{
     arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline, interleave, loops, perms,
     schedule_bitslice, schedule_mslice, tables, ternary, vslice,
 };
 use crate::syntax::ast;
+use crate::target::Target;
 
 /// How the bits of words lie in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

@@ -11,9 +11,9 @@ use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
-use crate::passes::schedule_mslice::Target;
 use crate::passes::{estimate, interleave};
 use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
+use crate::target::Target;
 use crate::unit::Subject;
 
 /// Options of the passes, the target and the C compiler.
@@ -89,8 +89,7 @@ impl Recipe {
 
     /// The machine file that the schedulers use: the one named, else the default of the target.
     fn machine(&self) -> Machine {
-        let default = if self.arch == Arch::Neon { "cortex-a72" } else { machine::DEFAULT };
-        self.machine.clone().unwrap_or_else(|| Machine::bundled(default).expect("the default machines are bundled"))
+        self.machine.clone().unwrap_or_else(|| Machine::bundled(self.arch.row().machine).expect("the default machines are bundled"))
     }
 
     /// The processor that the schedulers and the model have in mind.
@@ -114,7 +113,7 @@ impl Recipe {
     /// # Errors
     /// What is wrong with the program.
     pub fn promise(&self, subject: &Subject) -> Result<(Option<f64>, String), Vec<Diagnostic>> {
-        if !asm::ARCHS.contains(&self.arch) {
+        if !self.arch.has_assembly() {
             return Ok((None, format!("there is no assembly for {}", self.arch.name())));
         }
         let first = Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;

@@ -1,17 +1,20 @@
 //! The seed's worked examples, and what both schedulers must do to the bundled primitives.
 
+mod support;
+
 use std::rc::Rc;
 
 use cipher::emit_c::Arch;
-use cipher::inorder::{Step, timeline};
 use cipher::ir::{Body, Dir, Eq, Node, Op, Operand, Program, Ref, Stmt, Ty, VarId};
 use cipher::native::Cc;
-use cipher::passes::schedule_mslice::{Target, schedule_mslice};
+use cipher::passes::schedule_mslice::schedule_mslice;
 use cipher::pipeline::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::syntax::Loc;
+use cipher::target::Target;
 use cipher::unit::Subject;
 use machine::{Class, Kind, Machine};
+use support::inorder::{Step, timeline};
 
 const WORD: Ty = Ty { m: 32, dir: Dir::V };
 

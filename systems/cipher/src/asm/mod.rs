@@ -14,7 +14,7 @@ mod parts;
 mod steps;
 mod text;
 
-use machine::{Kind, Machine};
+use machine::Machine;
 
 use crate::emit_c::{Arch, Shape};
 use crate::ir::Node;
@@ -28,8 +28,10 @@ use model::Model;
 use order::Planner;
 use steps::{Block, Function, Item};
 
-/// The targets.
-pub const ARCHS: [Arch; 3] = [Arch::X86_64, Arch::Avx2, Arch::Avx512];
+/// The targets that have assembly.
+pub fn archs() -> impl Iterator<Item = Arch> {
+    Arch::ALL.into_iter().filter(|it| it.has_assembly())
+}
 
 /// A target as the back end sees it.
 #[derive(Debug, Clone, Copy)]
@@ -77,18 +79,13 @@ pub const SPILLING: f64 = 0.4;
 impl Target {
     /// Of an architecture, if it is one of those that have it.
     pub fn new(shape: Shape) -> Option<Target> {
-        let n = match shape.arch {
-            Arch::X86_64 => 15,
-            Arch::Avx2 => 16,
-            Arch::Avx512 => 32,
-            Arch::Sse | Arch::Neon => return None,
-        };
+        let n = shape.arch.row().assembly_registers?;
         let word_bits = shape.register_bits();
         Some(Target {
             registers: Registers {
                 n,
                 is_vector: shape.is_vector(),
-                folds_shifts: shape.arch == Arch::Avx512,
+                folds_shifts: shape.arch.has_ternary(),
                 folds_words: word_bits >= 32,
                 word_bits,
             },
@@ -100,12 +97,8 @@ impl Target {
 pub fn assemble(node: &Node, shape: Shape, name: &str, machine: &Machine, effort: Effort) -> Result<Assembly, Refused> {
     let target = Target::new(shape).ok_or_else(|| Refused::Operation("assembly back end".into()))?;
     let function = lower::lower(node, shape, name)?;
-    let kind = match shape.arch {
-        Arch::Avx512 => Kind::Vector512,
-        _ if shape.is_vector() => Kind::Vector,
-        _ => Kind::General,
-    };
-    let planner = Planner { constants: &function.constants, registers: target.registers, model: Model::new(machine, kind), effort };
+    let planner =
+        Planner { constants: &function.constants, registers: target.registers, model: Model::new(machine, shape.arch.row().kind), effort };
     let mut plans = Vec::new();
     let mut cycles = [0; 2];
     plan(&function, &function.items, (None, 1), &planner, (&mut plans, &mut cycles));

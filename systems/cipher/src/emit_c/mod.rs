@@ -21,7 +21,8 @@ use std::fmt::Write;
 use crate::ir::NodeId;
 use crate::pipeline::{Compiled, Slicing};
 
-pub use arch::{Arch, Shape};
+pub use crate::target::Arch;
+pub use arch::Shape;
 pub use bytes::Field;
 pub use code::identifier;
 pub use ctr::{Counter, Piece};

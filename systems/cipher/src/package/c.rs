@@ -69,13 +69,7 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
 
 /// Processor and compiler flags of a target as the preprocessor sees them.
 pub fn conditions(arch: Arch) -> (&'static str, &'static str) {
-    match arch {
-        Arch::X86_64 => ("__x86_64__", ""),
-        Arch::Sse => ("__x86_64__", "__SSSE3__"),
-        Arch::Avx2 => ("__x86_64__", "__AVX2__"),
-        Arch::Avx512 => ("__x86_64__", "__AVX512BW__"),
-        Arch::Neon => ("__aarch64__", ""),
-    }
+    (arch.row().processor, arch.row().macro_of_flags)
 }
 
 /// The file of a target: nothing on other processors, an error without its flags.
@@ -298,7 +292,7 @@ pub fn of_targets(part: &Part) -> Vec<(String, String)> {
 pub fn is_here(target: &TargetFile) -> String {
     let s = target.suffix();
     let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
-    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(has).collect() };
+    let needs: Vec<String> = target.arch.needs().iter().map(has).collect();
     let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
     format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n")
 }

@@ -10,7 +10,6 @@ mod rust;
 
 use report::Diagnostic;
 
-use crate::asm;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
@@ -229,13 +228,14 @@ fn compile(
         ([only], _) | (_, [only]) => Some(*only),
         _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
     };
-    // On AArch64 single messages of Ascon have no other target.
-    let is_for_one = arch == Arch::Neon && mode.is_some_and(|it| subject.sponge(it).is_some());
+    // Where a processor has one target, as AArch64, single messages of Ascon have no other.
+    let is_only = Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
+    let is_for_one = is_only && mode.is_some_and(|it| subject.sponge(it).is_some());
     let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
     // Where nothing works, bitslicing says why.
     let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave);
     // Where there is no assembly the C compilers do it.
-    recipe.back = if matches!(back, Back::Asm(_)) && !asm::ARCHS.contains(&arch) { Back::C } else { back };
+    recipe.back = if matches!(back, Back::Asm(_)) && !arch.has_assembly() { Back::C } else { back };
     recipe.stem = Some(stem.into());
     let made = recipe.make(subject)?;
     Ok((recipe, made))

@@ -18,7 +18,7 @@ pub const MEDIANS: [(Arch, Slicing, f64); 6] = [
 /// Cycles a byte that a way of which the model promises `model` may be expected to take. Targets that were not measured are taken
 /// for AVX2, whose registers are as few.
 pub fn expected(way: &Way, model: f64) -> f64 {
-    let arch = if way.arch == Arch::Avx512 { Arch::Avx512 } else { Arch::Avx2 };
+    let arch = if way.arch.has_ternary() { Arch::Avx512 } else { Arch::Avx2 };
     let median = MEDIANS.iter().find(|it| it.0 == arch && it.1 == way.slicing).expect("each slicing has a row").2;
     model * median
 }

@@ -18,7 +18,6 @@ use measure::stats;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::asm;
 use crate::emit_c::Arch;
 use crate::gain::Care;
 use crate::native::{self, Cc};
@@ -362,7 +361,7 @@ pub fn tune(
     if all.is_empty() {
         return Ok(None);
     }
-    if wanted(Emit::Asm) && asm::ARCHS.contains(&ask.arch) {
+    if wanted(Emit::Asm) && ask.arch.has_assembly() {
         let mut seen = HashSet::new();
         let like = |it: &Text| Way { emit: Emit::Asm, inline: Inline::Auto, ..it.way.clone() };
         let of_asm: Vec<Way> =

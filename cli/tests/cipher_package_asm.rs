@@ -147,16 +147,16 @@ fn auto_takes_c_for_words_and_assembly_for_bits_and_recipes_of_assembly_are_take
     assert_eq!((&words["ciphers"][0]["assembly"], &words["validated"]), (&serde_json::json!([]), &serde_json::Value::Null));
     assert!(files(&at.join("words")).iter().all(|it| it.extension().is_none_or(|it| it != "s")));
     assert!(!std::fs::read_to_string(at.join("words/CMakeLists.txt")).expect("written").contains("ASM"));
-    let bits = made(&["present-80", "--emit", "auto", "--budget", "1", "--slicing", "b", "-o", "bits"]);
+    let bits = made(&["gift-128", "--emit", "auto", "--budget", "0", "--slicing", "b", "-o", "bits"]);
     assert_eq!((&bits["ciphers"][0]["assembly"], &bits["validated"]), (&serde_json::json!(["x86-64", "avx2", "avx512"]), &true.into()));
     // A recipe says it for its target alone.
     let tuned = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .current_dir(at)
-        .args(["cipher", "tune", "present-80", "--arch", "avx2", "--slicing", "b", "--model", "-o", "own.toml"])
+        .args(["cipher", "tune", "gift-128", "--arch", "avx2", "--slicing", "b", "--model", "-o", "own.toml"])
         .output()
         .expect("it runs");
     assert!(std::fs::read_to_string(at.join("own.toml")).expect("written").contains("emit = \"asm\""), "{tuned:?}");
-    let own = made(&["present-80", "--recipe", "own.toml", "-o", "own"]);
+    let own = made(&["gift-128", "--recipe", "own.toml", "-o", "own"]);
     assert_eq!((&own["ciphers"][0]["assembly"], &own["validated"]), (&serde_json::json!(["avx2"]), &true.into()));
     let budget = package(at, &["present-80", "--budget", "1", "-o", "other"]);
     assert!(budget.status.code() == Some(1) && text(&budget.stderr).contains("--budget says nothing"), "{budget:?}");

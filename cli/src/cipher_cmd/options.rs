@@ -299,7 +299,7 @@ pub fn unroll() -> impl TypedValueParser<Value = Unroll> {
 }
 
 fn schedule() -> impl TypedValueParser<Value = Schedule> {
-    one_of([Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto], |it| it.name())
+    one_of([Schedule::None, Schedule::Bitslice, Schedule::Depth, Schedule::Mslice, Schedule::Auto], |it| it.name())
 }
 
 fn interleave(text: &str) -> Result<Interleave, String> {

@@ -12,7 +12,7 @@ use crate::ir::NodeId;
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
 use crate::passes::{estimate, interleave};
-use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
+use crate::pipeline::{self, Compiled, Interleave, Options, Schedule, Slicing, Unroll};
 use crate::target::Target;
 use crate::unit::Subject;
 
@@ -125,6 +125,10 @@ impl Recipe {
         if spills < asm::SPILLING {
             return Ok((None, format!("the text spills {spills:.2} values an equation, and C compilers lose nothing by that")));
         }
+        let n_steps: usize = first.blocks.iter().map(|it| it.0).sum();
+        if n_steps < asm::LONG {
+            return Ok((None, format!("{n_steps} steps are few enough for C compilers")));
+        }
         let [text, ours] = first.cycles;
         let promise = text as f64 / ours.max(1) as f64;
         let why = format!("model {}: {text} cycles in the order of the text, {ours} in ours", self.machine().name);
@@ -144,8 +148,13 @@ impl Recipe {
             Interleave::Auto if sponge.is_some() => Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 }),
             asked => asked,
         };
-        let inline = if self.back == Back::C { self.options.inline } else { Inline::All };
-        let options = Options { inline, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
+        // Assembly has all inlined, and orders of its own, which it judges beside that of the text.
+        let (inline, schedule) = match (self.back, self.options.schedule) {
+            (Back::C, schedule) => (self.options.inline, schedule),
+            (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => (Inline::All, Schedule::None),
+            (_, schedule) => (Inline::All, schedule),
+        };
+        let options = Options { inline, schedule, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
         let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {

@@ -122,23 +122,24 @@ fn the_byte_interface_gives_what_that_of_c_does() {
     assert_eq!(outputs[0], outputs[1]);
 }
 
-/// How many times as fast as the best C the best assembly was: the tables of docs/explain/cipher-backend.md.
+/// How many times as fast as the C the assembly was: the tables of docs/explain/cipher-backend.md. Bitsliced programs on vectors are
+/// measured beside C in the depth order.
 const MEASURED: [(&str, Slicing, Arch, f64); 23] = [
     ("aes-128", Slicing::Bit, Arch::X86_64, 1.15),
     ("gift-128", Slicing::Bit, Arch::X86_64, 1.57),
     ("skinny-128-128", Slicing::Bit, Arch::X86_64, 1.38),
     ("rectangle-80", Slicing::Bit, Arch::X86_64, 0.92),
-    ("aes-128", Slicing::Bit, Arch::Avx2, 1.42),
-    ("gift-128", Slicing::Bit, Arch::Avx2, 1.67),
+    ("aes-128", Slicing::Bit, Arch::Avx2, 1.24),
+    ("gift-128", Slicing::Bit, Arch::Avx2, 1.27),
     ("photon-256", Slicing::Bit, Arch::Avx2, 1.47),
-    ("skinny-128-128", Slicing::Bit, Arch::Avx2, 1.35),
-    ("clyde-128", Slicing::Bit, Arch::Avx2, 1.31),
-    ("present-80", Slicing::Bit, Arch::Avx2, 1.14),
-    ("rectangle-80", Slicing::Bit, Arch::Avx2, 1.09),
-    ("aes-128", Slicing::Bit, Arch::Avx512, 1.33),
-    ("gift-128", Slicing::Bit, Arch::Avx512, 1.40),
-    ("photon-256", Slicing::Bit, Arch::Avx512, 1.59),
-    ("skinny-128-128", Slicing::Bit, Arch::Avx512, 1.22),
+    ("skinny-128-128", Slicing::Bit, Arch::Avx2, 1.18),
+    ("clyde-128", Slicing::Bit, Arch::Avx2, 1.32),
+    ("present-80", Slicing::Bit, Arch::Avx2, 1.02),
+    ("rectangle-80", Slicing::Bit, Arch::Avx2, 0.97),
+    ("aes-128", Slicing::Bit, Arch::Avx512, 1.09),
+    ("gift-128", Slicing::Bit, Arch::Avx512, 1.16),
+    ("rectangle-80", Slicing::Bit, Arch::Avx512, 0.96),
+    ("skinny-128-128", Slicing::Bit, Arch::Avx512, 1.11),
     ("chacha20", Slicing::Vertical, Arch::X86_64, 0.98),
     ("chacha20", Slicing::Vertical, Arch::Avx2, 1.01),
     ("chacha20", Slicing::Vertical, Arch::Avx512, 0.87),
@@ -152,7 +153,7 @@ const MEASURED: [(&str, Slicing, Arch, f64); 23] = [
 #[test]
 fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not() {
     let (mut promised, mut kept) = (0.0, 0.0);
-    let mut wrong = Vec::new();
+    let mut wrong: Vec<(&str, &str, &str)> = Vec::new();
     for (name, slicing, arch, faster) in MEASURED {
         let mut recipe = Recipe { back: Back::Auto(NONE), ..recipe(slicing, arch, Unroll::Auto, NONE) };
         recipe.options.schedule = Schedule::Auto;
@@ -172,8 +173,7 @@ fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not
     let unscheduled = Recipe { back: Back::Auto(NONE), ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::Auto, NONE) };
     let reason = made("rectangle-80", &unscheduled).back_reason.expect("it says why");
     assert!(reason.contains("C: the text spills 0.00 values"), "{reason}");
-    // The model does not see why Rectangle's short rounds are faster in C on general registers.
-    assert_eq!(wrong, [("rectangle-80", "b", "x86-64")]);
+    assert_eq!(wrong, []);
     assert!((kept / promised - cipher::tune::PROMISE_KEPT).abs() < 0.02, "{:.3}", kept / promised);
 }
 

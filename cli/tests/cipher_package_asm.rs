@@ -101,8 +101,7 @@ fn cargo_takes_the_assembly_and_the_c_where_it_is_not_wanted() {
         for name in ["test aes128 ... ok", "test chacha20 ... ok", "test lea128 ... ok", "streams_agree_with_openssl ... ok"] {
             assert!(said.contains(name), "{said}");
         }
-        let objects = files(&at.join(target)).into_iter().filter(|it| it.to_string_lossy().ends_with("_kernel.o")).count();
-        objects
+        files(&at.join(target)).into_iter().filter(|it| it.to_string_lossy().ends_with("_kernel.o")).count()
     };
     assert_eq!([test("with", true), test("without", false)], [9, 0]);
 }

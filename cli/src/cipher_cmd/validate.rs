@@ -125,8 +125,8 @@ pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option
     // Round keys come first, and are C.
     let rows = &rows[usize::from(made.unit.schedule.is_some())..];
     let sum = |of: fn(&Report) -> usize| rows.iter().map(|it| of(&it.report)).sum::<usize>();
-    let simulated = sum(|it| it.words.simulated as usize);
-    let mut text = format!("validated: {} words proved", sum(|it| it.words.proved as usize));
+    let simulated = sum(|it| it.words.simulated);
+    let mut text = format!("validated: {} words proved", sum(|it| it.words.proved));
     if simulated > 0 {
         text += &format!(", {simulated} equal for random inputs only");
     }

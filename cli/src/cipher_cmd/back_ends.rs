@@ -38,6 +38,9 @@ pub struct Args {
     /// Evidence file; rows that it has already are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Count memory operands in the machine code instead; nothing is run.
+    #[arg(long, conflicts_with_all = ["quick", "out"])]
+    count: bool,
 }
 
 /// Runs the command.
@@ -47,6 +50,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let configs = configs(&args);
     let care = if args.quick { Care::QUICK } else { Care::FULL };
     let effort = Effort { millions: args.budget };
+    if args.count {
+        return count(&configs, effort, out);
+    }
     let quick = if args.quick { " --quick" } else { "" };
     let mut store = Store::open(args.out, format!("meanwhile cipher backends{quick} --budget {} --out FILE", args.budget))?;
     let bar = out.progress(configs.len() as u64);
@@ -73,14 +79,62 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is measured.
+/// Memory operands of what gcc, clang and our back end make.
+fn count(configs: &[Config], effort: Effort, out: &mut Output) -> Result<(), Failure> {
+    let columns = ["primitive", "target", "gcc", "clang", "asm", "gcc, stack", "clang, stack", "asm, stack"];
+    let note = "instructions with an operand in memory in the machine code of the function on blocks, loops kept, -O3, counted once and not run: \
+                all, then those of them on the stack by the stack or frame pointer";
+    let mut table = Table::new("Memory operands of our assembly beside C", &columns).note(note);
+    let bar = out.progress(configs.len() as u64);
+    // Of all operands and of those on the stack, beside gcc and beside clang.
+    let (mut rows, mut logs) = (Vec::new(), [const { Vec::new() }; 4]);
+    for config in configs {
+        bar.set_message(format!("{} {} {}", config.primitive, config.slicing.letter(), config.arch.name()));
+        if let Some(it) = back_ends::count(config, effort).map_err(Failure::tool)? {
+            let all = [it.gcc, it.clang, Some(it.asm)];
+            for (k, c) in [it.gcc, it.clang].into_iter().enumerate() {
+                let Some(c) = c else { continue };
+                let by = |asm: u64, c: u64| (asm.max(1) as f64 / c.max(1) as f64).ln();
+                logs[k].push(by(it.asm.memory_operands, c.memory_operands));
+                logs[2 + k].push(by(it.asm.stack_operands, c.stack_operands));
+            }
+            let mut row =
+                vec![Cell::words(format!("{} {}", config.primitive, config.slicing.letter())), Cell::words(config.arch.name().to_owned())];
+            let number = |it: Option<u64>| it.map_or(Cell::words(String::new()), |it| Cell::number(it.to_string()));
+            row.extend(all.iter().map(|it| number(it.map(|it| it.memory_operands))));
+            row.extend(all.iter().map(|it| number(it.map(|it| it.stack_operands))));
+            table.push(row);
+            let mut row = serde_json::to_value(config).expect("a configuration is plain data");
+            for (name, value) in serde_json::to_value(it).expect("plain data").as_object().expect("an object") {
+                row[name] = value.clone();
+            }
+            rows.push(row);
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let means = logs.map(|it| if it.is_empty() { None } else { Some((it.iter().sum::<f64>() / it.len() as f64).exp()) });
+    out.line(&table.terminal(None));
+    for (k, cc) in ["gcc", "clang"].into_iter().enumerate() {
+        if let (Some(all), Some(stack)) = (means[k], means[2 + k]) {
+            out.line(&format!(
+                "assembly has {all:.2} of the operands in memory of {cc}, {stack:.2} of those on its stack (geometric means)"
+            ));
+        }
+    }
+    let of = |k: usize| json!({"memory_operands": means[k], "stack_operands": means[2 + k]});
+    out.object(&json!({"ok": true, "rows": rows, "by_gcc": of(0), "by_clang": of(1)}));
+    Ok(())
+}
+
+/// What is measured or counted.
 fn configs(args: &Args) -> Vec<Config> {
     let is_wanted = |name: &&String| args.names.is_empty() || args.names.contains(name);
     let mut all = Vec::new();
     for name in primitives().iter().map(|it| &it.name).filter(is_wanted) {
         let Ok(subject) = Subject::named(name) else { continue };
         for slicing in subject.slicings(None).into_iter().filter(|it| args.slicing.is_none_or(|only| only == *it)) {
-            for arch in asm::ARCHS.into_iter().filter(|it| args.arch.is_none_or(|only| only == *it)) {
+            for arch in asm::archs().filter(|it| args.arch.is_none_or(|only| only == *it)) {
                 all.push(Config { primitive: name.clone(), slicing, arch });
             }
         }

@@ -62,7 +62,7 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
 
 /// The assembly file lies beside the C file.
 fn assembly_file(args: &Args) -> Option<PathBuf> {
-    args.output.as_ref().filter(|_| args.how.emit == Emit::Asm).map(|it| it.with_extension("s"))
+    args.output.as_ref().filter(|_| args.how.emit != Emit::C).map(|it| it.with_extension("s"))
 }
 
 fn is_device(path: &Path) -> bool {
@@ -75,8 +75,8 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     args.how.take_recipe(&subject)?;
     let mut recipe = args.how.recipe(&subject)?;
     let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
-    if args.how.emit == Emit::Asm && !has_file && args.dump_after.is_none() {
-        let help = "`--emit asm -o NAME.c` writes NAME.c and NAME.s";
+    if args.how.emit != Emit::C && !has_file && args.dump_after.is_none() {
+        let help = "with -o NAME.c the assembly is NAME.s";
         return Err(Failure::user("two files do not fit one output", Some(help)));
     }
     recipe.options.dump_after = args.dump_after.clone();
@@ -96,7 +96,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
     let assembly_file = assembly_file(&args);
-    let assembly = assembly_file.clone().filter(|_| made.refused.is_none());
+    let assembly = assembly_file.clone().filter(|_| !made.assembly.is_empty());
     let validated = if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));
     match &output {
@@ -112,9 +112,9 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     if let Some(why) = &made.refused {
         out.warning(&format!("the C file has all functions, and there is no assembly: {why}"));
-        if let Some(older) = assembly_file.filter(|it| it.exists()) {
-            out.warning(&format!("{} is older and does not belong to it", older.display()));
-        }
+    }
+    if let Some(older) = assembly_file.filter(|it| assembly.is_none() && it.exists()) {
+        out.warning(&format!("{} is older and does not belong to it", older.display()));
     }
     let circuits: Vec<_> = made
         .compiled
@@ -132,6 +132,9 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         }
         if let Some(reason) = &made.compiled.interleave_reason {
             out.line(&format!("interleave {}: {reason}", made.compiled.interleave));
+        }
+        if let Some(reason) = &made.back_reason {
+            out.line(reason);
         }
         if !made.assembly.is_empty() {
             let steps: usize = made.blocks.iter().map(|it| it.0).sum();
@@ -165,6 +168,8 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         "circuits": circuits,
         "output": output.as_ref().map(|p| p.display().to_string()),
         "assembly": assembly.as_ref().map(|p| p.display().to_string()),
+        "emit": if made.assembly.is_empty() { "c" } else { "asm" },
+        "emit_reason": made.back_reason,
         "refused": made.refused,
         "validated": validated.as_ref().map(|it| it.is_proved),
         "header": args.header.as_ref().map(|p| p.display().to_string()),

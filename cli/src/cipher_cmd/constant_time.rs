@@ -1,7 +1,7 @@
 //! `meanwhile cipher check --constant-time`: which compilers and flags keep the emitted C free of branches and addresses that
 //! depend on a secret.
 
-use cipher::constant_time::{self, OPTS, TARGETS, Verdict};
+use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
 use cipher::pipeline::{Interleave, Slicing, Unroll};
@@ -65,8 +65,8 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
         return Err(Failure::user("there is no C compiler here", Some("name one with --cc")));
     }
     let targets = match args.arch {
-        None => TARGETS.to_vec(),
-        Some(arch) if TARGETS.contains(&arch) => vec![arch],
+        None => constant_time::targets(),
+        Some(arch) if constant_time::targets().contains(&arch) => vec![arch],
         Some(arch) => {
             let help = "check `--arch avx2`: the same C with other registers";
             return Err(Failure::user(format!("valgrind does not run {}", arch.name()), Some(help)));

@@ -84,11 +84,11 @@ pub struct How {
     /// The C compiler.
     #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
-    /// Who chooses order and registers of the functions that work on blocks: the C compiler, or ours, in an assembly file for
-    /// x86-64, avx2 or avx512 beside the C file.
+    /// Who chooses order and registers of the functions that work on blocks: the C compiler; ours, in an assembly file for x86-64,
+    /// avx2 or avx512 beside the C file; or, with `auto`, whoever the model says is faster, C where they are alike.
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
-    /// How long `--emit asm` searches for an order: millions of steps walked for each block [default: 10].
+    /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub budget: Option<u32>,
     /// All of these from a recipe that `meanwhile cipher tune` wrote.
@@ -109,6 +109,8 @@ pub enum Emit {
     C,
     /// Assembly and C.
     Asm,
+    /// Whichever the model prefers.
+    Auto,
 }
 
 impl Which {
@@ -218,18 +220,25 @@ impl How {
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        let back = match self.emit {
-            Emit::C => Back::C,
-            Emit::Asm => Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions })),
-        };
-        if self.emit == Emit::C && self.budget.is_some() {
-            return Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm")));
-        }
+        let back = back(self.emit, self.budget)?;
         if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
             return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
         }
         check_emit(self.emit, Some(self.arch))?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back })
+        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back, stem: None })
+    }
+}
+
+/// A back end with how long it may search.
+pub fn back(emit: Emit, budget: Option<u32>) -> Result<Back, Failure> {
+    let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
+    match emit {
+        Emit::C if budget.is_some() => {
+            Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm or --emit auto")))
+        }
+        Emit::C => Ok(Back::C),
+        Emit::Asm => Ok(Back::Asm(effort)),
+        Emit::Auto => Ok(Back::Auto(effort)),
     }
 }
 
@@ -290,7 +299,7 @@ pub fn unroll() -> impl TypedValueParser<Value = Unroll> {
 }
 
 fn schedule() -> impl TypedValueParser<Value = Schedule> {
-    one_of([Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto], |it| it.name())
+    one_of([Schedule::None, Schedule::Bitslice, Schedule::Depth, Schedule::Mslice, Schedule::Auto], |it| it.name())
 }
 
 fn interleave(text: &str) -> Result<Interleave, String> {
@@ -328,8 +337,8 @@ pub fn prefix(text: &str) -> Result<String, String> {
 /// Assembly is made for x86-64 only.
 pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
     match arch {
-        Some(arch) if emit == Emit::Asm && !asm::ARCHS.contains(&arch) => {
-            let names: Vec<&str> = asm::ARCHS.iter().map(|it| it.name()).collect();
+        Some(arch) if emit == Emit::Asm && !arch.has_assembly() => {
+            let names: Vec<&str> = asm::archs().map(|it| it.name()).collect();
             let help = format!("assembly is made for {}", names.join(", "));
             Err(Failure::user(format!("--emit asm has no target {}", arch.name()), Some(&help)))
         }
@@ -339,7 +348,11 @@ pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
 
 /// A back end by name.
 pub fn emit() -> impl TypedValueParser<Value = Emit> {
-    one_of([Emit::C, Emit::Asm], |it| if *it == Emit::C { "c" } else { "asm" })
+    one_of([Emit::C, Emit::Asm, Emit::Auto], |it| match it {
+        Emit::C => "c",
+        Emit::Asm => "asm",
+        Emit::Auto => "auto",
+    })
 }
 
 /// A C compiler by name.

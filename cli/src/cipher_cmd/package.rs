@@ -4,12 +4,12 @@ use std::path::{Component, Path, PathBuf};
 
 use cipher::package::{self, Choice, MANIFEST, Part};
 use cipher::pipeline::Slicing;
-use cipher::recipe_file::{Emit, RecipeFile};
+use cipher::recipe_file::RecipeFile;
 use cipher::{library, suite, user_layout};
 use report::Diagnostic;
 use serde_json::{Value, json};
 
-use super::options::{self, Which};
+use super::options::{self, Emit, Which};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher package`.
@@ -34,9 +34,16 @@ pub struct Args {
     /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
     #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
-    /// Recipes that `meanwhile cipher tune --emit c` wrote, several times for several: each is for its cipher on its target.
+    /// Recipes that `meanwhile cipher tune` wrote, several times for several: each is for its cipher on its target.
     #[arg(long, value_name = "FILE", conflicts_with = "slicing")]
     recipe: Vec<PathBuf>,
+    /// Who chooses order and registers of the functions on blocks, where no recipe says it: the C compiler; ours, in assembly files
+    /// beside the C that is taken where these are not; or whoever the model says is faster, C where they are alike.
+    #[arg(long, default_value = "c", value_parser = options::emit())]
+    emit: Emit,
+    /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    budget: Option<u32>,
     /// The name of library, crate and Python package [default: that of the first cipher].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -60,6 +67,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let modes: Vec<Option<String>> =
         if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|mode| Some(mode.clone())).collect() };
     let recipes = read_recipes(&args.recipe)?;
+    let back = options::back(args.emit, args.budget)?;
     let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {
@@ -82,7 +90,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             }
         }
         for mode in &modes {
-            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone(), ways: ways.clone() };
+            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone(), ways: ways.clone(), back };
             let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
             if parts.iter().any(|it| it.name() == part.name()) {
                 return Err(Failure::user(
@@ -106,6 +114,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let name = args.name.clone().unwrap_or_else(|| parts[0].name().replace('_', "-"));
     check_name(&name)?;
+    // Nothing is written that is found to be wrong.
+    let mut validated = Vec::new();
+    for it in parts.iter().flat_map(Part::assembled) {
+        if let Some(said) = super::validate::assembly(&it.made, &it.recipe, out)? {
+            validated.push((format!("{} in assembly, {}", it.recipe.stem.as_deref().unwrap_or_default(), said.text), said.is_proved));
+        }
+    }
     let files = package::files(&name, &parts);
     let mut paths: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
     paths.sort_unstable();
@@ -135,28 +150,28 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let slicings: Vec<String> = part.slicings().iter().map(|(arch, slicing)| format!("{} {}", arch.name(), slicing.letter())).collect();
         out.line(&format!("{}: {}, mode {}", part.name(), slicings.join(", "), part.mode().unwrap_or("blocks")));
     }
+    validated.iter().for_each(|it| out.line(&it.0));
     out.line(&format!("{}: {} files; C with CMake, Rust in rust, Python in python", args.output.display(), files.len()));
     let rows: Vec<Value> = parts
         .iter()
         .map(|part| {
             let slicings: serde_json::Map<String, Value> =
                 part.slicings().iter().map(|(arch, slicing)| (arch.name().to_owned(), slicing.letter().into())).collect();
-            json!({"name": part.name(), "mode": part.mode(), "slicings": slicings})
+            let assembled: Vec<&str> = part.assembled().map(|it| it.recipe.arch.name()).collect();
+            json!({"name": part.name(), "mode": part.mode(), "slicings": slicings, "assembly": assembled})
         })
         .collect();
-    out.object(&json!({"ok": true, "name": name, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
+    let is_proved = validated.len() == parts.iter().flat_map(Part::assembled).count() && validated.iter().all(|it| it.1);
+    let validated = if validated.is_empty() { Value::Null } else { is_proved.into() };
+    out.object(&json!({"ok": true, "name": name, "validated": validated, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
     Ok(())
 }
 
-/// The recipes, each in C and for another program or target.
+/// The recipes, each for another program or target.
 fn read_recipes(paths: &[PathBuf]) -> Result<Vec<RecipeFile>, Failure> {
     let mut all: Vec<RecipeFile> = Vec::new();
     for path in paths {
         let it = RecipeFile::read(path).map_err(|error| Failure::User(vec![error]))?;
-        if it.way.emit == Emit::Asm {
-            let message = format!("{} is of assembly, and packages are of C", path.display());
-            return Err(Failure::user(message, Some("`meanwhile cipher tune --emit c` looks for the best C")));
-        }
         if all.iter().any(|other| other.program == it.program && other.way.arch == it.way.arch) {
             let message = format!("{} is the second recipe of `{}` for {}", path.display(), it.subject, it.way.arch.name());
             return Err(Failure::user(message, Some("leave one out")));

@@ -45,7 +45,7 @@ pub struct Args {
     /// Only this choice about loops.
     #[arg(long, value_parser = yes_or_no())]
     unroll: Option<Unroll>,
-    /// Through assembly of ours with C around it, or through C alone.
+    /// Through assembly of ours with C around it, through C alone, or through whichever the model prefers.
     #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: options::Emit,
     /// Combinations tested at the same time.
@@ -76,6 +76,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             options::Emit::C => Back::C,
             // The search has little to do with whether the code is right.
             options::Emit::Asm => Back::Asm(Effort { millions: 1 }),
+            options::Emit::Auto => Back::Auto(Effort { millions: 1 }),
         },
     };
     options::check_emit(args.emit, args.arch)?;

@@ -32,14 +32,14 @@ pub struct Args {
     /// Bits of the size variable 'm.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     word: Option<u32>,
-    /// Only C, as for packages, or only assembly [default: both].
-    #[arg(long, value_parser = options::emit())]
-    emit: Option<options::Emit>,
+    /// Only C, only assembly, or both [default: auto].
+    #[arg(long, default_value = "auto", hide_default_value = true, value_parser = options::emit())]
+    emit: options::Emit,
     /// How long it may take: 90s, 5m, 1h. The longest C compilation that has begun is waited for.
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = budget)]
     budget: Duration,
     /// Choose by the model alone: nothing is compiled.
-    #[arg(long, conflicts_with = "emit")]
+    #[arg(long)]
     model: bool,
     /// The recipe [default: NAME-ARCH.recipe.toml].
     #[arg(short, long, value_name = "FILE")]
@@ -57,17 +57,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::user(format!("nothing says where the bytes of `{}` go, so it cannot be measured", subject.entry), Some(help)));
     }
     let arch = args.arch.unwrap_or_else(widest);
-    options::check_emit(args.emit.unwrap_or(options::Emit::C), Some(arch))?;
+    options::check_emit(args.emit, Some(arch))?;
     let emits = match args.emit {
-        None => vec![Emit::C, Emit::Asm],
-        Some(options::Emit::C) => vec![Emit::C],
-        Some(options::Emit::Asm) => vec![Emit::Asm],
+        options::Emit::Auto => vec![Emit::C, Emit::Asm],
+        options::Emit::C => vec![Emit::C],
+        options::Emit::Asm => vec![Emit::Asm],
     };
     let ask = Ask { arch, word: args.word, slicing: args.slicing, emits, budget: args.budget };
     let program = fingerprint(&subject, args.word).map_err(Failure::User)?;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name())));
     check_output(&output)?;
-    let lacks = if arch == Arch::Neon { Some(arch.name()) } else { native::missing_feature(arch) };
+    let lacks = if arch.row().emulator.is_some() { Some(arch.name()) } else { native::missing_feature(arch) };
     if let Some(feature) = lacks.filter(|_| !args.model) {
         out.warning(&format!("this processor lacks {feature}: the model chooses, and nothing is measured"));
     }
@@ -118,6 +118,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         ),
         None => "nothing measured is faster than the default beyond doubt: the recipe is the default".into(),
     });
+    if let Some(it) = &tuned.against_c {
+        let (times, low, high, n) = (it.ratio, it.ratio_low, it.ratio_high, it.n);
+        let end = if low > 1.0 { "" } else { ": a tie, so the C is taken" };
+        out.line(&format!("the best C takes {times:.2} of the time of the best assembly [{low:.2}..{high:.2}], in turn, {n} pairs{end}"));
+    }
     let model = of_model(&tuned);
     if let Some(it) = model {
         let times = it.cycles_per_byte / best.cycles_per_byte;
@@ -139,6 +144,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "kind": "measured",
         "cycles_per_byte": best.cycles_per_byte,
         "measured": measured,
+        "c_by_asm": tuned.against_c.as_ref().map(|it| json!({"ratio": it.ratio, "interval": [it.ratio_low, it.ratio_high], "pairs": it.n})),
         "model_way": model.map(|it| &it.way),
         "model_cycles_per_byte": model.map(|it| it.cycles_per_byte),
         "judged": tuned.n_judged,

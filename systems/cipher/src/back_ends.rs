@@ -7,6 +7,7 @@ use measure::tool::ToolError;
 use serde::Serialize;
 
 use crate::asm::{Count, Effort};
+use crate::counts::{self, StackCount};
 use crate::emit_c::Arch;
 use crate::gain::Care;
 use crate::native::{self, Cc};
@@ -54,6 +55,37 @@ pub struct Pair {
     pub interval: [f64; 2],
     /// Pairs.
     pub n: usize,
+}
+
+/// What compilers and our back end make of a cell, rolled, counted in the machine code and not run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Counted {
+    /// By gcc.
+    pub gcc: Option<StackCount>,
+    /// By clang.
+    pub clang: Option<StackCount>,
+    /// By our back end.
+    pub asm: StackCount,
+}
+
+/// Counts a cell; `None` if there is no assembly for it.
+///
+/// # Errors
+/// A compiler that fails.
+pub fn count(cell: &Cell, effort: Effort) -> Result<Option<Counted>, ToolError> {
+    let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
+    let of = |cc: Cc, back: Back| -> Result<Option<StackCount>, ToolError> {
+        let mut recipe = Recipe::new(cell.slicing, cell.arch, cc, Unroll::No, "-O3");
+        recipe.options.schedule = Schedule::Auto;
+        recipe.back = back;
+        let Ok(made) = recipe.make(&subject) else { return Ok(None) };
+        if made.refused.is_some() || cc.version().is_err() || (back == Back::C && made.n_equations() > EQUATIONS_MAX) {
+            return Ok(None);
+        }
+        counts::stack_operands(&recipe.build(&made)?).map(Some)
+    };
+    let Some(asm) = of(Cc::Gcc, Back::Asm(effort))? else { return Ok(None) };
+    Ok(Some(Counted { gcc: of(Cc::Gcc, Back::C)?, clang: of(Cc::Clang, Back::C)?, asm }))
 }
 
 /// Equations above which the C compilers would need minutes at -O3.

@@ -22,7 +22,9 @@ const COMPILERS: [&str; 8] = ["gcc", "gcc-12", "gcc-14", "clang-14", "clang-15",
 /// Optimisation flags that are tried where none is named.
 pub const OPTS: [&str; 4] = ["-O1", "-O2", "-O3", "-Os"];
 /// Targets that valgrind runs.
-pub const TARGETS: [Arch; 3] = [Arch::X86_64, Arch::Sse, Arch::Avx2];
+pub fn targets() -> Vec<Arch> {
+    Arch::ALL.into_iter().filter(|it| it.row().runs_under_valgrind).collect()
+}
 
 /// A C compiler gets this long for one file, and so does valgrind for one run.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -81,7 +83,8 @@ pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
         let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
         let slicings: Vec<Slicing> = subject.slicings(None).into_iter().filter(|&it| it != Slicing::Bit).collect();
         let slicing = if slicings.is_empty() { Slicing::Bit } else { slicings[n % slicings.len()] };
-        let arch = TARGETS[n / 2 % TARGETS.len()];
+        let targets = targets();
+        let arch = targets[n / 2 % targets.len()];
         for cc in compilers {
             for opt in opts {
                 let (cc, opt) = (cc.to_string(), opt.to_string());

@@ -25,6 +25,9 @@ pub struct StackCount {
     /// frame pointer where the function has one. Pushes, pops, calls and addresses that another
     /// register holds are not counted.
     pub stack_operands: u64,
+    /// Instructions that read or write memory at any address, those on the stack among them; pushes, pops, calls, and addresses
+    /// that are only worked out are not counted.
+    pub memory_operands: u64,
 }
 
 /// Instructions that one call of `run` executes in a program of `native::build`. A repeated
@@ -36,7 +39,7 @@ pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
     if let Some(missing) = crate::native::missing_feature(arch) {
         return Err(failed("single-step", program, format!("the processor has no {missing}")));
     }
-    if arch == Arch::Neon {
+    if arch.row().emulator.is_some() {
         return Err(failed("single-step", program, "it runs under an emulator, which has no single steps"));
     }
     let data = read(program)?;
@@ -50,7 +53,7 @@ pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
 pub fn stack_operands(program: &Path) -> Result<StackCount, ToolError> {
     let data = read(program)?;
     let code = Code::new(program, &data)?;
-    let mut count = StackCount { instructions: 0, stack_operands: 0 };
+    let mut count = StackCount { instructions: 0, stack_operands: 0, memory_operands: 0 };
     let mut seen = BTreeSet::new();
     let mut waiting = vec![code.function_at_symbol()?];
     while let Some(function) = waiting.pop() {
@@ -62,6 +65,7 @@ pub fn stack_operands(program: &Path) -> Result<StackCount, ToolError> {
         for instruction in &instructions {
             count.instructions += u64::from(instruction.mnemonic() != Mnemonic::Nop);
             count.stack_operands += u64::from(touches_stack(instruction, with_frame));
+            count.memory_operands += u64::from(touches_memory(instruction));
             waiting.extend(target(instruction).and_then(|address| code.function_around(address)));
         }
     }
@@ -152,11 +156,13 @@ fn makes_frame(instruction: &Instruction) -> bool {
     from_stack && instruction.op0_register() == Register::RBP
 }
 
+fn touches_memory(it: &Instruction) -> bool {
+    !matches!(it.mnemonic(), Mnemonic::Lea | Mnemonic::Nop) && it.op_kinds().any(|kind| kind == OpKind::Memory)
+}
+
 fn touches_stack(instruction: &Instruction, with_frame: bool) -> bool {
-    let is_access = !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
-    let has_memory = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
     let base = instruction.memory_base();
-    is_access && has_memory && (base == Register::RSP || with_frame && base == Register::RBP)
+    touches_memory(instruction) && (base == Register::RSP || with_frame && base == Register::RBP)
 }
 
 /// Where a direct call or jump goes.
@@ -389,8 +395,24 @@ mod tests {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let program = assembled(folder.path(), run, helper);
         assert_eq!(instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")), executed, "{run}");
-        let expected = StackCount { instructions: standing, stack_operands: on_stack };
-        assert_eq!(stack_operands(&program).unwrap_or_else(|error| panic!("{error}")), expected, "{run}");
+        let counted = stack_operands(&program).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((counted.instructions, counted.stack_operands), (standing, on_stack), "{run}");
+        assert!(counted.memory_operands >= on_stack, "{run}: {counted:?}");
+    }
+
+    #[test]
+    fn memory_is_counted_wherever_it_is_and_addresses_alone_are_not() {
+        if !has(&["gcc"], Arch::X86_64) {
+            return;
+        }
+        for (run, of_memory, on_stack) in [
+            ("lea bytes(%rip), %rax; mov (%rax), %rcx; add %rcx, 8(%rax); mov %rcx, -8(%rsp); ret", 3, 1),
+            ("lea bytes(%rip), %rax; lea 8(%rax), %rdi; xor %eax, %eax; ret", 0, 0),
+        ] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let counted = stack_operands(&assembled(folder.path(), run, "ret")).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((counted.memory_operands, counted.stack_operands), (of_memory, on_stack), "{run}");
+        }
     }
 
     #[test]

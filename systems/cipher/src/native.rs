@@ -44,15 +44,15 @@ impl Cc {
 
     /// Program and flags that choose the target.
     fn command(self, arch: Arch) -> Command {
-        let mut command = match (self, arch) {
-            (Cc::Gcc, Arch::Neon) => Command::new("aarch64-linux-gnu-gcc"),
-            (Cc::Gcc, _) => Command::new("gcc"),
-            (Cc::Clang, _) => Command::new(clang()),
+        let emulator = arch.row().emulator.as_ref();
+        let mut command = match self {
+            Cc::Gcc => Command::new(emulator.map_or("gcc", |it| it.gcc)),
+            Cc::Clang => Command::new(clang()),
         };
-        if arch == Arch::Neon {
+        if let Some(it) = emulator {
             command.arg("-static");
             if self == Cc::Clang {
-                command.arg("--target=aarch64-linux-gnu");
+                command.arg(it.clang);
             }
         }
         command.args(arch.flags());
@@ -144,12 +144,13 @@ fn made(source: &str, assembly: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Res
 }
 
 fn emulated(program: &Path, arch: Arch) -> Command {
-    if arch == Arch::Neon {
-        let mut command = Command::new("qemu-aarch64");
-        command.arg(program);
-        command
-    } else {
-        Command::new(program)
+    match &arch.row().emulator {
+        Some(it) => {
+            let mut command = Command::new(it.program);
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
     }
 }
 

@@ -8,11 +8,12 @@ use report::Diagnostic;
 
 use crate::asm::{self, Count, Effort};
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
+use crate::ir::NodeId;
 use crate::native::{self, Cc};
 use crate::passes::inline::Inline;
-use crate::passes::interleave;
-use crate::passes::schedule_mslice::Target;
-use crate::pipeline::{self, Compiled, Interleave, Options, Slicing, Unroll};
+use crate::passes::{estimate, interleave};
+use crate::pipeline::{self, Compiled, Interleave, Options, Schedule, Slicing, Unroll};
+use crate::target::Target;
 use crate::unit::Subject;
 
 /// Options of the passes, the target and the C compiler.
@@ -34,16 +35,21 @@ pub struct Recipe {
     pub prefix: String,
     /// Who chooses order and registers of the functions that work on blocks.
     pub back: Back,
+    /// What the names of functions in assembly begin with; else the name of the file's functions.
+    pub stem: Option<String>,
 }
 
 /// A back end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Back {
     /// The C compiler.
+    #[default]
     C,
     /// Ours, with so much search for each block.
     Asm(Effort),
+    /// Ours where the model says that it is faster beyond its error, else the C compiler.
+    Auto(Effort),
 }
 
 /// A subject compiled by a recipe.
@@ -59,6 +65,10 @@ pub struct Made {
     pub refused: Option<String>,
     /// Of the blocks of the assembly file: steps, and what registers cost beside them.
     pub blocks: Vec<(usize, Count)>,
+    /// Cycles of the model for the function that works on blocks: in the order of the text, and in the first one of the assembly.
+    pub cycles: [u64; 2],
+    /// Why `auto` chose the back end.
+    pub back_reason: Option<String>,
 }
 
 impl Recipe {
@@ -73,13 +83,13 @@ impl Recipe {
             mode: None,
             prefix: String::new(),
             back: Back::C,
+            stem: None,
         }
     }
 
     /// The machine file that the schedulers use: the one named, else the default of the target.
     fn machine(&self) -> Machine {
-        let default = if self.arch == Arch::Neon { "cortex-a72" } else { machine::DEFAULT };
-        self.machine.clone().unwrap_or_else(|| Machine::bundled(default).expect("the default machines are bundled"))
+        self.machine.clone().unwrap_or_else(|| Machine::bundled(self.arch.row().machine).expect("the default machines are bundled"))
     }
 
     /// The processor that the schedulers and the model have in mind.
@@ -87,8 +97,49 @@ impl Recipe {
         self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone())
     }
 
-    /// Runs the passes.
+    /// Runs the passes, and the assembly back end if it is asked for.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
+        let Back::Auto(effort) = self.back else { return self.make_by(subject) };
+        let (promise, why) = self.promise(subject)?;
+        let (back, by) = if promise.is_some() { (Back::Asm(effort), "assembly") } else { (Back::C, "C") };
+        Ok(Made { back_reason: Some(format!("{by}: {why}")), ..Recipe { back, ..self.clone() }.make_by(subject)? })
+    }
+
+    /// How many times as fast as the C the assembly is by the model, if that is more than the model errs; and why.
+    ///
+    /// # Errors
+    /// What is wrong with the program.
+    pub fn promise(&self, subject: &Subject) -> Result<(Option<f64>, String), Vec<Diagnostic>> {
+        if !self.arch.has_assembly() {
+            return Ok((None, format!("there is no assembly for {}", self.arch.name())));
+        }
+        let first = Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;
+        if let Some(why) = first.refused {
+            return Ok((None, why));
+        }
+        let cost = estimate::entry(&first.compiled.program, &self.target());
+        let spills = cost.spills / cost.equations.max(1.0);
+        if spills < asm::SPILLING {
+            return Ok((None, format!("the text spills {spills:.2} values an equation, and C compilers lose nothing by that")));
+        }
+        let n_steps: usize = first.blocks.iter().map(|it| it.0).sum();
+        if n_steps < asm::LONG {
+            return Ok((None, format!("{n_steps} steps are few enough for C compilers")));
+        }
+        let [text, ours] = first.cycles;
+        let promise = text as f64 / ours.max(1) as f64;
+        let why = format!("model {}: {text} cycles in the order of the text, {ours} in ours", self.machine().name);
+        if promise < asm::PROMISED {
+            return Ok((None, format!("{why}, within what the model errs")));
+        }
+        Ok((Some(promise), why))
+    }
+
+    /// The same with a back end that is decided.
+    fn make_by(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.target();
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
         // Where a register holds one message, single messages are what the code is for; and each message is read and written at a
@@ -97,8 +148,13 @@ impl Recipe {
             Interleave::Auto if sponge.is_some() => Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 }),
             asked => asked,
         };
-        let inline = if self.back == Back::C { self.options.inline } else { Inline::All };
-        let options = Options { inline, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
+        // Assembly has all inlined, and orders of its own, which it judges beside that of the text.
+        let (inline, schedule) = match (self.back, self.options.schedule) {
+            (Back::C, schedule) => (self.options.inline, schedule),
+            (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => (Inline::All, Schedule::None),
+            (_, schedule) => (Inline::All, schedule),
+        };
+        let options = Options { inline, schedule, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
         let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {
@@ -123,9 +179,9 @@ impl Recipe {
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
         let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
-        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![] };
+        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![], cycles: [0; 2], back_reason: None };
         if let Back::Asm(effort) = self.back {
-            made.assemble(self.arch, &self.machine(), effort);
+            made.assemble(self, effort);
         }
         Ok(made)
     }
@@ -135,14 +191,14 @@ impl Recipe {
         emit_c::source(
             &made.compiled,
             &made.unit,
-            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none() },
+            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none(), with_both: false },
         )
     }
 
     /// The C text of the sliced interface alone: the functions that validation follows.
     pub fn sliced_source(&self, made: &Made) -> String {
-        let unit = Unit { name: None, ..made.unit.clone() };
-        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true };
+        let unit = Unit { name: None, others: made.others(), ..made.unit.clone() };
+        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true, with_both: false };
         emit_c::source(&made.compiled, &unit, options)
     }
 
@@ -159,9 +215,9 @@ impl Recipe {
 
 impl Made {
     /// Makes the functions that work on blocks in assembly; all of them or none.
-    fn assemble(&mut self, arch: Arch, machine: &Machine, effort: Effort) {
-        let shape = emit_c::shape(&self.compiled, arch);
-        let stem = self.unit.entry.name.clone();
+    fn assemble(&mut self, recipe: &Recipe, effort: Effort) {
+        let (shape, machine) = (emit_c::shape(&self.compiled, recipe.arch), recipe.machine());
+        let stem = recipe.stem.as_ref().unwrap_or(&self.unit.entry.name).clone();
         let mut nodes = vec![(self.unit.entry.node, format!("{stem}_kernel"))];
         let others = [(self.unit.one, "one"), (self.unit.mode.as_ref().map_or(self.unit.one, |it| it.short), "short")];
         for (node, name) in others {
@@ -171,9 +227,12 @@ impl Made {
         }
         let mut text = String::from("\t.intel_syntax noprefix\n");
         for (node, name) in &nodes {
-            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, machine, effort) {
+            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, &machine, effort) {
                 Ok(made) => {
                     text += &made.text;
+                    if *node == self.unit.entry.node {
+                        self.cycles = made.cycles;
+                    }
                     self.blocks.extend(made.blocks);
                 }
                 Err(why) => {
@@ -185,6 +244,15 @@ impl Made {
         text += "\t.section .note.GNU-stack, \"\", @progbits\n";
         self.assembly = text;
         self.unit.assembled = nodes;
+    }
+
+    /// Functions in assembly that the sliced interface does not call: that on one batch beside those in turn, and the permutation of
+    /// fewer rounds of Ascon's modes.
+    pub fn others(&self) -> Vec<Stage> {
+        let entry = &self.unit.entry;
+        let name = |node: NodeId| format!("{}_{}", entry.name, if node == self.unit.one { "one" } else { "short" });
+        let others = self.unit.assembled.iter().filter(|it| it.0 != entry.node);
+        others.map(|it| Stage { node: it.0, name: name(it.0), ..entry.clone() }).collect()
     }
 
     /// Equations of all nodes: the size of the C text.

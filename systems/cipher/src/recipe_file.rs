@@ -127,7 +127,7 @@ impl Way {
             Some(format!("`interleave` is {}, and it can be 1 to {MOST}", self.interleave))
         } else if self.emit == Emit::C && self.budget.is_some() {
             Some("`budget` says nothing to the C compiler".into())
-        } else if self.emit == Emit::Asm && !crate::asm::ARCHS.contains(&self.arch) {
+        } else if self.emit == Emit::Asm && !self.arch.has_assembly() {
             Some(format!("there is no assembly for {}", self.arch.name()))
         } else {
             None

@@ -103,9 +103,9 @@ fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> 
     };
     let without = match (is_openssl, arch) {
         (true, _) if primitive.starts_with("aes") => "~0x200000200000000:~0x0",
-        (true, Arch::Avx512) => "",
+        (true, _) if arch.has_ternary() => "",
         (true, _) => "~0x0:~0xd0030000",
-        (false, Arch::Avx512) => "intel-aesni,intel-vaes-vpclmul",
+        (false, _) if arch.has_ternary() => "intel-aesni,intel-vaes-vpclmul",
         (false, _) => "intel-aesni,intel-vaes-vpclmul,intel-avx512",
     };
     Some(PeerCipher { peer, cipher, without })

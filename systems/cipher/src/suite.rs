@@ -5,7 +5,6 @@ use std::path::Path;
 use measure::tool::ToolError;
 use serde::Serialize;
 
-use crate::asm;
 use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
 use crate::library::{self, Vector, primitive, primitives};
@@ -90,7 +89,7 @@ impl Filter {
 
     /// The rows that it takes, through its back end.
     fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
-        rows.retain(|row| self.takes(row) && (self.back == Back::C || asm::ARCHS.contains(&row.arch)));
+        rows.retain(|row| self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly()));
         rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
     }
 

@@ -188,6 +188,7 @@ impl Subject {
             counter: None,
             mode: None,
             assembled: vec![],
+            others: vec![],
         }
     }
 

@@ -1,7 +1,7 @@
 //! No branch and no address of the emitted code depends on a secret, whichever compiler made it; one that does is found.
 //! Under MEANWHILE_LONG every primitive and slicing is watched on every target, with each compiler that is here.
 
-use cipher::constant_time::{self, OPTS, TARGETS, Verdict};
+use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
@@ -56,7 +56,7 @@ fn every_combination(compilers: &[&str]) {
     for primitive in primitives() {
         let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
         for slicing in subject.slicings(None) {
-            for arch in TARGETS.into_iter().filter(|&it| runs(it)) {
+            for arch in constant_time::targets().into_iter().filter(|&it| runs(it)) {
                 let source = source(&primitive.name, slicing, arch);
                 for cc in compilers {
                     for opt in OPTS {

@@ -1,17 +1,20 @@
 //! The seed's worked examples, and what both schedulers must do to the bundled primitives.
 
+mod support;
+
 use std::rc::Rc;
 
 use cipher::emit_c::Arch;
-use cipher::inorder::{Step, timeline};
 use cipher::ir::{Body, Dir, Eq, Node, Op, Operand, Program, Ref, Stmt, Ty, VarId};
 use cipher::native::Cc;
-use cipher::passes::schedule_mslice::{Target, schedule_mslice};
+use cipher::passes::schedule_mslice::schedule_mslice;
 use cipher::pipeline::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::syntax::Loc;
+use cipher::target::Target;
 use cipher::unit::Subject;
 use machine::{Class, Kind, Machine};
+use support::inorder::{Step, timeline};
 
 const WORD: Ty = Ty { m: 32, dir: Dir::V };
 
@@ -240,4 +243,57 @@ fn clydes_lboxes_begin_before_the_s_box_has_ended() {
     };
     assert_eq!(overlapped(&program("clyde-128", Schedule::None)), 0);
     assert_eq!(overlapped(&program("clyde-128", Schedule::Mslice)), N_ROUNDS);
+}
+
+/// A round of four S-boxes in the order of the text, and the words that each output needs.
+const ROUNDS: &str = "
+table sbox (x : b4) returns (y : b4) { 6, 5, 12, 10, 1, 14, 7, 9, 11, 0, 3, 13, 8, 15, 4, 2 }
+node f (x : b64) returns (y : b64)
+vars s : b64
+let
+    forall i in [0, 15] { s[4 * i .. 4 * i + 3] = sbox(x[4 * i .. 4 * i + 3]) }
+    forall i in [0, 15] {
+        y[4 * i] = s[4 * i] ^ s[4 * i + 3];
+        y[4 * i + 1] = s[4 * i + 1] ^ s[4 * i + 2];
+        y[4 * i + 2] = s[4 * i + 2] ^ x[4 * i];
+        y[4 * i + 3] = s[4 * i + 3] ^ s[4 * i + 1]
+    }
+tel
+";
+
+#[test]
+fn depth_works_out_each_table_just_before_its_outputs_and_auto_takes_it_for_vectors() {
+    let subject = Subject::text("rounds.ua", ROUNDS, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let cost = |schedule: Schedule, arch: Arch| {
+        let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::Yes, "-O1");
+        (recipe.options.word, recipe.options.schedule) = (Some(1), schedule);
+        let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        (made.compiled.schedule, cipher::passes::estimate::entry(&made.compiled.program, &recipe.target()).spills)
+    };
+    let spills = |schedule: Schedule| cost(schedule, Arch::Avx2).1;
+    assert!(spills(Schedule::None) > 40.0, "64 words do not fit into 16 registers: {}", spills(Schedule::None));
+    assert_eq!(spills(Schedule::Depth), 0.0, "of one table at a time nothing is spilled");
+    assert_eq!(cost(Schedule::Auto, Arch::Avx2).0, Schedule::Depth);
+    assert_ne!(cost(Schedule::Auto, Arch::X86_64).0, Schedule::Depth, "general registers keep the order");
+}
+
+#[test]
+fn depth_and_auto_give_what_no_scheduler_gives() {
+    for name in ["aes-128", "present-80", "skinny-128-128"] {
+        for schedule in [Schedule::Depth, Schedule::Auto] {
+            let filter = cipher::suite::Filter {
+                names: vec![name.into()],
+                slicing: Some(Slicing::Bit),
+                arch: Some(Arch::Avx2),
+                cc: Some(Cc::Gcc),
+                unroll: Some(Unroll::No),
+                ..cipher::suite::Filter::default()
+            };
+            for row in cipher::suite::covering(&filter) {
+                let row = cipher::suite::Row { schedule, opt: "-O1", ..row };
+                let outcome = cipher::suite::test(&row).expect("compiler and program run");
+                assert!(matches!(outcome, cipher::suite::Outcome::Passed | cipher::suite::Outcome::Skipped(_)), "{row:?}: {outcome:?}");
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A first order that goes on where it is: of the tables and steps that are ready, the one whose operands were touched last.
 
-use super::order::Graph;
+use crate::passes::schedule_depth::Graph;
 
 /// Goes forward from the inputs; `n_registers` values touched last count as near.
 pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::steps::{Block, Kind, Origin, Step, Value};
-use crate::emit_c::{Arch, Shape};
+use crate::emit_c::Shape;
 use crate::ir::Op;
 use crate::passes::hslice::{ZERO, shifts};
 use crate::pipeline::Slicing;
@@ -100,7 +100,7 @@ impl Maker<'_> {
             Op::Ternary(table) => bin(Kind::Ternary(*table))?,
             Op::Add => bin(Kind::Add)?,
             Op::Sub => bin(Kind::Sub)?,
-            Op::Mul if self.shape.is_vector() && (lane == 8 || (lane == 64 && self.shape.arch != Arch::Avx512)) => return None,
+            Op::Mul if self.shape.is_vector() && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary())) => return None,
             Op::Mul => bin(Kind::Mul)?,
             Op::Shl(n) => return Some(self.shl(args[0], *n, lane)),
             Op::Shr(n) => return Some(self.shr(args[0], *n, lane)),
@@ -153,7 +153,7 @@ impl Maker<'_> {
     }
 
     fn sar(&mut self, a: Value, n: u32, lane: u32) -> Option<Value> {
-        let is_absent = self.shape.is_vector() && (lane == 8 || (lane == 64 && self.shape.arch != Arch::Avx512));
+        let is_absent = self.shape.is_vector() && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary()));
         if n == 0 {
             return Some(a);
         }
@@ -164,7 +164,7 @@ impl Maker<'_> {
         if n == 0 {
             return a;
         }
-        if !self.shape.is_vector() || (self.shape.arch == Arch::Avx512 && lane >= 32) {
+        if !self.shape.is_vector() || (self.shape.arch.has_ternary() && lane >= 32) {
             return self.step(Kind::Rotl(n as u8), lane, &[a]);
         }
         if n.is_multiple_of(8) && lane > 8 {

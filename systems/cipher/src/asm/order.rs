@@ -15,6 +15,7 @@ use super::forward::forward;
 use super::model::Model;
 use super::parts;
 use super::steps::{Block, NONE};
+use crate::passes::schedule_depth::{Graph, WAYS, depth_first};
 
 /// How long the search goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -38,8 +39,6 @@ const LONG: usize = 4_000;
 const PART_WALKS: u64 = 40;
 /// The farthest that it moves one.
 const FAR: usize = 400;
-/// Outputs among which the next one is chosen.
-const CANDIDATES: usize = 256;
 
 /// What blocks are planned for.
 pub struct Planner<'a> {
@@ -76,8 +75,14 @@ pub type Cost = u32;
 impl Judge<'_> {
     /// What an order costs.
     pub fn cost(&mut self, order: &[u32], header: &Header) -> Cost {
+        8 * self.cycles(order, header) + self.model.count.cost()
+    }
+
+    /// Cycles of the model for one walk through the block; its model keeps what it counted.
+    pub fn cycles(&mut self, order: &[u32], header: &Header) -> u32 {
         self.model.reset();
         self.allocator.run(order, header, self.buffer, &mut self.model);
+        // Of one iteration: what follows is for the time alone.
         let (count, mut cycles) = (self.model.count, self.model.end());
         if self.is_short_loop {
             for _ in 0..2 {
@@ -86,13 +91,14 @@ impl Judge<'_> {
             }
             cycles = (self.model.end() - cycles) / 2;
         }
-        8 * cycles + count.cost()
+        self.model.count = count;
+        cycles
     }
 }
 
 /// The best plan found.
 pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Plan<'a> {
-    let graph = Graph::new(block);
+    let graph = graph(block);
     let text: Vec<u32> = (0..block.steps.len() as u32).collect();
     let mut judge = Judge {
         planner,
@@ -102,20 +108,23 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
         is_short_loop: !block.carried.is_empty() && block.steps.len() <= SHORT,
     };
     let mut best: Option<(Vec<u32>, Header, Cost)> = None;
+    let mut of_text = 0;
     let mut orders = vec![text];
-    for way in 0..4 {
-        orders.push(depth_first(&graph, way & 1 == 1, way & 2 == 2));
-    }
+    orders.extend(WAYS.map(|way| depth_first(&graph, way)));
     for near in [planner.registers.n / 2, planner.registers.n, 2 * planner.registers.n, 4 * planner.registers.n] {
         orders.push(forward(&graph, near));
     }
-    for order in orders {
+    for (k, order) in orders.into_iter().enumerate() {
         let (header, cost) = header(block, &mut judge, &order);
+        if k == 0 {
+            of_text = judge.cycles(&order, &header);
+        }
         if best.as_ref().is_none_or(|it| cost < it.2) {
             best = Some((order, header, cost));
         }
     }
     let (mut order, mut carried, mut cost) = best.expect("there is the order of the text");
+    let cycles = [of_text, judge.cycles(&order, &carried)];
     // What is carried follows the order, and the other way round.
     for round in 0..2 {
         let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64).min(WALKS_MAX);
@@ -137,159 +146,27 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     }
     let mut count = Count::default();
     judge.allocator.run(&order, &carried, buffer, &mut count);
-    Plan { block, order, header: carried, buffer, count, cost }
+    Plan { block, order, header: carried, buffer, count, cycles }
 }
 
-/// Who needs whom.
-pub struct Graph {
-    /// Steps that each step needs.
-    pub needs: Vec<Vec<u32>>,
-    /// Steps that need each step.
-    pub users: Vec<Vec<u32>>,
-    /// The steps that each step goes together with.
-    pub cluster: Vec<u32>,
-    /// Of each of these clusters.
-    pub members: Vec<Vec<u32>>,
-}
-
-impl Graph {
-    /// Of a block.
-    pub fn new(block: &Block) -> Graph {
-        let makers = block.makers();
-        let n = block.steps.len();
-        let mut needs: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for (at, step) in block.steps.iter().enumerate() {
-            for arg in &step.args {
-                let maker = makers[*arg as usize];
-                if maker != u32::MAX {
-                    needs[at].push(maker);
-                }
-                needs[at].extend(block.after.iter().filter(|(value, _)| value == arg).map(|it| it.1));
+/// Who needs whom in a block.
+pub fn graph(block: &Block) -> Graph {
+    let makers = block.makers();
+    let mut needs: Vec<Vec<u32>> = vec![Vec::new(); block.steps.len()];
+    for (at, step) in block.steps.iter().enumerate() {
+        for arg in &step.args {
+            let maker = makers[*arg as usize];
+            if maker != u32::MAX {
+                needs[at].push(maker);
             }
-            needs[at].sort_unstable();
-            needs[at].dedup();
+            needs[at].extend(block.after.iter().filter(|(value, _)| value == arg).map(|it| it.1));
         }
-        let mut users: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for (at, own) in needs.iter().enumerate() {
-            own.iter().for_each(|from| users[*from as usize].push(at as u32));
-        }
-        let (cluster, members) = clusters(block, &needs);
-        Graph { needs, users, cluster, members }
+        needs[at].sort_unstable();
+        needs[at].dedup();
     }
-}
-
-/// Connected steps of one place in the source that follow each other in the text.
-fn clusters(block: &Block, needs: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let n = block.steps.len();
-    let mut parent: Vec<u32> = (0..n as u32).collect();
-    fn root(parent: &mut [u32], mut at: u32) -> u32 {
-        while parent[at as usize] != at {
-            parent[at as usize] = parent[parent[at as usize] as usize];
-            at = parent[at as usize];
-        }
-        at
-    }
-    let mut start = 0;
-    for (at, own) in needs.iter().enumerate() {
-        if block.steps[at].place != block.steps[start].place || block.steps[at].dst == NONE {
-            start = at;
-        }
-        for from in own.iter().filter(|from| **from as usize >= start && block.steps[at].dst != NONE) {
-            let (a, b) = (root(&mut parent, *from), root(&mut parent, at as u32));
-            parent[b as usize] = a;
-        }
-    }
-    let mut members: Vec<Vec<u32>> = Vec::new();
-    let mut cluster = vec![u32::MAX; n];
-    let mut of_root = vec![u32::MAX; n];
-    for at in 0..n as u32 {
-        let top = root(&mut parent, at) as usize;
-        if of_root[top] == u32::MAX {
-            of_root[top] = members.len() as u32;
-            members.push(Vec::new());
-        }
-        cluster[at as usize] = of_root[top];
-        members[of_root[top] as usize].push(at);
-    }
-    (cluster, members)
-}
-
-/// Puts what each output needs in front of it; operands in the order of the text, or the other way round, and whole clusters or
-/// single steps.
-fn depth_first(graph: &Graph, is_reversed: bool, is_single: bool) -> Vec<u32> {
-    let n = graph.needs.len();
-    let mut is_done = vec![false; n];
-    let mut order = Vec::with_capacity(n);
-    let mut left: Vec<u32> = (0..n as u32).filter(|at| graph.users[*at as usize].is_empty()).collect();
-    let mut mark = vec![0u32; n];
-    let mut round = 0;
-    while !left.is_empty() {
-        let mut best = (usize::MAX, 0);
-        for (k, root) in left.iter().enumerate().take(CANDIDATES) {
-            round += 1;
-            let size = remaining(graph, *root, &is_done, (&mut mark, round), best.0);
-            if size < best.0 {
-                best = (size, k);
-            }
-        }
-        let root = left.remove(best.1);
-        visit(graph, root, (is_reversed, is_single), &mut is_done, &mut order);
-    }
-    order
-}
-
-/// Steps that an output still needs, counted up to `most`.
-fn remaining(graph: &Graph, root: u32, is_done: &[bool], (mark, round): (&mut [u32], u32), most: usize) -> usize {
-    let mut stack = vec![root];
-    let mut n = 0;
-    mark[root as usize] = round;
-    while let Some(at) = stack.pop() {
-        n += 1;
-        if n >= most {
-            return n;
-        }
-        for from in &graph.needs[at as usize] {
-            if !is_done[*from as usize] && mark[*from as usize] != round {
-                mark[*from as usize] = round;
-                stack.push(*from);
-            }
-        }
-    }
-    n
-}
-
-fn visit(graph: &Graph, root: u32, (is_reversed, is_single): (bool, bool), is_done: &mut [bool], order: &mut Vec<u32>) {
-    // Members of the cluster of a step, and what they need from outside.
-    let group = |at: u32| if is_single { vec![at] } else { graph.members[graph.cluster[at as usize] as usize].clone() };
-    let mut stack: Vec<(u32, bool)> = vec![(root, false)];
-    while let Some((at, is_ready)) = stack.pop() {
-        if is_done[at as usize] {
-            continue;
-        }
-        let members = group(at);
-        if is_ready {
-            for member in members {
-                if !std::mem::replace(&mut is_done[member as usize], true) {
-                    order.push(member);
-                }
-            }
-            continue;
-        }
-        stack.push((at, true));
-        let own = |it: u32| if is_single { it == at } else { graph.cluster[it as usize] == graph.cluster[at as usize] };
-        let mut outside: Vec<u32> = Vec::new();
-        for member in &members {
-            for from in &graph.needs[*member as usize] {
-                if !is_done[*from as usize] && !own(*from) && !outside.contains(from) {
-                    outside.push(*from);
-                }
-            }
-        }
-        if !is_reversed {
-            outside.reverse();
-        }
-        stack.extend(outside.into_iter().map(|it| (it, false)));
-    }
+    // What only stores belongs to no table.
+    let places: Vec<Option<u32>> = block.steps.iter().map(|it| (it.dst != NONE).then_some(it.place)).collect();
+    Graph::new(needs, &places)
 }
 
 /// Moves pieces of the first `n` steps while that costs no more.

@@ -4,7 +4,7 @@
 //! knows when later steps need its values. What registers hold after the tail is left to the next part.
 
 use super::allocate::{Allocator, Count, Edge, Header};
-use super::order::{Graph, Judge, Planner, search};
+use super::order::{Judge, Planner, graph, search};
 use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
 
 /// Steps of a part that move.
@@ -31,7 +31,7 @@ pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order
         };
         let mut own: Vec<u32> = (0..part.steps.len() as u32).collect();
         let mut cost = judge.cost(&own, &Vec::new());
-        let graph = Graph::new(&part);
+        let graph = graph(&part);
         search(&graph, &mut judge, &Vec::new(), (&mut own, &mut cost), (start as u64, n_walks, end - start));
         let old: Vec<u32> = order[start..end].to_vec();
         for (at, from) in own[..end - start].iter().enumerate() {

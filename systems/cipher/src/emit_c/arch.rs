@@ -1,103 +1,7 @@
-//! The targets: register width, compiler flags, and how a register is written in C.
+//! How a register is written in C.
 
-use machine::{Kind, Machine};
-
-use crate::passes::schedule_mslice::Target;
 use crate::pipeline::Slicing;
-
-/// A target of the C back end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum Arch {
-    /// 64-bit general registers.
-    #[serde(rename = "x86-64")]
-    X86_64,
-    /// 128-bit registers, SSSE3 for byte shuffles.
-    #[serde(rename = "sse")]
-    Sse,
-    /// 256-bit registers, 16 of them.
-    #[serde(rename = "avx2")]
-    Avx2,
-    /// 512-bit registers, 32 of them, ternary logic.
-    #[serde(rename = "avx512")]
-    Avx512,
-    /// 128-bit registers of AArch64.
-    #[serde(rename = "neon")]
-    Neon,
-}
-
-impl Arch {
-    /// All targets.
-    pub const ALL: [Arch; 5] = [Arch::X86_64, Arch::Sse, Arch::Avx2, Arch::Avx512, Arch::Neon];
-
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Arch::X86_64 => "x86-64",
-            Arch::Sse => "sse",
-            Arch::Avx2 => "avx2",
-            Arch::Avx512 => "avx512",
-            Arch::Neon => "neon",
-        }
-    }
-
-    /// The target of this name.
-    pub fn from_name(name: &str) -> Option<Arch> {
-        Arch::ALL.into_iter().find(|a| a.name() == name)
-    }
-
-    /// Bits of the registers used for bitsliced and horizontal code.
-    pub fn register_bits(self) -> u32 {
-        match self {
-            Arch::X86_64 => 64,
-            Arch::Sse | Arch::Neon => 128,
-            Arch::Avx2 => 256,
-            Arch::Avx512 => 512,
-        }
-    }
-
-    /// Flags that both compilers take; `avx2` keeps to 16 registers and no ternary logic.
-    pub fn flags(self) -> &'static [&'static str] {
-        match self {
-            Arch::X86_64 => &["-m64", "-mno-avx", "-mno-sse3"],
-            Arch::Sse => &["-m64", "-mssse3", "-mno-avx"],
-            Arch::Avx2 => &["-m64", "-mavx2", "-mno-avx512f"],
-            Arch::Avx512 => &["-m64", "-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mprefer-vector-width=512"],
-            Arch::Neon => &[],
-        }
-    }
-
-    /// What the processor must have to run the code, as in `/proc/cpuinfo`.
-    pub fn needs(self) -> &'static [&'static str] {
-        match self {
-            Arch::X86_64 | Arch::Neon => &[],
-            Arch::Sse => &["ssse3"],
-            Arch::Avx2 => &["avx2"],
-            Arch::Avx512 => &["avx512f", "avx512bw", "avx512vl", "avx512dq"],
-        }
-    }
-
-    /// The target has functions of three words.
-    pub fn has_ternary(self) -> bool {
-        self == Arch::Avx512
-    }
-
-    /// The processor as schedulers see it; `None` if the machine has no such registers.
-    pub fn target(self, machine: &Machine) -> Option<Target> {
-        let registers = &machine.registers;
-        let (kind, n) = match self {
-            Arch::X86_64 => (Kind::General, Some(registers.general)),
-            Arch::Sse => (Kind::Vector, registers.sse),
-            Arch::Avx2 => (Kind::Vector, registers.avx2),
-            Arch::Avx512 => (Kind::Vector512, registers.avx512),
-            Arch::Neon => (Kind::Vector, registers.neon),
-        };
-        Some(Target { machine: machine.clone(), kind, n_registers: n? as usize })
-    }
-
-    pub(crate) fn is_vector(self) -> bool {
-        self != Arch::X86_64
-    }
-}
+use crate::target::Arch;
 
 /// How registers look for one target, slicing and word size.
 #[derive(Debug, Clone, Copy)]
@@ -187,7 +91,7 @@ impl Shape {
             1 => "#define BLOCKS SLICES\n".to_string(),
             n => format!("#define BLOCKS ({n} * SLICES)\n"),
         };
-        if self.arch == Arch::Avx512 {
+        if self.arch.has_ternary() {
             out += "#define TERNARY(a, b, c, f) ((reg)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), (f)))\n";
         }
         out

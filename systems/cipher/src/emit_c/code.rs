@@ -7,6 +7,7 @@ use crate::ir::{Body, Call, Index, Node, NodeId, Operand, Program, Ref, Stmt, Va
 use crate::syntax::Loc;
 
 use super::arch::Shape;
+use super::{ASSEMBLY, EmitOptions};
 
 /// Words of parameters up to which a function takes each by value.
 const BY_VALUE_MAX: usize = 8;
@@ -15,7 +16,7 @@ const BY_VALUE_MAX: usize = 8;
 pub struct Code<'a> {
     program: &'a Program,
     shape: Shape,
-    with_lines: bool,
+    options: EmitOptions,
     names: Vec<String>,
     assembled: Vec<bool>,
     out: String,
@@ -31,8 +32,8 @@ enum Place {
 }
 
 impl<'a> Code<'a> {
-    /// Ready to print; `with_lines` adds `#line`; of `assembled` nodes only the prototypes are printed.
-    pub fn new(program: &'a Program, shape: Shape, with_lines: bool, assembled: &[(NodeId, String)]) -> Self {
+    /// Ready to print; of `assembled` nodes the prototypes, and the functions for those that have no assembly if these are asked for.
+    pub fn new(program: &'a Program, shape: Shape, options: EmitOptions, assembled: &[(NodeId, String)]) -> Self {
         let mut taken = std::collections::HashSet::new();
         let mut names = Vec::new();
         for node in &program.nodes {
@@ -50,7 +51,7 @@ impl<'a> Code<'a> {
             names[id.idx()] = name.clone();
             is_assembled[id.idx()] = true;
         }
-        Code { program, shape, with_lines, names, assembled: is_assembled, out: String::new(), last_line: Loc::default() }
+        Code { program, shape, options, names, assembled: is_assembled, out: String::new(), last_line: Loc::default() }
     }
 
     /// Every function, callees first.
@@ -78,16 +79,19 @@ impl<'a> Code<'a> {
         params.extend(node.results.iter().map(|var| format!("reg *restrict {}", var_name(node, *var))));
         if self.assembled[id.idx()] {
             let hidden = "__attribute__((visibility(\"hidden\")))";
-            let _ =
-                writeln!(self.out, "\n/* In the assembly file. */\nextern {hidden} void {}({});", self.names[id.idx()], params.join(", "));
-            return;
+            let prototype = format!("extern {hidden} void {}({});", self.names[id.idx()], params.join(", "));
+            if !self.options.with_both {
+                let _ = writeln!(self.out, "\n/* In the assembly file. */\n{prototype}");
+                return;
+            }
+            let _ = writeln!(self.out, "\n#ifdef {ASSEMBLY}\n/* In the assembly file. */\n{prototype}\n#else");
         }
         let inline = if self.program.entries.contains(&id) { "static" } else { "static inline" };
         let _ = writeln!(self.out, "\n{inline} void {}({})\n{{", self.names[id.idx()], params.join(", "));
         let mut body = Function { code: self, node, by_value, calls: 0, depth: 1 };
         body.arrays(stmts);
         body.stmts(stmts);
-        self.out += "}\n";
+        self.out += if self.assembled[id.idx()] { "}\n#endif\n" } else { "}\n" };
     }
 
     fn takes_values(&self, id: NodeId) -> bool {
@@ -267,7 +271,7 @@ impl Function<'_, '_> {
     }
 
     fn source_line(&mut self, loc: Loc) {
-        if self.code.with_lines && loc != self.code.last_line && loc.end > loc.start {
+        if self.code.options.with_lines && loc != self.code.last_line && loc.end > loc.start {
             let (file, line) = self.code.program.sources.line(loc);
             let text = format!("#line {line} \"{}\"\n", file.replace('\\', "\\\\").replace('"', "\\\""));
             self.code.out += &text;

@@ -4,7 +4,8 @@ use crate::ir::Op;
 use crate::passes::hslice::{ZERO, shifts};
 use crate::pipeline::Slicing;
 
-use super::arch::{Arch, Shape};
+use super::arch::Shape;
+use crate::target::Arch;
 
 impl Shape {
     /// A constant: the same word in every block.
@@ -53,8 +54,10 @@ impl Shape {
             Op::And => format!("{a} & {b}"),
             Op::Or => format!("{a} | {b}"),
             Op::Xor => format!("{a} ^ {b}"),
-            Op::AndNot if self.arch == Arch::Neon => format!("(reg)vbicq_u64((uint64x2_t){a}, (uint64x2_t){b})"),
-            Op::AndNot => cast(format!("{a} & ~{b}")),
+            Op::AndNot => match self.arch {
+                Arch::Neon => format!("(reg)vbicq_u64((uint64x2_t){a}, (uint64x2_t){b})"),
+                Arch::X86_64 | Arch::Sse | Arch::Avx2 | Arch::Avx512 => cast(format!("{a} & ~{b}")),
+            },
             Op::Ternary(table) => format!("TERNARY({a}, {b}, {}, {table:#04x})", args[2]),
             Op::Add => cast(format!("{a} + {b}")),
             Op::Sub => cast(format!("{a} - {b}")),
@@ -73,10 +76,10 @@ impl Shape {
 
     fn rotl(&self, a: &str, n: u32) -> String {
         let m = self.word_bits;
-        if self.arch == Arch::Avx512 && (m == 32 || m == 64) {
+        if self.arch.has_ternary() && (m == 32 || m == 64) {
             return format!("(reg)_mm512_rol_epi{m}((__m512i){a}, {n})");
         }
-        if matches!(self.arch, Arch::Sse | Arch::Avx2) && n.is_multiple_of(8) && m > 8 {
+        if self.arch.row().rotates_by_shuffle && n.is_multiple_of(8) && m > 8 {
             let (bytes, shift) = ((m / 8) as usize, (n / 8) as usize);
             let pattern: Vec<u8> = (0..16).map(|i| (i / bytes * bytes + (i % bytes + bytes - shift) % bytes) as u8).collect();
             return self.byte_shuffle(a, &pattern);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::arch::{Arch, Shape};
+use super::arch::Shape;
 use super::interface::{call, move_batches, result_args, sum};
 use super::{Sponge, Stage, Unit};
 
@@ -192,7 +192,7 @@ fn bench(shape: Shape, unit: &Unit, against: &str) -> String {
     let has_open = unit.mode.as_ref().is_some_and(|it| it.sponge == Sponge::Aead);
     let blocks = [("blocks", has_interface), ("stream", has_stream), ("mode", has_mode), ("open", has_open)];
     let blocks: String = blocks.into_iter().map(|(name, is_there)| command(name, is_there)).collect();
-    if shape.arch == Arch::Neon {
+    if shape.arch.row().emulator.is_some() {
         let args = if has_interface { "int argc, char **argv" } else { "void" };
         return format!("\nint main({args})\n{{\n{blocks}    return run_cases(0);\n}}\n");
     }

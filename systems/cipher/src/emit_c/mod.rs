@@ -21,7 +21,8 @@ use std::fmt::Write;
 use crate::ir::NodeId;
 use crate::pipeline::{Compiled, Slicing};
 
-pub use arch::{Arch, Shape};
+pub use crate::target::Arch;
+pub use arch::Shape;
 pub use bytes::Field;
 pub use code::identifier;
 pub use ctr::{Counter, Piece};
@@ -88,6 +89,8 @@ pub struct Unit {
     pub mode: Option<Mode>,
     /// Nodes whose functions are in an assembly file, with their symbols.
     pub assembled: Vec<(NodeId, String)>,
+    /// Those of them that the sliced interface does not call, as functions of it: for validation.
+    pub others: Vec<Stage>,
 }
 
 /// One of Ascon's modes in a file.
@@ -154,7 +157,12 @@ pub struct EmitOptions {
     pub with_harness: bool,
     /// The functions on registers, whose names do not say the target.
     pub with_sliced: bool,
+    /// What is in the assembly file stands in the C file, too, for compilers that get none: without [`ASSEMBLY`].
+    pub with_both: bool,
 }
+
+/// The macro that says that the assembly file is there.
+pub const ASSEMBLY: &str = "MEANWHILE_ASSEMBLY";
 
 /// How registers look in this program on this target.
 pub fn shape(compiled: &Compiled, arch: Arch) -> Shape {
@@ -166,13 +174,14 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     let shape = shape(compiled, options.arch);
     let mut out = format!("/* {}\n   Made by meanwhile; {} */\n", unit.title, compile_line(shape));
     out += &shape.prelude();
-    let (functions, names) = code::Code::new(&compiled.program, shape, options.with_lines, &unit.assembled).functions();
+    let (functions, names) = code::Code::new(&compiled.program, shape, options, &unit.assembled).functions();
     out += &functions;
     if options.with_sliced {
         out += "\n/* Sliced interface: every array element is a register; arrays must not overlap. */\n";
-        for stage in unit.schedule.iter().chain([&unit.entry]) {
-            let is_entry = stage.node == unit.entry.node;
-            out += &wrapper(stage, compiled, &names, "reg", if is_entry { shape.interleave } else { 1 });
+        for stage in unit.schedule.iter().chain([&unit.entry]).chain(&unit.others) {
+            let n_results = compiled.program.nodes[stage.node.idx()].results.len();
+            let n_batches = n_results / (stage.dims.len() - stage.params.len());
+            out += &wrapper(stage, compiled, &names, "reg", n_batches as u32);
         }
     }
     let (moves, blocks) = moves(unit, shape, options);

@@ -9,8 +9,9 @@ use std::fmt::Write;
 
 use crate::transpose::{ABSENT, BLOCK, Direction, Exchange, Flips, Moves, Part, Step, Within};
 
-use super::arch::{Arch, Shape};
+use super::arch::Shape;
 use super::bytes::Field;
+use crate::target::Arch;
 
 /// Functions that the passes call, by name.
 #[derive(Default)]
@@ -129,10 +130,7 @@ impl Network<'_> {
     }
 
     fn passes(&mut self) -> Option<String> {
-        let n_group = match self.shape.arch {
-            Arch::X86_64 | Arch::Sse | Arch::Avx2 => 3,
-            Arch::Avx512 | Arch::Neon => 4,
-        };
+        let n_group = self.shape.arch.row().log_move_group;
         let mut passes: Vec<(Vec<usize>, Vec<&Step>)> = vec![Default::default()];
         for step in &self.part.steps {
             let (slots, steps) = passes.last_mut().expect("there is always one");
@@ -243,7 +241,7 @@ impl Network<'_> {
             Exchange::Swap(place) => {
                 let (n, lane) = (1 << place, if self.shape.is_vector() { 64 } else { self.shape.lane_bits() });
                 let low = (0..lane).filter(|p| p >> place & 1 == 0).fold(0u64, |m, p| m | 1 << p);
-                let body = if self.shape.arch == Arch::Avx512 {
+                let body = if self.shape.arch.has_ternary() {
                     let high = format!("((reg64){{0}} + UINT64_C({:#x}))", !low);
                     format!(
                         "    reg64 t = (reg64)TERNARY({high}, *b << {n}, *a, 0xca);\n    *b = (reg64)TERNARY({high}, *b, *a >> {n}, 0xca);\n    *a = t;\n"
@@ -263,7 +261,8 @@ impl Network<'_> {
                         format!("vzip{}q_u{unit}(({v})*a, ({v})*b)", if which == "lo" { 1 } else { 2 })
                     }
                     Arch::Sse => x86(&format!("_mm_unpack{which}_epi{unit}"), ""),
-                    _ => x86(&format!("_mm{bits}_unpack{which}_epi{unit}"), ""),
+                    Arch::Avx2 | Arch::Avx512 => x86(&format!("_mm{bits}_unpack{which}_epi{unit}"), ""),
+                    Arch::X86_64 => panic!("general registers are not interleaved"),
                 };
                 self.function(format!("interleave_{unit}"), &params, &pair(text("lo"), text("hi")))
             }

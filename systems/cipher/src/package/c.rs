@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{File, Param, Part, Stream, TargetFile, fill, modes};
-use crate::emit_c::Arch;
+use crate::emit_c::{ASSEMBLY, Arch};
 
 /// Headers and sources.
 pub fn sources(parts: &[Part]) -> Vec<File> {
@@ -19,6 +19,9 @@ pub fn sources(parts: &[Part]) -> Vec<File> {
             let stem = format!("src/{}_{}", part.name, target.suffix());
             files.push((format!("{stem}.c"), guarded(part, target)));
             files.push((format!("{stem}.h"), hidden_header(&target.header)));
+            if let (Some(file), Some(it)) = (target.assembly_file(part), &target.assembled) {
+                files.push((file, it.made.assembly.clone()));
+            }
         }
     }
     files
@@ -29,6 +32,7 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
     let mut sources = String::new();
     let mut flags = String::new();
     let mut headers = String::new();
+    let mut kernels = String::new();
     for part in parts {
         let _ = writeln!(sources, "    src/{}.c", part.name);
         let _ = writeln!(headers, "include/{}.h", part.name);
@@ -39,9 +43,23 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
                 let list = target.arch.flags().join(";");
                 let _ = writeln!(flags, "    set_source_files_properties({file} PROPERTIES COMPILE_OPTIONS \"{list}\")");
             }
+            if let Some(assembly) = target.assembly_file(part) {
+                let _ = writeln!(kernels, "    target_sources({name} PRIVATE {assembly})");
+                let _ = writeln!(kernels, "    set_source_files_properties({file} PROPERTIES COMPILE_DEFINITIONS {ASSEMBLY})");
+            }
         }
     }
-    let values = [("NAME", name), ("SOURCES", sources.trim_end()), ("FLAGS", flags.trim_end()), ("HEADERS", headers.trim_end())];
+    if !kernels.is_empty() {
+        let option = format!("{}_ASSEMBLY", name.to_uppercase().replace('-', "_"));
+        kernels = fill(include_str!("templates/assembly.cmake"), &[("OPTION", &option), ("KERNELS", kernels.trim_end())]);
+    }
+    let values = [
+        ("ASSEMBLY", kernels.as_str()),
+        ("NAME", name),
+        ("SOURCES", sources.trim_end()),
+        ("FLAGS", flags.trim_end()),
+        ("HEADERS", headers.trim_end()),
+    ];
     vec![
         ("CMakeLists.txt".into(), fill(include_str!("templates/CMakeLists.txt"), &values)),
         (format!("cmake/{name}-config.cmake"), fill(include_str!("templates/config.cmake"), &values)),
@@ -51,13 +69,7 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
 
 /// Processor and compiler flags of a target as the preprocessor sees them.
 pub fn conditions(arch: Arch) -> (&'static str, &'static str) {
-    match arch {
-        Arch::X86_64 => ("__x86_64__", ""),
-        Arch::Sse => ("__x86_64__", "__SSSE3__"),
-        Arch::Avx2 => ("__x86_64__", "__AVX2__"),
-        Arch::Avx512 => ("__x86_64__", "__AVX512BW__"),
-        Arch::Neon => ("__aarch64__", ""),
-    }
+    (arch.row().processor, arch.row().macro_of_flags)
 }
 
 /// The file of a target: nothing on other processors, an error without its flags.
@@ -280,7 +292,7 @@ pub fn of_targets(part: &Part) -> Vec<(String, String)> {
 pub fn is_here(target: &TargetFile) -> String {
     let s = target.suffix();
     let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
-    let needs: Vec<String> = if target.arch == Arch::Neon { vec![] } else { target.arch.needs().iter().map(has).collect() };
+    let needs: Vec<String> = target.arch.needs().iter().map(has).collect();
     let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
     format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n")
 }

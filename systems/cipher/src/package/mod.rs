@@ -14,7 +14,7 @@ use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
 use crate::pipeline::{Interleave, Slicing, Unroll};
-use crate::recipe::{Made, Recipe};
+use crate::recipe::{Back, Made, Recipe};
 use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};
 
@@ -53,6 +53,8 @@ struct TargetFile {
     arch: Arch,
     source: String,
     header: String,
+    /// What is in assembly, and how to prove it.
+    assembled: Option<Assembled>,
     /// Blocks at a time.
     width: usize,
     keys_bytes: usize,
@@ -61,6 +63,15 @@ struct TargetFile {
     state_bytes: usize,
     /// How it is sliced.
     slicing: Slicing,
+}
+
+/// A program of which the functions on blocks are in assembly.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The recipe that made it.
+    pub recipe: Recipe,
+    /// What it made.
+    pub made: Made,
 }
 
 /// The stream beside the blocks.
@@ -90,12 +101,19 @@ pub struct Choice {
     pub prefix: String,
     /// Tuned ways, at most one for a target, instead of the choice by operations.
     pub ways: Vec<Way>,
+    /// Whose order and registers targets without a way have.
+    pub back: Back,
 }
 
 impl TargetFile {
     /// The end of its names: `x86_64`.
     fn suffix(&self) -> String {
         self.arch.name().replace('-', "_")
+    }
+
+    /// Its file of assembly. No C file has that name but for its end: some build systems name objects by what is before it.
+    fn assembly_file(&self, part: &Part) -> Option<String> {
+        self.assembled.as_ref().map(|_| format!("src/{}_{}_kernel.s", part.name, self.suffix()))
     }
 }
 
@@ -124,15 +142,19 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
     let mut targets = Vec::new();
     let mut unit = None;
     for arch in Arch::ALL {
-        let made = match choice.ways.iter().find(|it| it.arch == arch) {
-            Some(way) => Recipe { mode: mode.clone(), ..way.recipe() }.make(subject)?,
-            None => compile(subject, &possible, arch, mode.as_deref())?,
-        };
         let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
+        let (recipe, made) = match choice.ways.iter().find(|it| it.arch == arch) {
+            Some(way) => {
+                let recipe = Recipe { mode: mode.clone(), stem: Some(own_name.clone()), ..way.recipe() };
+                let made = recipe.make(subject)?;
+                (recipe, made)
+            }
+            None => compile(subject, &possible, arch, (mode.as_deref(), choice.back, &own_name))?,
+        };
         let own_mode = made.unit.mode.clone().map(|it| Mode { name: own_name.clone(), ..it });
         let permutation = if sponge.is_some() { "_permutation" } else { "" };
         let own = Unit { name: Some(format!("{own_name}{permutation}")), mode: own_mode, ..made.unit.clone() };
-        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
+        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: true };
         let shape = emit_c::shape(&made.compiled, arch);
         let batch = own.output_bytes() * shape.blocks() as usize;
         let is_block = own.counter.as_ref().is_some_and(emit_c::Counter::is_block);
@@ -146,6 +168,7 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
             state_bytes: Mode::state_bytes(shape),
             slicing: made.compiled.slicing,
+            assembled: (!made.assembly.is_empty()).then_some(Assembled { recipe, made }),
         });
         unit = Some(own);
     }
@@ -178,17 +201,22 @@ const OPERATIONS: [&str; 11] = ["&", "|", "^", "+", "~", "<<", ">>", "shuffle", 
 
 /// A program in the slicing of these that has the fewest operations for a block on this target. Bitslicing is for programs that
 /// have no other: its batches of 64 to 512 blocks are long.
-fn compile(subject: &Subject, possible: &[Slicing], arch: Arch, mode: Option<&str>) -> Result<Made, Vec<Diagnostic>> {
-    let make = |slicing: Slicing, unroll: Unroll, interleave: Interleave| {
+fn compile(
+    subject: &Subject,
+    possible: &[Slicing],
+    arch: Arch,
+    (mode, back, stem): (Option<&str>, Back, &str),
+) -> Result<(Recipe, Made), Vec<Diagnostic>> {
+    let recipe = |slicing: Slicing, unroll: Unroll, interleave: Interleave| {
         let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
         recipe.options.interleave = interleave;
         recipe.options.word = (slicing == Slicing::Bit).then_some(1);
         recipe.mode = mode.map(str::to_string);
-        recipe.make(subject)
+        recipe
     };
     let cost = |slicing: Slicing| {
-        let made = make(slicing, Unroll::Yes, Interleave::Times(1)).ok()?;
-        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false };
+        let made = recipe(slicing, Unroll::Yes, Interleave::Times(1)).make(subject).ok()?;
+        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: false };
         // Without the moves of bytes, which are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };
         let text = emit_c::source(&made.compiled, &unit, options);
@@ -200,11 +228,17 @@ fn compile(subject: &Subject, possible: &[Slicing], arch: Arch, mode: Option<&st
         ([only], _) | (_, [only]) => Some(*only),
         _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
     };
-    // On AArch64 single messages of Ascon have no other target.
-    let is_for_one = arch == Arch::Neon && mode.is_some_and(|it| subject.sponge(it).is_some());
+    // Where a processor has one target, as AArch64, single messages of Ascon have no other.
+    let is_only = Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
+    let is_for_one = is_only && mode.is_some_and(|it| subject.sponge(it).is_some());
     let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
     // Where nothing works, bitslicing says why.
-    make(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave)
+    let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave);
+    // Where there is no assembly the C compilers do it.
+    recipe.back = if matches!(back, Back::Asm(_)) && !arch.has_assembly() { Back::C } else { back };
+    recipe.stem = Some(stem.into());
+    let made = recipe.make(subject)?;
+    Ok((recipe, made))
 }
 
 /// All files of a package called `name`, the manifest last.
@@ -237,6 +271,11 @@ impl Part {
     /// Its slicing on each target.
     pub fn slicings(&self) -> Vec<(Arch, Slicing)> {
         self.targets.iter().map(|it| (it.arch, it.slicing)).collect()
+    }
+
+    /// The programs whose functions on blocks are in assembly, each with its target.
+    pub fn assembled(&self) -> impl Iterator<Item = &Assembled> {
+        self.targets.iter().filter_map(|it| it.assembled.as_ref())
     }
 
     /// The vectors that tests of the package can use: those of keys and whole blocks, in hex.
@@ -290,7 +329,7 @@ mod tests {
             ("chacha20", Arch::Avx2, Slicing::Vertical),
         ] {
             let subject = Subject::named(name).expect("it is bundled");
-            let made = compile(&subject, &subject.slicings(None), arch, None).expect("it compiles");
+            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, Back::C, name)).expect("it compiles");
             assert_eq!(made.compiled.slicing, faster, "{name} {}", arch.name());
         }
     }

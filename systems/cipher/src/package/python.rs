@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::emit_c::ASSEMBLY;
+
 use super::{File, Param, Part, fill, modes};
 
 /// All files but the C.
@@ -16,7 +18,10 @@ pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
     let all: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
     vec![
         ("pyproject.toml".into(), fill(include_str!("templates/pyproject.toml"), &values)),
-        ("setup.py".into(), fill(include_str!("templates/setup.py"), &[("ROWS", rows(parts).trim_end()), ("MODULE", &module)])),
+        (
+            "setup.py".into(),
+            fill(include_str!("templates/setup.py"), &[("ROWS", rows(parts).trim_end()), ("MODULE", &module), ("ASSEMBLY", ASSEMBLY)]),
+        ),
         (
             "build_native.py".into(),
             fill(include_str!("templates/build_native.py"), &[("MODULE", &module), ("CDEF", &cdef(parts)), ("INCLUDES", &includes(parts))]),
@@ -36,10 +41,11 @@ fn includes(parts: &[Part]) -> String {
 fn rows(parts: &[Part]) -> String {
     let mut rows = String::new();
     for part in parts {
-        let _ = writeln!(rows, "    (\"c/src/{}.c\", []),", part.name);
+        let _ = writeln!(rows, "    (\"c/src/{}.c\", [], None),", part.name);
         for target in &part.targets {
             let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
-            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", [{}]),", part.name, target.suffix(), flags.join(", "));
+            let assembly = target.assembly_file(part).map_or("None".into(), |it| format!("\"c/{it}\""));
+            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", [{}], {assembly}),", part.name, target.suffix(), flags.join(", "));
         }
     }
     rows

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{File, Param, Part, Stream, fill, modes};
-use crate::emit_c::Sponge;
+use crate::emit_c::{ASSEMBLY, Sponge};
 
 /// All files but the C.
 pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
@@ -36,13 +36,14 @@ fn traits(parts: &[Part]) -> String {
 fn build(name: &str, parts: &[Part]) -> String {
     let mut rows = String::new();
     for part in parts {
-        let _ = writeln!(rows, "    (\"c/src/{}.c\", &[]),", part.name);
+        let _ = writeln!(rows, "    (\"c/src/{}.c\", &[], None),", part.name);
         for target in &part.targets {
             let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
-            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", &[{}]),", part.name, target.suffix(), flags.join(", "));
+            let assembly = target.assembly_file(part).map_or("None".into(), |it| format!("Some(\"c/{it}\")"));
+            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", &[{}], {assembly}),", part.name, target.suffix(), flags.join(", "));
         }
     }
-    fill(include_str!("templates/build.rs.txt"), &[("NAME", name), ("ROWS", rows.trim_end())])
+    fill(include_str!("templates/build.rs.txt"), &[("NAME", name), ("ASSEMBLY", ASSEMBLY), ("ROWS", rows.trim_end())])
 }
 
 fn lib(name: &str, parts: &[Part]) -> String {

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap as HashMap;
 use machine::{Class, Kind, Machine};
 
 use crate::ir::{Body, Node, Operand, Program, Stmt, VarId};
+use crate::target::Target;
 
-use super::schedule_mslice::{Target, class};
+use super::schedule_mslice::class;
 
 /// Loads and stores that spills cost when `n_registers` registers hold values: the value whose next use is
 /// farthest is stored, unless it was before, and its register taken. Calls and loops empty the registers.

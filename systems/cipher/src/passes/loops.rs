@@ -17,8 +17,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use depgraph::Builder;
-
+use crate::depgraph::Builder;
 use crate::ir::{Index, Loop, LoopId, Node, Operand, Ref, Stmt, Unrolled, VarId};
 use crate::syntax::Loc;
 
@@ -203,7 +202,7 @@ impl Roller<'_> {
                 let mut read = |cell: usize| match writer.get(&cell) {
                     Some((from, at)) if *at == k || *at == ANY => {
                         if *from != position {
-                            builder.edge(*from, position, 1);
+                            builder.edge(*from, position);
                         } else if !is_loop {
                             failure = Some(Reason::Backwards);
                         }

@@ -16,6 +16,7 @@ pub mod loops;
 pub mod order;
 pub mod perms;
 pub mod schedule_bitslice;
+pub mod schedule_depth;
 pub mod schedule_mslice;
 pub mod tables;
 pub mod ternary;

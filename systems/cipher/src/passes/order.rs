@@ -10,8 +10,7 @@
 //! Costs:   linear in the number of words touched, times the logarithm of the steps ready at once.
 //! Source:  Kahn, "Topological sorting of large networks", CACM 1962.
 
-use depgraph::{Builder, DepGraph};
-
+use crate::depgraph::{Builder, DepGraph};
 use crate::ir::{Body, LoopId, Node, Operand, Ref, Stmt, Var};
 use crate::syntax::Loc;
 
@@ -156,7 +155,7 @@ fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<Step>> {
             if from == idx as u32 {
                 own = own.or((!is_loop).then_some(idx));
             } else if from != u32::MAX && from != last {
-                builder.edge(from, idx as u32, 1);
+                builder.edge(from, idx as u32);
                 last = from;
             }
         };

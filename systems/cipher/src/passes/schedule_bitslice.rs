@@ -23,11 +23,11 @@ use std::collections::BTreeSet;
 use machine::Kind;
 
 use crate::ir::{Body, Node, Operand, Stmt, VarId};
+use crate::target::Target;
 
 use super::estimate::spills;
 use super::list::{Deps, deps, reads};
 use super::order::apply;
-use super::schedule_mslice::Target;
 
 /// Reorders every level of the node.
 pub fn schedule_bitslice(node: &mut Node, target: &Target) {

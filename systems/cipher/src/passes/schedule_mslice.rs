@@ -23,31 +23,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use machine::{Class, Kind, Machine, UnitSet};
+use machine::{Class, UnitSet};
 
 use crate::ir::{Body, Node, Op, Operand, Stmt, VarId};
+use crate::target::Target;
 
 use super::list::{deps, reads};
 use super::order::apply;
-
-/// The processor as the scheduler sees it.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// Units, latencies and issue width.
-    pub machine: Machine,
-    /// Which registers hold the values.
-    pub kind: Kind,
-    /// How many of them.
-    pub n_registers: usize,
-}
-
-impl Target {
-    /// General registers of the default machine.
-    pub fn generic() -> Target {
-        let machine = Machine::bundled(machine::DEFAULT).expect("the default machine is bundled");
-        Target { n_registers: machine.registers.general as usize, kind: Kind::General, machine }
-    }
-}
 
 /// The window of the original.
 pub const LOOK_BEHIND: usize = 10;

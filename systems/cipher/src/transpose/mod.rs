@@ -294,7 +294,7 @@ impl Part {
 
 /// What a target can do: see [`search`].
 fn is_general(arch: Arch) -> bool {
-    arch == Arch::X86_64
+    !arch.is_vector()
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ use measure::stats;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::asm;
 use crate::emit_c::Arch;
 use crate::gain::Care;
 use crate::native::{self, Cc};
@@ -30,7 +29,7 @@ use crate::recipe_file::{Emit, Way};
 use crate::speed::{calls_for, launches_in_turn};
 use crate::unit::Subject;
 
-pub use experience::{MEDIANS, expected};
+pub use experience::{MEDIANS, PROMISE_KEPT, expected};
 pub use why::why;
 
 /// What is asked for.
@@ -74,6 +73,8 @@ pub struct Tuned {
     pub default: Way,
     /// The default by the best, measured in turn; `None` if the default is best.
     pub against_default: Option<Summary>,
+    /// The best C by the best assembly, measured in turn, if assembly was the fastest; what is no faster beyond doubt leaves the C.
+    pub against_c: Option<Summary>,
     /// Texts that the model judged.
     pub n_judged: usize,
     /// True if there was no time for all that should have been tried.
@@ -106,6 +107,7 @@ struct Text {
 }
 
 /// A program that can be measured.
+#[derive(Clone)]
 struct Candidate {
     text: usize,
     way: Way,
@@ -221,8 +223,32 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
 pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Way, f64), Vec<Diagnostic>> {
     let mut is_cut = false;
     let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
-    match all.iter().min_by(|a, b| a.expected.total_cmp(&b.expected)) {
-        Some(best) => Ok((Way { cc: preferred(), ..best.way.clone() }, best.expected)),
+    let by_expected = |a: &(Way, f64), b: &(Way, f64)| a.1.total_cmp(&b.1);
+    let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
+    for it in &all {
+        let one = best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
+        if it.expected < one.1 {
+            *one = (it.way.clone(), it.expected);
+        }
+    }
+    let mut best: Vec<(Way, f64)> = best.into_values().collect();
+    // In each slicing assembly where the model promises more than it errs, and C where it does not.
+    for (way, expected) in best.iter_mut().filter(|_| ask.emits.contains(&Emit::Asm)) {
+        tick("judging the assembly");
+        let of_asm = Way { emit: Emit::Asm, inline: Inline::Auto, ..way.clone() };
+        if let Some(promise) = of_asm.recipe().promise(subject)?.0 {
+            (*way, *expected) = (of_asm, *expected / experience::gain(promise));
+        }
+    }
+    if !ask.emits.contains(&Emit::C) {
+        best.retain(|it| it.0.emit == Emit::Asm);
+    }
+    match best.into_iter().min_by(by_expected) {
+        Some((way, expected)) => Ok((Way { cc: preferred(), ..way }, expected)),
+        None if !all.is_empty() => {
+            let message = "the model promises nothing of assembly here";
+            Err(vec![Diagnostic::new(message).with_help("leave out --emit asm, or --model")])
+        }
         None => Err(default_way(subject, ask).recipe().make(subject).err().unwrap_or_default()),
     }
 }
@@ -335,7 +361,7 @@ pub fn tune(
     if all.is_empty() {
         return Ok(None);
     }
-    if wanted(Emit::Asm) && asm::ARCHS.contains(&ask.arch) {
+    if wanted(Emit::Asm) && ask.arch.has_assembly() {
         let mut seen = HashSet::new();
         let like = |it: &Text| Way { emit: Emit::Asm, inline: Inline::Auto, ..it.way.clone() };
         let of_asm: Vec<Way> =
@@ -351,6 +377,7 @@ pub fn tune(
     let mut meter = Meter { texts: &all, journal, save, until: at(0.9) };
     let mut left = candidates(&meter, jobs, at(0.7), &mut is_cut, tick)?;
     let base = left.remove(0);
+    let mut of_c: Vec<Candidate> = left.iter().chain([&base]).filter(|it| it.way.emit == Emit::C).cloned().collect();
     let mut measured: Vec<(usize, Way, String)> =
         left.iter().chain([&base]).map(|it| (it.text, it.way.clone(), key(&it.program))).collect();
     // STEP 3: halving, then the same with other flags of the best.
@@ -360,18 +387,33 @@ pub fn tune(
         let flags = best.into_iter().flat_map(|(text, way)| ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() })));
         let more = candidates(&meter, flags.collect(), at(0.85), &mut is_cut, tick)?;
         measured.extend(more.iter().map(|it| (it.text, it.way.clone(), key(&it.program))));
+        of_c.extend(more.iter().cloned());
         left.extend(more);
         // They are as well known as those that are left already.
         let n = left.iter().map(|it| meter.known(it).len()).max().unwrap_or(1);
         left = meter.halve(left, n, tick)?;
     }
-    // STEP 4: in turn with the default.
+    // STEP 4: in turn, assembly with the best C, then the best with the default.
     meter.launch(&base)?;
+    let in_turn = |a: &Candidate, b: &Candidate| {
+        let one = |it: &Candidate| Ok(native::bench(&it.program, 64, it.calls)? / all[it.text].bytes);
+        launches_in_turn(Care { patience: Duration::ZERO, ..Care::FULL }, 1.0, || Ok((one(a)?, one(b)?)))
+    };
+    let is_asm = left.first().is_some_and(|it| it.way.emit == Emit::Asm);
+    let best_c = of_c.iter().min_by(|a, b| meter.score(a).total_cmp(&meter.score(b))).filter(|_| is_asm && wanted(Emit::C));
+    let mut against_c = None;
+    if let Some(c) = best_c {
+        tick("measuring the best assembly and the best C in turn");
+        let it = in_turn(c, &left[0])?;
+        if it.ratio_low <= 1.0 {
+            left.insert(0, c.clone());
+        }
+        against_c = Some(it);
+    }
     let against_default = match left.first() {
         Some(best) if best.program != base.program => {
             tick("measuring the best and the default in turn");
-            let one = |it: &Candidate| Ok(native::bench(&it.program, 64, it.calls)? / all[it.text].bytes);
-            Some(launches_in_turn(Care { patience: Duration::ZERO, ..Care::FULL }, 1.0, || Ok((one(&base)?, one(best)?)))?)
+            Some(in_turn(&base, best)?)
         }
         _ => None,
     };
@@ -392,7 +434,7 @@ pub fn tune(
         tried.insert(0, it);
     }
     let against_default = against_default.filter(|_| !is_tie);
-    Ok(Some(Tuned { tried, default, against_default, n_judged, is_cut }))
+    Ok(Some(Tuned { tried, default, against_default, against_c, n_judged, is_cut }))
 }
 
 /// The default by a way, measured in turn; `None` if the way makes no program.

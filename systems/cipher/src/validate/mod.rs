@@ -57,18 +57,23 @@ struct Array {
 
 /// The functions of the sliced interface of a C file, in order: round keys if there are any, then the blocks.
 pub fn functions(made: &Made, arch: Arch, seed: u64) -> Vec<Expected> {
-    stages(made, arch, seed, &mut Graph::input)
+    stages(made, arch, seed, &[], &mut Graph::input)
+}
+
+/// These, and those in assembly that they do not call: all of [`crate::recipe::Recipe::object`].
+pub fn all(made: &Made, arch: Arch, seed: u64) -> Vec<Expected> {
+    stages(made, arch, seed, &made.others(), &mut Graph::input)
 }
 
 /// The same for one random input: all terms are then numbers, and nothing is left to prove.
 pub fn examples(made: &Made, arch: Arch, seed: u64) -> Vec<Expected> {
     let mut random = fastrand::Rng::with_seed(seed);
-    stages(made, arch, seed, &mut |graph| graph.constant(random.u64(..)))
+    stages(made, arch, seed, &[], &mut |graph| graph.constant(random.u64(..)))
 }
 
-fn stages(made: &Made, arch: Arch, seed: u64, input: &mut impl FnMut(&mut Graph) -> Term) -> Vec<Expected> {
+fn stages(made: &Made, arch: Arch, seed: u64, others: &[Stage], input: &mut impl FnMut(&mut Graph) -> Term) -> Vec<Expected> {
     let shape = crate::emit_c::shape(&made.compiled, arch);
-    let stages = made.unit.schedule.iter().chain([&made.unit.entry]);
+    let stages = made.unit.schedule.iter().chain([&made.unit.entry]).chain(others);
     stages.map(|stage| Expected::new(&made.compiled.program, stage, shape, seed, input)).collect()
 }
 

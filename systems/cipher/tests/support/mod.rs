@@ -4,4 +4,5 @@
 
 pub mod agree;
 pub mod generator;
+pub mod inorder;
 pub mod shrink;

@@ -1,13 +1,10 @@
-//! Steps and their dependences: topological order with the cycle when there is none, depth, critical path.
+//! Steps and their dependences: topological order, and the cycle when there is none.
 //!
 //! Edges are kept in two flat arrays sorted by step (compressed rows), so half a million steps
 //! are a few megabytes and every walk is linear.
 
 mod cycle;
 mod order;
-mod path;
-
-pub use path::CriticalPath;
 
 /// Number of a step in the user's order, from 0.
 pub type Step = u32;
@@ -21,30 +18,21 @@ pub struct DepGraph {
     backward: Rows,
 }
 
-/// One end of an edge, seen from the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge {
-    /// The step at the other end.
-    pub step: Step,
-    /// Cycles from the start of the earlier step to the earliest start of the later one.
-    pub latency_cycles: u32,
-}
-
-/// Edges sorted by the step they belong to: those of step `i` are `edges[starts[i]..starts[i + 1]]`.
+/// Steps at the other ends of edges, sorted by the step that these belong to: those of step `i` are `edges[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Clone)]
 struct Rows {
     starts: Vec<u32>,
-    edges: Vec<Edge>,
+    edges: Vec<Step>,
 }
 
 impl Rows {
-    fn of(&self, step: Step) -> &[Edge] {
+    fn of(&self, step: Step) -> &[Step] {
         let step = step as usize;
         &self.edges[self.starts[step] as usize..self.starts[step + 1] as usize]
     }
 
-    /// Counting sort of `(owner, edge)` by owner; edges of one owner keep their order.
-    fn collect(n_steps: usize, owned: impl Iterator<Item = (Step, Edge)> + Clone) -> Rows {
+    /// Counting sort of `(owner, other)` by owner; edges of one owner keep their order.
+    fn collect(n_steps: usize, owned: impl Iterator<Item = (Step, Step)> + Clone) -> Rows {
         let mut starts = vec![0u32; n_steps + 1];
         for (owner, _) in owned.clone() {
             starts[owner as usize + 1] += 1;
@@ -53,10 +41,10 @@ impl Rows {
             starts[idx + 1] += starts[idx];
         }
         let mut next = starts.clone();
-        let mut edges = vec![Edge { step: 0, latency_cycles: 0 }; starts[n_steps] as usize];
-        for (owner, edge) in owned {
+        let mut edges = vec![0; starts[n_steps] as usize];
+        for (owner, other) in owned {
             let place = &mut next[owner as usize];
-            edges[*place as usize] = edge;
+            edges[*place as usize] = other;
             *place += 1;
         }
         Rows { starts, edges }
@@ -67,7 +55,7 @@ impl Rows {
 #[derive(Debug, Clone)]
 pub struct Builder {
     n_steps: u32,
-    edges: Vec<(Step, Step, u32)>,
+    edges: Vec<(Step, Step)>,
 }
 
 impl Builder {
@@ -76,11 +64,10 @@ impl Builder {
         Builder { n_steps, edges: Vec::new() }
     }
 
-    /// Says that `to` needs `from`, and may start `latency_cycles` after it. The same edge may
-    /// be added several times.
-    pub fn edge(&mut self, from: Step, to: Step, latency_cycles: u32) {
+    /// Says that `to` needs `from`. The same edge may be added several times.
+    pub fn edge(&mut self, from: Step, to: Step) {
         assert!(from < self.n_steps && to < self.n_steps, "edge {from} -> {to} in a graph of {} steps", self.n_steps);
-        self.edges.push((from, to, latency_cycles));
+        self.edges.push((from, to));
     }
 
     /// The finished graph.
@@ -88,8 +75,8 @@ impl Builder {
         assert!(u32::try_from(self.edges.len()).is_ok(), "more edges than a 32-bit index can hold");
         let n_steps = self.n_steps as usize;
         let edges = &self.edges;
-        let forward = edges.iter().map(|&(from, to, latency_cycles)| (from, Edge { step: to, latency_cycles }));
-        let backward = edges.iter().map(|&(from, to, latency_cycles)| (to, Edge { step: from, latency_cycles }));
+        let forward = edges.iter().copied();
+        let backward = edges.iter().map(|&(from, to)| (to, from));
         DepGraph { forward: Rows::collect(n_steps, forward), backward: Rows::collect(n_steps, backward) }
     }
 }
@@ -100,18 +87,13 @@ impl DepGraph {
         u32::try_from(self.forward.starts.len() - 1).expect("the builder counts steps in 32 bits")
     }
 
-    /// How many edges there are.
-    pub fn n_edges(&self) -> usize {
-        self.forward.edges.len()
-    }
-
-    /// The edges to the steps that need `step`.
-    pub fn successors(&self, step: Step) -> &[Edge] {
+    /// The steps that need `step`.
+    pub fn successors(&self, step: Step) -> &[Step] {
         self.forward.of(step)
     }
 
-    /// The edges from the steps that `step` needs.
-    pub fn predecessors(&self, step: Step) -> &[Edge] {
+    /// The steps that `step` needs.
+    pub fn predecessors(&self, step: Step) -> &[Step] {
         self.backward.of(step)
     }
 

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{DepGraph, Step};
+use super::{DepGraph, Step};
 
 /// From how many steps a way back is searched.
 const N_STARTS: usize = 16;
@@ -46,11 +46,11 @@ impl DepGraph {
             while let Some(step) = free.pop() {
                 stays[step as usize] = false;
                 let edges = if forward { self.successors(step) } else { self.predecessors(step) };
-                for edge in edges {
-                    let n_left = &mut n_left[edge.step as usize];
+                for other in edges {
+                    let n_left = &mut n_left[*other as usize];
                     *n_left -= 1;
                     if *n_left == 0 {
-                        free.push(edge.step);
+                        free.push(*other);
                     }
                 }
             }
@@ -66,8 +66,8 @@ impl DepGraph {
         while place_of[step as usize] == usize::MAX {
             place_of[step as usize] = walk.len();
             walk.push(step);
-            let next = self.successors(step).iter().find(|edge| stays[edge.step as usize]);
-            step = next.expect("a step that stays has a successor that stays").step;
+            let next = self.successors(step).iter().find(|other| stays[**other as usize]);
+            step = *next.expect("a step that stays has a successor that stays");
         }
         walk.split_off(place_of[step as usize])
     }
@@ -80,14 +80,14 @@ impl DepGraph {
             if n_steps > n_steps_max {
                 break;
             }
-            for edge in self.successors(step).iter().filter(|edge| stays[edge.step as usize]) {
-                if edge.step == start {
+            for other in self.successors(step).iter().filter(|other| stays[**other as usize]) {
+                if *other == start {
                     return Some(trace(start, step, &came_from));
                 }
-                let before = &mut came_from[edge.step as usize];
+                let before = &mut came_from[*other as usize];
                 if *before == Step::MAX {
                     *before = step;
-                    queue.push_back((edge.step, n_steps + 1));
+                    queue.push_back((*other, n_steps + 1));
                 }
             }
         }
@@ -107,18 +107,18 @@ fn trace(start: Step, last: Step, came_from: &[Step]) -> Vec<Step> {
     cycle
 }
 
-fn count(edges: &[crate::Edge]) -> u32 {
+fn count(edges: &[Step]) -> u32 {
     u32::try_from(edges.len()).expect("the builder counts edges in 32 bits")
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::Builder;
+    use crate::depgraph::Builder;
 
     fn check(n_steps: u32, edges: &[(u32, u32)], cycle: Option<&[u32]>) {
         let mut builder = Builder::new(n_steps);
         for &(from, to) in edges {
-            builder.edge(from, to, 1);
+            builder.edge(from, to);
         }
         assert_eq!(builder.build().find_cycle().as_deref(), cycle);
     }
@@ -156,10 +156,10 @@ mod tests {
         let n_steps = 300_000;
         let mut builder = Builder::new(n_steps);
         for step in 0..n_steps - 1 {
-            builder.edge(step, step + 1, 1);
+            builder.edge(step, step + 1);
         }
-        builder.edge(n_steps - 1, n_steps - 2, 1);
-        builder.edge(1, 0, 1);
+        builder.edge(n_steps - 1, n_steps - 2);
+        builder.edge(1, 0);
         assert_eq!(builder.build().find_cycle(), Some(vec![n_steps - 2, n_steps - 1]));
     }
 
@@ -168,7 +168,7 @@ mod tests {
         let n_steps = 300_000;
         let mut builder = Builder::new(n_steps);
         for step in 0..n_steps {
-            builder.edge(step, (step + 1) % n_steps, 1);
+            builder.edge(step, (step + 1) % n_steps);
         }
         let cycle = builder.build().find_cycle().expect("the ring is a cycle");
         assert_eq!(cycle, (0..n_steps).collect::<Vec<u32>>());

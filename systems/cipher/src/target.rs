@@ -1,0 +1,268 @@
+//! The targets: one row of facts for each, which the passes, both back ends, the doors to compilers and the packages read.
+//!
+//! A new target is a variant and a row; what no row can say, such as how C writes a shuffle, matches on the variants, and the
+//! compiler names each place.
+
+use machine::{Kind, Machine};
+
+/// A target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub enum Arch {
+    /// 64-bit general registers.
+    #[serde(rename = "x86-64")]
+    X86_64,
+    /// 128-bit registers, SSSE3 for byte shuffles.
+    #[serde(rename = "sse")]
+    Sse,
+    /// 256-bit registers, 16 of them.
+    #[serde(rename = "avx2")]
+    Avx2,
+    /// 512-bit registers, 32 of them, ternary logic.
+    #[serde(rename = "avx512")]
+    Avx512,
+    /// 128-bit registers of AArch64.
+    #[serde(rename = "neon")]
+    Neon,
+}
+
+/// What is known of a target.
+#[derive(Debug)]
+pub struct Row {
+    /// The target.
+    pub arch: Arch,
+    /// As on the command line.
+    pub name: &'static str,
+    /// The processor, as the preprocessor knows it.
+    pub processor: &'static str,
+    /// A macro that its flags define.
+    pub macro_of_flags: &'static str,
+    /// Flags that both compilers take; `avx2` keeps to 16 registers and no ternary logic.
+    pub flags: &'static [&'static str],
+    /// What the processor must have to run the code, as in `/proc/cpuinfo`.
+    pub needs: &'static [&'static str],
+    /// Where other processors are at hand: what runs the programs.
+    pub emulator: Option<Emulator>,
+    /// Bits of the registers used for bitsliced and horizontal code.
+    pub register_bits: u32,
+    /// Which registers hold values.
+    pub kind: Kind,
+    /// How many of them a machine file says that there are.
+    pub n_registers: fn(&Machine) -> Option<u32>,
+    /// Registers that the assembly back end has for values, if it has this target.
+    pub assembly_registers: Option<usize>,
+    /// The machine that schedulers have in mind unless one is named.
+    pub machine: &'static str,
+    /// A pass over bytes takes two to this many registers.
+    pub log_move_group: usize,
+    /// Functions of three words, rotations of 32 and 64-bit lanes, products and arithmetic shifts of 64-bit lanes, memory operands
+    /// of shifts: what AVX-512 added.
+    pub has_ternary: bool,
+    /// Rotations by whole bytes are shuffles.
+    pub rotates_by_shuffle: bool,
+    /// Valgrind runs it.
+    pub runs_under_valgrind: bool,
+}
+
+/// What compiles and runs programs of another processor.
+#[derive(Debug)]
+pub struct Emulator {
+    /// Runs them.
+    pub program: &'static str,
+    /// GNU C for it.
+    pub gcc: &'static str,
+    /// Clang's flag.
+    pub clang: &'static str,
+}
+
+/// By [`Arch`].
+const ROWS: [Row; 5] = [
+    Row {
+        arch: Arch::X86_64,
+        name: "x86-64",
+        processor: "__x86_64__",
+        macro_of_flags: "",
+        flags: &["-m64", "-mno-avx", "-mno-sse3"],
+        needs: &[],
+        emulator: None,
+        register_bits: 64,
+        kind: Kind::General,
+        n_registers: |it| Some(it.registers.general),
+        assembly_registers: Some(15),
+        machine: machine::DEFAULT,
+        log_move_group: 3,
+        has_ternary: false,
+        rotates_by_shuffle: false,
+        runs_under_valgrind: true,
+    },
+    Row {
+        arch: Arch::Sse,
+        name: "sse",
+        processor: "__x86_64__",
+        macro_of_flags: "__SSSE3__",
+        flags: &["-m64", "-mssse3", "-mno-avx"],
+        needs: &["ssse3"],
+        emulator: None,
+        register_bits: 128,
+        kind: Kind::Vector,
+        n_registers: |it| it.registers.sse,
+        assembly_registers: None,
+        machine: machine::DEFAULT,
+        log_move_group: 3,
+        has_ternary: false,
+        rotates_by_shuffle: true,
+        runs_under_valgrind: true,
+    },
+    Row {
+        arch: Arch::Avx2,
+        name: "avx2",
+        processor: "__x86_64__",
+        macro_of_flags: "__AVX2__",
+        flags: &["-m64", "-mavx2", "-mno-avx512f"],
+        needs: &["avx2"],
+        emulator: None,
+        register_bits: 256,
+        kind: Kind::Vector,
+        n_registers: |it| it.registers.avx2,
+        assembly_registers: Some(16),
+        machine: machine::DEFAULT,
+        log_move_group: 3,
+        has_ternary: false,
+        rotates_by_shuffle: true,
+        runs_under_valgrind: true,
+    },
+    Row {
+        arch: Arch::Avx512,
+        name: "avx512",
+        processor: "__x86_64__",
+        macro_of_flags: "__AVX512BW__",
+        flags: &["-m64", "-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mprefer-vector-width=512"],
+        needs: &["avx512f", "avx512bw", "avx512vl", "avx512dq"],
+        emulator: None,
+        register_bits: 512,
+        kind: Kind::Vector512,
+        n_registers: |it| it.registers.avx512,
+        assembly_registers: Some(32),
+        machine: machine::DEFAULT,
+        log_move_group: 4,
+        has_ternary: true,
+        rotates_by_shuffle: false,
+        runs_under_valgrind: false,
+    },
+    Row {
+        arch: Arch::Neon,
+        name: "neon",
+        processor: "__aarch64__",
+        macro_of_flags: "",
+        flags: &[],
+        needs: &[],
+        emulator: Some(Emulator { program: "qemu-aarch64", gcc: "aarch64-linux-gnu-gcc", clang: "--target=aarch64-linux-gnu" }),
+        register_bits: 128,
+        kind: Kind::Vector,
+        n_registers: |it| it.registers.neon,
+        assembly_registers: None,
+        machine: "cortex-a72",
+        log_move_group: 4,
+        has_ternary: false,
+        rotates_by_shuffle: false,
+        runs_under_valgrind: false,
+    },
+];
+
+impl Arch {
+    /// All targets.
+    pub const ALL: [Arch; ROWS.len()] = {
+        let mut all = [Arch::X86_64; ROWS.len()];
+        let mut k = 0;
+        while k < ROWS.len() {
+            assert!(ROWS[k].arch as usize == k, "rows stand in the order of the variants");
+            all[k] = ROWS[k].arch;
+            k += 1;
+        }
+        all
+    };
+
+    /// What is known of it.
+    pub fn row(self) -> &'static Row {
+        static ALL: [Row; ROWS.len()] = ROWS;
+        &ALL[self as usize]
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The target of this name.
+    pub fn from_name(name: &str) -> Option<Arch> {
+        Arch::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// Bits of the registers used for bitsliced and horizontal code.
+    pub fn register_bits(self) -> u32 {
+        self.row().register_bits
+    }
+
+    /// Flags that both compilers take.
+    pub fn flags(self) -> &'static [&'static str] {
+        self.row().flags
+    }
+
+    /// What the processor must have to run the code.
+    pub fn needs(self) -> &'static [&'static str] {
+        self.row().needs
+    }
+
+    /// The target has functions of three words.
+    pub fn has_ternary(self) -> bool {
+        self.row().has_ternary
+    }
+
+    /// The assembly back end has it.
+    pub fn has_assembly(self) -> bool {
+        self.row().assembly_registers.is_some()
+    }
+
+    /// The processor as schedulers see it; `None` if the machine has no such registers.
+    pub fn target(self, machine: &Machine) -> Option<Target> {
+        let n_registers = (self.row().n_registers)(machine)? as usize;
+        Some(Target { machine: machine.clone(), kind: self.row().kind, n_registers })
+    }
+
+    pub(crate) fn is_vector(self) -> bool {
+        self.row().kind != Kind::General
+    }
+}
+
+/// The processor as schedulers and the model see it.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Units, latencies and issue width.
+    pub machine: Machine,
+    /// Which registers hold the values.
+    pub kind: Kind,
+    /// How many of them.
+    pub n_registers: usize,
+}
+
+impl Target {
+    /// General registers of the default machine.
+    pub fn generic() -> Target {
+        let machine = Machine::bundled(machine::DEFAULT).expect("the default machine is bundled");
+        Target { n_registers: machine.registers.general as usize, kind: Kind::General, machine }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_named_apart_and_the_machine_of_each_has_its_registers() {
+        for arch in Arch::ALL {
+            assert_eq!(Arch::from_name(arch.name()), Some(arch));
+            let machine = Machine::bundled(arch.row().machine).expect("it is bundled");
+            let n_registers = arch.target(&machine).expect("it has such registers").n_registers;
+            assert!(arch.row().assembly_registers.is_none_or(|n| n <= n_registers), "{}", arch.name());
+        }
+    }
+}

@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long deb bench fuzz lint clean
+.PHONY: help setup build report test test-long docs deb bench fuzz lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test-long: build ## test every combination; takes hours
 	$(MEANWHILE) cipher test --matrix
 	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user; \
 	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi
+
+docs: ## make a site with search of docs/, by mdBook, in target/book
+	@scripts/docs.sh
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh

@@ -339,6 +339,16 @@ fn links_between_pages_lead_somewhere() {
     assert_none("a link to nothing", &faults);
 }
 
+/// A page that the site's contents leave out is not made, and cannot be searched for.
+#[test]
+fn every_page_is_in_the_contents_of_the_site() {
+    let contents = read("docs/SUMMARY.md");
+    let is_listed = |page: &str| contents.contains(&format!("]({page})"));
+    let pages = sources().into_iter().filter_map(|(path, _)| path.strip_prefix("docs/").filter(|it| it.ends_with(".md")).map(str::to_owned));
+    let faults: Vec<String> = pages.filter(|it| it != "SUMMARY.md" && !is_listed(it)).collect();
+    assert_none("not in docs/SUMMARY.md", &faults);
+}
+
 #[test]
 fn doctor_and_setup_know_the_same_packages() {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["doctor", "--json"]).output().expect("the binary runs");

@@ -75,7 +75,7 @@ fn head(audit: &Audit) -> String {
                 text += &format!("the best order found takes {}\n", count(cycles.best_cycles as usize, "cycle"));
             }
         }
-        None => text += "\nno cycles: this machine reorders instructions, and no model here says when one waits\n",
+        None => text += "; no cycles: this machine reorders instructions, and no model here says when one waits\n",
     }
     text += &path(audit);
     text += &one_row(audit);

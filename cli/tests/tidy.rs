@@ -344,7 +344,8 @@ fn links_between_pages_lead_somewhere() {
 fn every_page_is_in_the_contents_of_the_site() {
     let contents = read("docs/SUMMARY.md");
     let is_listed = |page: &str| contents.contains(&format!("]({page})"));
-    let pages = sources().into_iter().filter_map(|(path, _)| path.strip_prefix("docs/").filter(|it| it.ends_with(".md")).map(str::to_owned));
+    let pages =
+        sources().into_iter().filter_map(|(path, _)| path.strip_prefix("docs/").filter(|it| it.ends_with(".md")).map(str::to_owned));
     let faults: Vec<String> = pages.filter(|it| it != "SUMMARY.md" && !is_listed(it)).collect();
     assert_none("not in docs/SUMMARY.md", &faults);
 }

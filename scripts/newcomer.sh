@@ -57,12 +57,11 @@ step debootstrap debootstrap --variant=minbase --include=git,make,sudo,ca-certif
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 # Whom this machine trusts, as behind a proxy of a company's.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-home=/root
 if [ "$user" != root ]; then
-    home=/home/$user
     chroot "$root" useradd --create-home --shell /bin/bash "$user"
     echo "$user ALL=(ALL) NOPASSWD: ALL" >"$root/etc/sudoers.d/$user"
 fi
+home=$(chroot "$root" getent passwd "$user" | cut -d : -f 6)
 cp -a "$(rustc --print sysroot)" "$root/opt/rust"
 git clone --quiet --no-hardlinks . "$root$home/meanwhile"
 chroot "$root" chown -R "$user:" "$home"

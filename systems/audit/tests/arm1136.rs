@@ -210,9 +210,9 @@ fn slide_12_is_told() {
     assert_eq!((bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent), (13, 10, 0, 1, 3));
     expect![[r#"
         0xf0010048 ldr ip, [r2] waits 1 for r2 from `ldr r2, [pc, #500]`, the base of an address here, needed 1 cycle early: 1 cycle
-            prevents: nothing: no order of these instructions avoids it
+            prevents: nothing: the fastest order of these instructions waits here too
         0xf0010050 ldr r3, [ip, #84] waits 2 for ip from `ldr ip, [r2]`, the base of an address here, needed 1 cycle early: 2 cycles
-            prevents: nothing: no order of these instructions avoids it
+            prevents: nothing: the fastest order of these instructions waits here too
         0xf0010058 ands r3, r3, #7 waits 1 for r3 from `ldr r3, [ip, #84]`, an operand here: 1 cycle
             fill: `ldr r4, [ip, #-256]`
             prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though it would do no harm above it; it goes above it

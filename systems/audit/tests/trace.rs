@@ -148,12 +148,62 @@ fn what_a_loop_does_each_time_is_not_done_once_before_it() {
 }
 
 #[test]
+fn a_loop_that_is_entered_behind_its_first_line_begins_there() {
+    let step = |words: &[u32]| {
+        let function = function(words, &[(16, "abort")]);
+        let timed = time_path(&function, &Core::bundled("arm1136jf-s").expect("it is bundled"), &Guide::of(&function), Effort::Search);
+        let timed = timed.expect("it has instructions");
+        smallest(&timed.reached, &timed.timing, 1).map(|(idx, _)| timed.reached[idx].step)
+    };
+    // ldr r1, [r0]; add r2, r1, #1; cmp r2, #0; beq 6; bl abort; 5: add r3, r3, #1; 6: add ip, ip, #1; subs r2, r2, #1; bne 5; bx lr
+    let looped = [LDR_R1_R0, ADD_R2_R1_1, 0xe352_0000, beq(2), BL, 0xe283_3001, 0xe28c_c001, 0xe252_2001, 0x1aff_fffb, BX_LR];
+    assert_eq!(step(&looped), None);
+    // The same without the way back.
+    let straight: Vec<u32> = looped.iter().copied().filter(|it| *it != 0x1aff_fffb).collect();
+    assert_eq!(step(&straight), Some(Step::ProvedLoad));
+}
+
+#[test]
+fn a_way_that_comes_back_from_below_is_no_loop() {
+    // ldr r1, [r0]; cmp r1, #0; beq 6; 3: ldr r2, [r0, #4]; add r2, r2, #1; bx lr
+    let hot = [LDR_R1_R0, 0xe351_0000, beq(4), 0xe590_2004, 0xe282_2001, BX_LR];
+    // 6: mov r3, #0; b 3
+    let words = [&hot[..], &[0xe3a0_3000, 0xeaff_fffa]].concat();
+    assert_eq!(answer(&words, 1).0, Some(Step::ProvedLoad));
+    // 6: cmp r3, #0; bne 3; bx lr
+    let words = [&hot[..], &[0xe353_0000, 0x1aff_fffa, BX_LR]].concat();
+    assert_eq!(answer(&words, 1).0, Some(Step::ProvedLoad));
+    // Nor is it one of its own in a loop around it all. 0: ldr r0, [r0]; ldr r1, [r0]; cmp r1, #0; beq 7; 4: ldr r2, [r0, #4];
+    // subs r2, r2, #1; b 9; 7: mov r3, #0; b 4; 9: bne 0; bx lr
+    let words = [0xe590_0000, LDR_R1_R0, 0xe351_0000, beq(4), 0xe590_2004, 0xe252_2001, 0xea00_0001, 0xe3a0_3000, 0xeaff_fffa];
+    let words = [&words[..], &[0x1aff_fff5, BX_LR]].concat();
+    assert_eq!(answer(&words, 2).0, Some(Step::ProvedLoad));
+}
+
+#[test]
 fn a_stall_that_no_order_avoids() {
     let words = [LDR_R1_R0, ADD_R2_R1_1];
     let timed = audited(&words);
     assert_eq!((timed.cycles.total_cycles, timed.cycles.lower_bound.inherent), (4, 2));
     let said = explain(&function(&words, &[]), &Core::bundled("arm1136jf-s").expect("it is bundled"), &timed);
     assert_eq!(said[0].prevents.as_deref(), Some("nothing: no order of these instructions avoids it"));
+}
+
+#[test]
+fn what_is_said_of_a_wait_is_true_of_the_path() {
+    let prevents = |words: &[u32], at: usize| {
+        let said = explain(&function(words, &[]), &Core::bundled("arm1136jf-s").expect("it is bundled"), &audited(words));
+        said.iter().find(|it| it.idx == at).and_then(|it| it.prevents.clone()).expect("it waits")
+    };
+    // ldr r1, [r0]; add r2, r1, #1; ldr r3, [r2]; add r3, r3, #1; mov ip, #1: one wait of two can be filled, once.
+    let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe592_3000, 0xe283_3001, 0xe3a0_c001];
+    let (first, last) = (prevents(&words, 1), prevents(&words, 3));
+    let kept = "nothing: the fastest order of these instructions waits here too";
+    assert!((first == kept) != (last == kept), "{first}; {last}");
+    // Two loads that go past two stores: ldr r1, [r0]; str r1, [r2]; ldr r3, [r5]; str r3, [r6]; ldr r7, [r8]; add r7, r7, #1. A wait is
+    // explained by a load that fills it.
+    let words = [LDR_R1_R0, 0xe582_1000, 0xe595_3000, 0xe586_3000, 0xe598_7000, 0xe287_7001];
+    assert!(prevents(&words, 5).starts_with("`ldr r7, [r8]` may read"), "{}", prevents(&words, 5));
 }
 
 #[test]

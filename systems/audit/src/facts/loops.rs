@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::algo::dominators::simple_fast;
+use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::DfsPostOrder;
 
@@ -169,6 +170,70 @@ impl Inside<'_> {
                 None => return Walked::Nowhere,
             }
         }
+    }
+}
+
+/// Which loops each place belongs to: what is done once and what is done in each round are told apart by it. Other than those of [`loops`]
+/// they may be entered in several places, and the place of their code says nothing: a jump to an earlier address leads around a loop only if it
+/// can be reached from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nests {
+    heads: BTreeSet<usize>,
+    /// For each place, the heads of the loops around it, in order.
+    around: Vec<Vec<usize>>,
+}
+
+impl Nests {
+    /// Those of this function.
+    pub fn of(function: &Function) -> Nests {
+        let n = function.instructions.len();
+        let mut nests = Nests { heads: BTreeSet::new(), around: vec![Vec::new(); n] };
+        let leads_back: Vec<(usize, usize)> =
+            (0..n).filter_map(|idx| Some((idx, function.target(idx)?))).filter(|(from, to)| to <= from).collect();
+        let computed = Computed::of(function);
+        // Only jumps to earlier addresses close a loop.
+        if leads_back.is_empty() && computed == Computed::None {
+            return nests;
+        }
+        let edges = edges(function, &computed);
+        let flow = DiGraph::<(), (), usize>::from_edges(&edges);
+        let n_nodes = flow.node_count();
+        let mut before = vec![Vec::new(); n_nodes];
+        edges.iter().for_each(|(from, to)| before[*to].push(*from));
+        let mut order = vec![0; n_nodes];
+        let mut walk = DfsPostOrder::new(&flow, 0.into());
+        for nth in 1.. {
+            let Some(place) = walk.next(&flow) else { break };
+            order[place.index()] = nth;
+        }
+        let mut circle = vec![0; n_nodes];
+        for (nth, places) in tarjan_scc(&flow).iter().enumerate() {
+            places.iter().for_each(|it| circle[it.index()] = nth);
+        }
+        let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for &(from, head) in edges.iter().filter(|(from, head)| order[*from] > 0 && order[*from] <= order[*head]) {
+            let body = natural(&before, head, from).into_iter().filter(|it| circle[*it] == circle[head]);
+            bodies.entry(head).or_default().extend(body);
+        }
+        // Where it is not known what leads where, each jump back may close a loop.
+        let is_unknown = |from: usize| matches!(computed, Computed::Several(..)) || order[from] == 0;
+        for &(from, head) in leads_back.iter().filter(|(from, _)| is_unknown(*from)) {
+            bodies.entry(head).or_default().extend(head..=from);
+        }
+        for (head, body) in bodies {
+            nests.heads.insert(head);
+            body.iter().for_each(|it| nests.around[*it].push(head));
+        }
+        // A delay slot belongs to its branch.
+        for idx in (1..n).filter(|it| function.instructions[*it - 1].delay != Delay::None) {
+            nests.around[idx] = nests.around[idx - 1].clone();
+        }
+        nests
+    }
+
+    /// A loop begins or ends between two places that follow each other on a path.
+    pub fn is_border(&self, from: usize, to: usize) -> bool {
+        self.heads.contains(&to) || self.around[from] != self.around[to]
     }
 }
 

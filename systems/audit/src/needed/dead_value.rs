@@ -6,7 +6,7 @@
 //! ```
 
 use super::Subject;
-use crate::decode::code::{Class, Op, Value};
+use crate::decode::code::{Class, Flow, Op, Value};
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.
@@ -27,13 +27,38 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             findings.push(finding);
             continue;
         }
-        let mut finding =
-            subject.finding(idx, Kind::DeadValue, format!("nobody reads {what} behind it (demanded bits, by the {by} calling convention)"));
+        let reader = reader(subject, idx);
+        let why = match reader {
+            Some(reader) => format!("only {} reads {what}, and nobody reads what that makes", subject.named(reader)),
+            None => format!("nobody reads {what} behind it"),
+        };
+        let mut finding = subject.finding(idx, Kind::DeadValue, format!("{why} (demanded bits, by the {by} calling convention)"));
+        if reader.is_some_and(|it| !subject.at(it).accesses.is_empty()) {
+            finding.edit = Some(Edit::unverified("leave the load out that reads it, unless the object is `volatile`"));
+        }
         if !instruction.accesses.is_empty() {
             finding.edit = Some(Edit::unverified("leave the load out, unless the object is `volatile`"));
         }
         findings.push(finding);
     }
+}
+
+/// The next that reads what this writes, if nothing leads elsewhere before: itself dead.
+fn reader(subject: &Subject<'_>, idx: usize) -> Option<usize> {
+    let mut written: Vec<_> = subject.at(idx).writes.iter().map(|it| it.reg).collect();
+    for at in idx + 1..subject.function.instructions.len() {
+        let instruction = subject.at(at);
+        if instruction.reads.iter().any(|it| written.contains(&it.reg)) {
+            return Some(at);
+        }
+        if !instruction.is_guarded {
+            written.retain(|reg| instruction.writes.iter().all(|it| it.reg != *reg));
+        }
+        if written.is_empty() || instruction.flow != Flow::Next {
+            return None;
+        }
+    }
+    None
 }
 
 /// The frame pointer is made from the stack pointer, as at the beginning of a function.
@@ -58,6 +83,22 @@ mod tests {
     fn a_chain_of_them() {
         // mov r3, #0; add r3, r3, #1; mov r0, #2
         assert_eq!(places(&[0xe3a0_3000, 0xe283_3001, 0xe3a0_0002, RETURN], Kind::DeadValue), [0, 1]);
+    }
+
+    /// What is read is not said to be read by nobody.
+    #[test]
+    fn only_something_dead_reads_it() {
+        let why = |words: &[u32]| found(words).into_iter().find(|it| it.0 == 0 && it.1 == Kind::DeadValue).map(|it| it.2);
+        let by = "(demanded bits, by the a32 calling convention)";
+        // mov r3, #64; ldr r3, [r3]; mov r0, #2
+        let load = why(&[0xe3a0_3040, 0xe593_3000, 0xe3a0_0002, RETURN]);
+        assert_eq!(load, Some(format!("only `ldr r3, [r3]` at 0x4 reads r3, and nobody reads what that makes {by}")));
+        // mov r3, #0; mov r2, #1; add r3, r3, r2; mov r0, #2
+        let sum = why(&[0xe3a0_3000, 0xe3a0_2001, 0xe083_3002, 0xe3a0_0002, RETURN]);
+        assert_eq!(sum, Some(format!("only `add r3, r3, r2` at 0x8 reads r3, and nobody reads what that makes {by}")));
+        // mov r3, #0; mov r3, #1; add r3, r3, #1: the first is written over.
+        let over = why(&[0xe3a0_3000, 0xe3a0_3001, 0xe283_3001, 0xe3a0_0002, RETURN]);
+        assert_eq!(over, Some(format!("nobody reads r3 behind it {by}")));
     }
 
     #[test]

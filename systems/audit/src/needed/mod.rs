@@ -184,7 +184,7 @@ mod tests {
         found_on(Isa::A32, words)
     }
 
-    fn found_on(isa: Isa, words: &[u32]) -> Vec<(usize, Kind, String)> {
+    pub fn found_on(isa: Isa, words: &[u32]) -> Vec<(usize, Kind, String)> {
         let function = function_on(isa, words);
         let bits = Bits::of(&function);
         let is_hot = vec![true; words.len()];

@@ -1,9 +1,13 @@
 //! Values that went to the stack frame and came back; which of them a register still held, and
 //! which only a call on a cold path forces there.
 
+use std::collections::BTreeSet;
+
 use super::Subject;
+use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Out, Reg, Role};
 use crate::facts::bits::Writer;
+use crate::facts::cases::behind;
 use crate::facts::spills::{self, Place};
 use crate::finding::{Edit, Finding, Kind};
 
@@ -52,6 +56,12 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     } else {
         "there was no register for the value".to_owned()
     };
+    // Zero is no register that is read on some sets; x86-64 has constants to store.
+    let isa = subject.function.isa;
+    let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
+    if isa != Isa::X86 && data.iter().all(|it| Some(*it) == isa.conventions().zero) {
+        return subject.finding(idx, Kind::Spill, "it is zero, which is always in a register: a part of an object in the frame".to_owned());
+    }
     let mut finding = subject.finding(idx, Kind::Spill, why);
     finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
         "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)"
@@ -100,7 +110,7 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let mut finding = subject.finding(save, Kind::Spill, why);
         // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
-        let edit = match callee.starts_with("__") {
+        let edit = match callee.starts_with("__") || !calls.iter().all(|it| ends_behind(subject, *it)) {
             true => "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)".to_owned(),
             false => format!("end the cold path with `return {callee}(..)`, so that it becomes a jump"),
         };
@@ -109,11 +119,32 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no branch that may go two ways. Or nothing at all: the
+/// callee does not come back.
+fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
+    let function = subject.function;
+    let mut seen = BTreeSet::new();
+    let mut at = behind(function, idx).0;
+    while at < function.instructions.len() && seen.insert(at) {
+        let instruction = subject.at(at);
+        let is_work = instruction.accesses.iter().any(|it| it.is_store) || instruction.is_guarded && instruction.flow != Flow::Next;
+        match instruction.flow {
+            Flow::Return if !is_work => return true,
+            Flow::Next if !is_work => at += 1,
+            Flow::Branch { is_conditional: false, .. } if !is_work => match function.target(at) {
+                Some(to) => at = to,
+                None => return false,
+            },
+            _ => return false,
+        }
+    }
+    at >= function.instructions.len()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{function, places, places_on};
+    use super::super::tests::{found_on, function, places, places_on};
     use super::*;
-    use crate::decode::Isa;
     use crate::facts::bits::Bits;
 
     const PUSH: u32 = 0xe92d_4010; // push {r4, lr}
@@ -154,6 +185,41 @@ mod tests {
         assert_eq!(spill.why, "the value is only needed back on a cold path: the store could stand there");
         let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
         assert_eq!(save.why, "only the call to `another function` on a cold path needs the return address kept");
+    }
+
+    /// No register is missing where zero is stored.
+    #[test]
+    fn zero_needs_no_register() {
+        let why = |isa: Isa, words: &[u32]| found_on(isa, words).into_iter().find(|it| it.1 == Kind::Spill).map(|it| it.2);
+        let missing = Some("there was no register for the value");
+        let zero = Some("it is zero, which is always in a register: a part of an object in the frame");
+        // sub sp, sp, #16; str xzr, [sp, #8]; ldr x0, [sp, #8]; add sp, sp, #16; ret
+        let a64 = |store: u32| why(Isa::A64, &[0xd100_43ff, store, 0xf940_07e0, 0x9100_43ff, 0xd65f_03c0]);
+        assert_eq!((a64(0xf900_07ff).as_deref(), a64(0xf900_07e1).as_deref()), (zero, missing));
+        // addi sp, sp, -16; sd zero, 8(sp); ld a0, 8(sp); addi sp, sp, 16; ret
+        let rv64 = |store: u32| why(Isa::Riscv64, &[0xff01_0113, store, 0x0081_3503, 0x0101_0113, 0x0000_8067]);
+        assert_eq!((rv64(0x0001_3423).as_deref(), rv64(0x00b1_3423).as_deref()), (zero, missing));
+    }
+
+    /// `return` in place of a call leaves the function: it is advised only where nothing else is left to do.
+    #[test]
+    fn only_a_call_that_comes_last_becomes_a_return() {
+        let edit = |words: &[u32], cold: &[usize]| {
+            let all = findings(words, cold);
+            let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
+            save.edit.clone().expect("there is one").text
+        };
+        let is_return = |it: &str| it.starts_with("end the cold path with `return another function(..)`");
+        // cmp r0, #0; beq 4; pop; 4: bl; pop
+        let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
+        assert!(is_return(&edit(&words, &[4, 5])));
+        // The cold path goes back: in a loop, before a store, before another call.
+        let looped = [PUSH, 0xe350_0000, 0x0a00_0002, 0xe250_0001, 0x1aff_fffb, POP, CALL, 0xeaff_fff8];
+        assert!(!is_return(&edit(&looped, &[6, 7])), "{}", edit(&looped, &[6, 7]));
+        let stored = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe584_0000, POP];
+        assert!(!is_return(&edit(&stored, &[4, 5, 6])));
+        let twice = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
+        assert!(!is_return(&edit(&twice, &[4, 5, 6])));
     }
 
     /// AArch64 saves one or two registers at a time.

@@ -121,7 +121,10 @@ impl Piece {
         let store = known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
         let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
-        let finding = known.map(|(_, before)| again(subject, idx, before, store));
+        // What comes back from the frame was no longer in its register: it is a reload, or what is kept for the caller.
+        let is_stored = |at: usize| subject.at(at).accesses.iter().any(|it| it.is_store);
+        let comes_back = |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
+        let finding = known.filter(|it| !comes_back(it.1)).map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded;
             let number = if is_result { number } else { self.fresh() };
@@ -231,8 +234,9 @@ fn moved(operation: Operation) -> Option<Reg> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, found, places};
+    use super::super::tests::{RETURN, found, places, places_on};
     use super::*;
+    use crate::decode::Isa;
 
     const NEXT3: u32 = 0xe590_3008; // ldr r3, [r0, #8]
     const NEXT2: u32 = 0xe590_2008; // ldr r2, [r0, #8]
@@ -283,6 +287,20 @@ mod tests {
         assert!(why(&slots).is_some_and(|it| it.ends_with("a store came between")), "{:?}", why(&slots));
     }
 
+    /// The register was needed for something else: that is a reload, and no value is computed twice.
+    #[test]
+    fn what_comes_back_from_the_frame_is_not_there_already() {
+        // sub sp, sp, #8; str r4, [sp, #4]; ldr r4, [r0, #8]; ldr r4, [sp, #4]; add sp, sp, #8
+        let kept = [0xe24d_d008, 0xe58d_4004, 0xe590_4008, 0xe59d_4004, 0xe28d_d008, RETURN];
+        assert!(places(&kept, Kind::ComputedTwice).is_empty());
+        // sub sp, sp, #48; str x21, [sp, #32]; ldr x21, [x0, #40]; ldrh w0, [x21]; ldr x21, [sp, #32]; add sp, sp, #48; ret
+        let kept = [0xd100_c3ff, 0xf900_13f5, 0xf940_1415, 0x7940_02a0, 0xf940_13f5, 0x9100_c3ff, 0xd65f_03c0];
+        assert!(places_on(Isa::A64, &kept, Kind::ComputedTwice).is_empty());
+        // An object is loaded though it was stored: str r4, [r1, #4]; ldr r0, [r1, #4].
+        let object = [0xe581_4004, 0xe591_0004, RETURN];
+        assert_eq!(places(&object, Kind::ComputedTwice), [1]);
+    }
+
     #[test]
     fn what_was_stored_is_what_is_loaded() {
         // ldr r3, [r0, #8]; add r2, r3, #1; str r2, [r0, #8]; ldr r3, [r0, #8]; add r1, r3, #1: another sum.
@@ -297,7 +315,6 @@ mod tests {
 
     #[test]
     fn moves_and_constants_are_no_work() {
-        use crate::decode::Isa;
         // mv a0, s1; mv a1, s1; li a2, 0; li a3, 0
         for word in [[0x0004_8513, 0x0004_8593], [0x0000_0613, 0x0000_0693]] {
             let [a, b] = word.map(|it: u32| Isa::Riscv64.decode(0, &it.to_le_bytes()).expect("it is one").operation.expect("known"));

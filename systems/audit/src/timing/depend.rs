@@ -19,6 +19,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
+use crate::facts::loops::Nests;
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -517,21 +518,13 @@ fn guards(function: &Function, trace: &Trace) -> Vec<bool> {
 /// The stretch of each instruction: a new one where a loop begins and where it ends. What is done in
 /// each round of a loop cannot be done once before it.
 fn stretches(function: &Function, trace: &Trace) -> Vec<u32> {
-    let leads_back = |idx: usize| function.target(idx).is_some_and(|to| to <= idx);
-    let heads: BTreeSet<usize> =
-        (0..function.instructions.len()).filter(|it| leads_back(*it)).filter_map(|it| function.target(it)).collect();
-    let mut stretches = Vec::with_capacity(trace.places.len());
-    let (mut stretch, mut ends_behind) = (0, None);
-    for (at, place) in trace.places.iter().enumerate() {
-        if at > 0 && (ends_behind == Some(at) || heads.contains(place)) {
-            stretch += 1;
-        }
-        stretches.push(stretch);
-        if leads_back(*place) {
-            ends_behind = Some(slot_of(function, trace, at).unwrap_or(at) + 1);
-        }
-    }
-    stretches
+    let nests = Nests::of(function);
+    let mut stretch = 0;
+    let behind = trace.places.windows(2).map(|it| {
+        stretch += u32::from(nests.is_border(it[0], it[1]));
+        stretch
+    });
+    std::iter::once(0).chain(behind).take(trace.places.len()).collect()
 }
 
 /// The instruction in the delay slot of a branch, if it is done whichever way control goes.

@@ -2,6 +2,7 @@
 
 use machine::in_order::Core;
 
+use crate::decode::Isa;
 use crate::decode::code::{Class, Flow};
 use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
@@ -55,8 +56,21 @@ impl Stalls<'_> {
 
     fn inherent(&self, cause: Option<&Cause>) -> String {
         let is_proved = self.timed.reached.last().is_some_and(|it| it.found.is_optimal());
+        let is_shorter = self.timed.cycles.best_cycles < self.timed.cycles.total_cycles;
         if is_proved {
-            "nothing: no order of these instructions avoids it".to_owned()
+            // A wait may go where another one comes; what is known is that the path as a whole keeps it.
+            let what = if is_shorter {
+                "the fastest order of these instructions waits here too"
+            } else {
+                "no order of these instructions avoids it"
+            };
+            let is_it = |it: &usize| {
+                self.path.function.isa == Isa::T32
+                    && self.path.class(*it as u32) == Class::Nop
+                    && self.path.instruction(*it as u32).text.starts_with("it")
+            };
+            let stays = (0..self.timed.trace.places.len()).any(|it| is_it(&it));
+            format!("nothing: {what}{}", if stays { "; what `it` guards stays where it is" } else { "" })
         } else {
             let busy = cause.filter(|it| it.kind == CauseKind::Unit).and_then(|it| self.busy(it.producer));
             format!("unknown: no better order was found, and none is proved impossible{}", busy.unwrap_or_default())
@@ -85,7 +99,7 @@ impl Stalls<'_> {
         let moved = &self.crossings[idx];
         let is_meant = |it: &u32| *it == producer || *it == at as u32 || between.contains(it);
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
-        let crossed = crossed.or(moved.first()).copied();
+        let crossed = crossed.copied();
         let (prevents, edit) = match reached.step {
             Step::InsideBlocks => (self.table(producer, &goes), "another order of these statements, or another scheduler".to_owned()),
             Step::Renaming => (
@@ -93,7 +107,7 @@ impl Stalls<'_> {
                 "a variable of its own for each value, and fewer of them alive at once".to_owned(),
             ),
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
-            Step::PastStore => self.store(order, &goes),
+            Step::PastStore => self.store(order, &is_meant, &goes),
         };
         let prevents = match reached.lacks_registers {
             Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
@@ -122,7 +136,7 @@ impl Stalls<'_> {
     fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, String) {
         let Some((mover, exit)) = crossed else {
             return (
-                format!("a side exit; {goes} if instructions may cross it"),
+                format!("the border of a block, a side exit or where another way comes in; {goes} if instructions may cross it"),
                 "compute before the test what is needed behind it".to_owned(),
             );
         };
@@ -146,8 +160,11 @@ impl Stalls<'_> {
         }
     }
 
-    fn store(&self, order: &[u32], goes: &str) -> (String, String) {
-        match past_stores(order, &self.timed.edges).first() {
+    /// Of the loads that went past a store, one that has to do with this stall.
+    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, String) {
+        let past = past_stores(order, &self.timed.edges);
+        let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
+        match meant.or(past.first()) {
             Some((load, store)) => (
                 format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
                 format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store)),

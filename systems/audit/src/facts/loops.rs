@@ -196,17 +196,18 @@ impl Nests {
             return nests;
         }
         let edges = edges(function, &computed);
-        let flow = DiGraph::<(), (), usize>::from_edges(&edges);
-        let n_nodes = flow.node_count();
-        let mut before = vec![Vec::new(); n_nodes];
+        let mut flow = DiGraph::<(), (), usize>::from_edges(&edges);
+        // Places at the end that nothing leads to or from, such as a branch in a delay slot, are in no edge.
+        (flow.node_count()..n).for_each(|_| _ = flow.add_node(()));
+        let mut before = vec![Vec::new(); n];
         edges.iter().for_each(|(from, to)| before[*to].push(*from));
-        let mut order = vec![0; n_nodes];
+        let mut order = vec![0; n];
         let mut walk = DfsPostOrder::new(&flow, 0.into());
         for nth in 1.. {
             let Some(place) = walk.next(&flow) else { break };
             order[place.index()] = nth;
         }
-        let mut circle = vec![0; n_nodes];
+        let mut circle = vec![0; n];
         for (nth, places) in tarjan_scc(&flow).iter().enumerate() {
             places.iter().for_each(|it| circle[it.index()] = nth);
         }

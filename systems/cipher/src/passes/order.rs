@@ -10,8 +10,10 @@
 //! Costs:   linear in the number of words touched, times the logarithm of the steps ready at once.
 //! Source:  Kahn, "Topological sorting of large networks", CACM 1962.
 
+use std::collections::BTreeSet;
+
 use crate::depgraph::{Builder, DepGraph};
-use crate::ir::{Body, LoopId, Node, Operand, Ref, Stmt, Var};
+use crate::ir::{Body, LoopId, Node, Operand, Ref, Stmt, Var, VarId};
 use crate::syntax::Loc;
 
 /// A step of a cycle.
@@ -121,6 +123,28 @@ pub fn order(node: &Node, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Step>> {
     };
     drop(refs);
     Ok(apply(stmts, &order))
+}
+
+/// Gives every level of the node, loops inside first, the order that `ordered` makes of its statements and of what is read after them.
+pub fn each_level(node: &mut Node, ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<VarId>) -> Vec<Stmt>) {
+    fn level(
+        node: &Node,
+        mut stmts: Vec<Stmt>,
+        live_out: &BTreeSet<VarId>,
+        ordered: &impl Fn(&Node, Vec<Stmt>, &BTreeSet<VarId>) -> Vec<Stmt>,
+    ) -> Vec<Stmt> {
+        for stmt in &mut stmts {
+            if let Stmt::Loop(it) = stmt {
+                let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
+                let next: BTreeSet<VarId> = next.collect();
+                it.body = level(node, std::mem::take(&mut it.body), &next, ordered);
+            }
+        }
+        ordered(node, stmts, live_out)
+    }
+    let Some(stmts) = node.take_stmts() else { return };
+    let stmts = level(node, stmts, &BTreeSet::new(), &ordered);
+    node.body = Body::Stmts(stmts);
 }
 
 /// The statements in the given order.

@@ -19,31 +19,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Body, Node, Operand, Stmt, VarId};
+use crate::ir::{Node, Stmt, VarId};
 use crate::target::Target;
 
 use super::estimate::spills;
 use super::list::deps;
-use super::order::apply;
+use super::order::{apply, each_level};
 
 /// Outputs among which the next one is chosen.
 const CANDIDATES: usize = 256;
 
 /// Reorders every level of the node.
 pub fn schedule_depth(node: &mut Node, target: &Target) {
-    let Some(stmts) = node.take_stmts() else { return };
-    let stmts = level(node, stmts, &BTreeSet::new(), target);
-    node.body = Body::Stmts(stmts);
+    each_level(node, |node, stmts, live_out| level(node, stmts, live_out, target));
 }
 
-fn level(node: &Node, mut stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Target) -> Vec<Stmt> {
-    for stmt in &mut stmts {
-        if let Stmt::Loop(it) = stmt {
-            let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
-            let next: BTreeSet<VarId> = next.collect();
-            it.body = level(node, std::mem::take(&mut it.body), &next, target);
-        }
-    }
+fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Target) -> Vec<Stmt> {
     let places: Option<Vec<Option<u32>>> =
         stmts.iter().map(|stmt| if let Stmt::Eq(eq) = stmt { Some(Some(eq.loc.start)) } else { None }).collect();
     let Some(places) = places else { return stmts };

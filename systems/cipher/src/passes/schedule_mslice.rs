@@ -25,30 +25,21 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use machine::{Class, UnitSet};
 
-use crate::ir::{Body, Node, Op, Operand, Stmt, VarId};
+use crate::ir::{Node, Op, Operand, Stmt, VarId};
 use crate::target::Target;
 
 use super::list::{deps, reads};
-use super::order::apply;
+use super::order::{apply, each_level};
 
 /// The window of the original.
 pub const LOOK_BEHIND: usize = 10;
 
 /// Reorders every level of the node.
 pub fn schedule_mslice(node: &mut Node, look_behind: usize, target: &Target) {
-    let Some(stmts) = node.take_stmts() else { return };
-    let stmts = level(node, stmts, &BTreeSet::new(), look_behind, target);
-    node.body = Body::Stmts(stmts);
+    each_level(node, |node, stmts, live_out| level(node, stmts, live_out, look_behind, target));
 }
 
-fn level(node: &Node, mut stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<Stmt> {
-    for stmt in &mut stmts {
-        if let Stmt::Loop(it) = stmt {
-            let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
-            let next: BTreeSet<VarId> = next.collect();
-            it.body = level(node, std::mem::take(&mut it.body), &next, look_behind, target);
-        }
-    }
+fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<Stmt> {
     let order = order(node, &stmts, live_out, look_behind, target);
     apply(stmts, &order)
 }

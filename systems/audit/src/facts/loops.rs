@@ -62,12 +62,7 @@ pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     }
     let dominators = simple_fast(&flow, 0.into());
     // An edge back is one that leads to an earlier place of every walk in depth.
-    let mut order = vec![0; n];
-    let mut walk = DfsPostOrder::new(&flow, 0.into());
-    for nth in 1.. {
-        let Some(place) = walk.next(&flow) else { break };
-        order[place.index()] = nth;
-    }
+    let order = order(&flow, n);
     // The bodies of loops with one head are one loop.
     let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut backs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -201,12 +196,7 @@ impl Nests {
         (flow.node_count()..n).for_each(|_| _ = flow.add_node(()));
         let mut before = vec![Vec::new(); n];
         edges.iter().for_each(|(from, to)| before[*to].push(*from));
-        let mut order = vec![0; n];
-        let mut walk = DfsPostOrder::new(&flow, 0.into());
-        for nth in 1.. {
-            let Some(place) = walk.next(&flow) else { break };
-            order[place.index()] = nth;
-        }
+        let order = order(&flow, n);
         let mut circle = vec![0; n];
         for (nth, places) in tarjan_scc(&flow).iter().enumerate() {
             places.iter().for_each(|it| circle[it.index()] = nth);
@@ -236,6 +226,17 @@ impl Nests {
     pub fn is_border(&self, from: usize, to: usize) -> bool {
         self.heads.contains(&to) || self.around[from] != self.around[to]
     }
+}
+
+/// When a walk in depth from the first place leaves each of the `n` places; 0 for those that it does not reach.
+fn order(flow: &DiGraph<(), (), usize>, n: usize) -> Vec<usize> {
+    let mut order = vec![0; n];
+    let mut walk = DfsPostOrder::new(flow, 0.into());
+    for nth in 1.. {
+        let Some(place) = walk.next(flow) else { break };
+        order[place.index()] = nth;
+    }
+    order
 }
 
 /// All that reaches `from` without passing `head`, and both.

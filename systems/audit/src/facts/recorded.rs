@@ -11,6 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use report::number::count;
+
 use crate::decode::code::{Delay, Flow};
 use crate::program::function::Function;
 
@@ -109,11 +111,11 @@ impl Recorded {
 
     /// What was read, in words.
     pub fn what(&self) -> String {
-        let plural = |n: u64| if n == 1 { "" } else { "s" };
+        let counted = |thing: &str| count(self.n_addresses as usize, thing);
         match self.kind {
-            Some(Form::Blocks) => format!("{} block{}", self.n_addresses, plural(self.n_addresses)),
-            Some(Form::Instructions) => format!("{} instruction{}", self.n_addresses, plural(self.n_addresses)),
-            Some(Form::Lines) => format!("counts of {} line{}", self.lines.len(), plural(self.lines.len() as u64)),
+            Some(Form::Blocks) => counted("block"),
+            Some(Form::Instructions) => counted("instruction"),
+            Some(Form::Lines) => format!("counts of {}", count(self.lines.len(), "line")),
             None => "nothing".to_owned(),
         }
     }

@@ -51,16 +51,22 @@ fn page() -> Page {
     Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections: vec![section] }
 }
 
+/// The page in the browser, from a file in the folder.
+fn show(browser: &Browser) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, page().html()).expect("a scratch file");
+    browser.post("/url", json!({"url": format!("file://{}", file.display())}));
+    folder
+}
+
 #[test]
 fn a_report_is_sorted_filtered_and_read_out() {
     if !has_browser() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = folder.path().join("report.html");
-    std::fs::write(&file, page().html()).expect("a scratch file");
     let browser = Browser::open();
-    browser.post("/url", json!({"url": format!("file://{}", file.display())}));
+    let _folder = show(&browser);
     let column = |at: usize| {
         browser.script(&format!(
             "return [...document.querySelectorAll('tbody tr')].filter(it => !it.hidden).map(it => it.cells[{at}].innerText)"
@@ -137,12 +143,9 @@ fn a_report_without_a_script_shows_the_same() {
     if !has_browser() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = folder.path().join("report.html");
-    std::fs::write(&file, page().html()).expect("a scratch file");
     let browser = Browser::open();
     browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": true}}));
-    browser.post("/url", json!({"url": format!("file://{}", file.display())}));
+    let _folder = show(&browser);
     let text = browser.text("table");
     assert!(text.contains("cipher cycles a byte remark") && text.contains("photon -3.5 one <of> many"), "{text}");
     assert!(browser.elements("th button").is_empty() && browser.elements("input").is_empty() && !browser.elements("circle").is_empty());

@@ -84,7 +84,7 @@ fn count(configs: &[Config], effort: Effort, out: &mut Output) -> Result<(), Fai
     let columns = ["primitive", "target", "gcc", "clang", "asm", "gcc, stack", "clang, stack", "asm, stack"];
     let note = "instructions with an operand in memory in the machine code of the function on blocks, loops kept, -O3, counted once and not run: \
                 all, then those of them on the stack by the stack or frame pointer";
-    let mut table = Table::new("Memory operands of our assembly beside C", &columns).note(note);
+    let mut table = Table::new("Memory operands of our assembly beside C", &columns).kind(Kind::Measured).note(note);
     let bar = out.progress(configs.len() as u64);
     // Of all operands and of those on the stack, beside gcc and beside clang.
     let (mut rows, mut logs) = (Vec::new(), [const { Vec::new() }; 4]);
@@ -123,7 +123,7 @@ fn count(configs: &[Config], effort: Effort, out: &mut Output) -> Result<(), Fai
         }
     }
     let of = |k: usize| json!({"memory_operands": means[k], "stack_operands": means[2 + k]});
-    out.object(&json!({"ok": true, "rows": rows, "by_gcc": of(0), "by_clang": of(1)}));
+    out.object(&json!({"ok": true, "kind": "measured", "rows": rows, "by_gcc": of(0), "by_clang": of(1)}));
     Ok(())
 }
 

@@ -82,8 +82,10 @@ namespace {
 struct Place {
   BasicBlock *Latch;
   DebugLoc Loc;
-  uint64_t Passes;
-  Value *Pending; ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
+  uint64_t Passes; ///< Of a strip, if that is always the same; else 0.
+  GlobalVariable *State; ///< `struct place` of the run-time part.
+  Value *Pending;        ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
+  Value *Step;           ///< The passes of the strip; null for one.
 };
 } // namespace
 
@@ -105,6 +107,13 @@ static bool mayStart(const Loop &L) {
 /// if rows are short a comparison each would be felt, and if they are long, so many are short enough against the time between polls.
 static constexpr uint64_t OuterMax = 16;
 
+/// What a place that polls goes by, in the module of `F`.
+static GlobalVariable *stateFor(Function &F) {
+  Type *Int = Type::getInt32Ty(F.getContext());
+  auto *Of = StructType::get(F.getContext(), {Int, Int, Type::getInt64Ty(F.getContext())});
+  return new GlobalVariable(*F.getParent(), Of, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Of), "overlap.place");
+}
+
 /// Where the loop `L` polls. Between strips, if it is to vectorise or if its passes would feel a comparison; a loop around
 /// others whose passes are long needs none, and less code is compiled faster.
 static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
@@ -117,24 +126,28 @@ static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost 
   if (!L.isInnermost() && Weight >= PassMin)
     Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, OuterMax));
   // What is inside may be unrolled, and then this one is the innermost.
+  Function &F = *L.getHeader()->getParent();
   if (Length > 1 && !isReordered(L)) {
-    // While nothing is pending, and nothing can be started, the loop is one strip.
+    // While nothing is pending, and nothing can be started, the loop is one strip; else a strip goes on to the next poll.
     bool IsFixed = mayStart(L);
+    GlobalVariable *State = nullptr;
     Value *Pending = nullptr;
     auto LengthOf = [&](IRBuilder<> &B, Type *Int) -> Value * {
-      Value *Some = ConstantInt::get(Int, Length);
+      State = stateFor(F);
       if (IsFixed)
-        return Some;
+        return ConstantInt::get(Int, Length);
       Pending = pending(B);
-      return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), Some, Constant::getAllOnesValue(Int));
+      Value *Left = B.CreateLoad(B.getInt32Ty(), State, "overlap.left");
+      Left = B.CreateBinaryIntrinsic(Intrinsic::smax, Left, B.getInt32(1));
+      return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), B.CreateZExt(Left, Int), Constant::getAllOnesValue(Int));
     };
     if (Strips Made = strip(L, FAM, LengthOf); Made.Header)
-      return Place{Made.Latch, Loc, Length, Pending};
+      return Place{Made.Latch, Loc, IsFixed ? Length : 0, State, Pending, Made.Step};
   }
   BasicBlock *Latch = L.getLoopLatch();
   if (Weight < PassMin || !Latch || !isa<BranchInst>(Latch->getTerminator()))
     return std::nullopt;
-  return Place{Latch, Loc, 1, nullptr};
+  return Place{Latch, Loc, 1, stateFor(F), nullptr, nullptr};
 }
 
 static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options &O) {
@@ -148,10 +161,9 @@ static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options 
   MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
   DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
   B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false, Rarely, &Updater, &LI));
-  auto *Type = StructType::get(F.getContext(), {B.getInt32Ty(), B.getInt32Ty(), B.getInt64Ty()});
-  auto *State = new GlobalVariable(M, Type, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Type), "overlap.place");
-  Function *Poll = runtime(M, "__overlap_poll");
-  B.CreateCall(Poll, {State, B.getInt64(uint64_t(O.PollUs) * 1000)})->setCallingConv(Poll->getCallingConv());
+  Function *Poll = runtime(M, "__overlap_poll_after");
+  Value *Passes = At.Step ? B.CreateTrunc(At.Step, B.getInt32Ty()) : B.getInt32(1);
+  B.CreateCall(Poll, {At.State, Passes, B.getInt64(uint64_t(O.PollUs) * 1000)})->setCallingConv(Poll->getCallingConv());
 }
 
 /// True if `L` polls, or asks MPI for something else.
@@ -204,8 +216,11 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
   for (const Place &At : Places) {
     pollAt(At, FAM, O);
     ORE.emit([&] {
-      return OptimizationRemark("overlap", "Polls", At.Loc, At.Latch)
-             << ore::NV("Call", "loop") << " polls while requests are pending, behind every " << ore::NV("Passes", At.Passes) << " passes";
+      OptimizationRemark R("overlap", "Polls", At.Loc, At.Latch);
+      R << ore::NV("Call", "loop") << " polls while requests are pending, ";
+      if (At.Passes)
+        return R << "behind every " << ore::NV("Passes", At.Passes) << " passes";
+      return R << "between strips of about " << ore::NV("Us", O.PollUs) << " us";
     });
   }
   if (Changed || !Places.empty())

@@ -5,11 +5,11 @@
 ///   for (i = 0; i < n; i++)          for (i = 0; i < n; i++) {
 ///     for (j...) work();      --->     for (j...) work();
 ///                                      if (pending > 0)
-///                                        poll(place, poll-us);
+///                                        poll(place, 1, poll-us);
 ///                                    }
 ///
-/// An innermost loop that stands alone runs in strips and asks between two, so that it vectorises as before. While nothing is
-/// pending, a loop that starts nothing runs in one.
+/// A loop whose passes are counted runs in strips and asks between two, so that an innermost one vectorises as before. A strip is as
+/// long as it is until the next poll; while nothing is pending, a loop that starts nothing runs in one.
 ///
 /// Which requests are pending is counted when the program runs (`CountPending`), so a window may begin in one file and end
 /// in another, and the loop may be in a third.
@@ -17,8 +17,8 @@
 /// Needs:    nothing of the program around a loop.
 /// Keeps:    what the program computes, to the bit: a loop whose sums may be reordered is left as it is, since strips would
 ///           reorder them in another way. MPI_Iprobe starts and ends nothing.
-/// Costs:    a comparison a pass or a strip, or a loop of one strip; while something is pending a clock call and an MPI_Iprobe
-///           about every poll-us.
+/// Costs:    a comparison a pass or a strip, or a loop of one strip; while something is pending a clock call about every
+///           poll-us, and an MPI_Iprobe there unless nothing has moved for long.
 #ifndef OVERLAP_POLLEVERYWHERE_H
 #define OVERLAP_POLLEVERYWHERE_H
 

@@ -90,7 +90,7 @@ static void link(Module &M, const RuntimeFile &File) {
   // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention. The
   // dynamic linker does not know it, so no such call may go by way of it: hence hidden.
   Triple Target(M.getTargetTriple());
-  Function *Poll = Part.getFunction("__overlap_poll");
+  Function *Poll = Part.getFunction("__overlap_poll_after");
   if (Poll && (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64))
     Poll->setCallingConv(CallingConv::PreserveMost);
   if (Linker::linkModules(M, std::move(*Read)))

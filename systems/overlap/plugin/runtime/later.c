@@ -296,7 +296,8 @@ SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, r
 	trace(2, site, 0);
 	struct loop loop = {.later = later, .look = look, .run = run, .values = values};
 	/* Passes between two looks at the clock, which are to take half of the time between two polls. */
-	int64_t at = 0, stride = 8, looked_ns = 0, asked_ns = 0;
+	int64_t at = 0, stride = 8, looked_ns = 0;
+	struct pace pace = {.still_since_ns = now_ns()};
 	while (at < n && !loop.keeps_order) {
 		int64_t now = now_ns();
 		if (at > 0 && now - looked_ns > every_ns && stride > 1)
@@ -304,12 +305,11 @@ SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, r
 		else if (at > 0 && now - looked_ns < every_ns / 4 && stride < 1 << 20)
 			stride *= 2;
 		looked_ns = now;
-		if (now - asked_ns >= every_ns && now >= not_before_ns) {
-			asked_ns = now;
-			int64_t before_ns = given_ns();
+		if (now - pace.asked_ns >= every_ns && is_time(&pace, now)) {
+			struct question asked = begin();
 			if (is_done(later))
 				break;
-			give_way(before_ns);
+			give_way(&pace, asked, every_ns);
 		}
 		at = advance(&loop, at, n - at < stride ? n : at + stride, 0);
 	}

@@ -78,8 +78,8 @@ extern void __overlap_trace(int32_t event, const char *site, int64_t bytes) __at
 /* What it hears; the same numbers are in its source. */
 enum { START_BEGINS, WAIT_BEGINS, IS_DONE, STAYS_BLOCKING };
 
-/* What a state is open for. */
-enum { CLOSED, OURS, THEIRS };
+/* What a state is open for; and, from the first question on, that it has been asked for. */
+enum { CLOSED, OURS, THEIRS, ASKED = 4 };
 
 /* One message, or two that one call exchanges. The plugin makes room for it, and closes it at the function's entry. */
 struct state {
@@ -225,6 +225,8 @@ static void test(handle *request, void *status)
 		CALL(test, Test, request, &flag, status);
 }
 
+static _Thread_local struct pace pace;
+
 /* Returns after how many passes to ask again, so that the time between two polls comes near to `every_ns`. */
 HELPER __attribute__((cold)) int32_t poll(struct state *state, struct rate *rate, int64_t every_ns) NAME("poll");
 int32_t poll(struct state *state, struct rate *rate, int64_t every_ns)
@@ -238,11 +240,14 @@ int32_t poll(struct state *state, struct rate *rate, int64_t every_ns)
 	next = next < 1 ? 1 : next > (uint64_t)most ? (uint64_t)most : next;
 	rate->last_ns = now;
 	rate->stride = (int32_t)next;
+	if (!(state->open & ASKED))
+		pace.still_since_ns = now;
 	/* While the stride is still being found, passes come too often to poll in each. */
-	if (2 * elapsed_ns < every_ns || now < not_before_ns)
+	if (2 * elapsed_ns < every_ns || !is_time(&pace, now))
 		return rate->stride;
-	int64_t before_ns = given_ns();
-	if (state->open == THEIRS) {
+	struct question asked = begin();
+	state->open |= ASKED;
+	if (state->open & THEIRS) {
 		/* Requests of the program are left alone: the library moves all messages while it looks for this one. */
 		int32_t flag = 0;
 		CALL(iprobe, Iprobe, BY_REFERENCE(int32_t, ANY_SOURCE), BY_REFERENCE(int32_t, TAG_OF_NOBODY), BY_REFERENCE(handle, probed),
@@ -251,7 +256,7 @@ int32_t poll(struct state *state, struct rate *rate, int64_t every_ns)
 		test(&state->requests[1], NO_STATUS);
 		test(&state->requests[0], STATUS(state->status));
 	}
-	give_way(before_ns);
+	give_way(&pace, asked, every_ns);
 	return rate->stride;
 }
 

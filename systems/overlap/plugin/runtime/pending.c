@@ -28,6 +28,9 @@ enum { TAG_OF_NOBODY = 32767 };
  * functions of the program. */
 __attribute__((weak)) _Thread_local int __overlap_pending;
 
+/* Something was started since the last question. */
+__attribute__((weak)) _Thread_local int __overlap_is_new;
+
 /* That of the first start. */
 __attribute__((weak)) pid_t __overlap_process;
 
@@ -35,8 +38,10 @@ SHARED void __overlap_started(int n)
 {
 	if (!__overlap_process)
 		__overlap_process = getpid();
-	if (n > 0)
+	if (n > 0) {
 		__overlap_pending += n;
+		__overlap_is_new = 1;
+	}
 }
 
 /* How many of `n` requests are not MPI_REQUEST_NULL. */
@@ -70,21 +75,28 @@ SHARED void __overlap_ended(int open, const int *flag, const int *index, const i
 		__overlap_pending = 0;
 }
 
-/* Where a loop polls. Threads that poll at the same place share it; what they disturb is the rate. */
+/* Where a loop polls: how many passes are left until the next poll, which the next strip may have. Threads that poll at the same
+ * place share it; what they disturb is the rate. */
 struct place {
 	int32_t left, stride;
 	int64_t last_ns;
 };
 
-/* Passes until the next poll, so that about `every_ns` go by between two. */
+/* Passes until the next poll, so that about `every_ns` go by between two; whole vectors, if there are many. The first time behind a
+ * while without messages says nothing about passes, so neither more nor less changes at once by more than 8 times. */
 static int32_t next_stride(int32_t stride, int64_t elapsed_ns, int64_t every_ns)
 {
+	static const int64_t most = 1 << 20;
 	if (stride < 1)
 		stride = 1;
 	int64_t wanted = stride * every_ns / (elapsed_ns > 0 ? elapsed_ns : 1);
 	if (wanted > 8 * (int64_t)stride)
 		wanted = 8 * (int64_t)stride;
-	return wanted < 1 ? 1 : wanted > 1 << 20 ? 1 << 20 : (int32_t)wanted;
+	if (wanted < stride / 8)
+		wanted = stride / 8;
+	if (wanted >= 64)
+		wanted &= ~INT64_C(63);
+	return wanted < 1 ? 1 : (int32_t)(wanted > most ? most : wanted);
 }
 
 static void ask(void)
@@ -112,21 +124,27 @@ static void ask(void)
 	__overlap_pending = pending;
 }
 
-static _Thread_local int64_t asked_ns;
+static _Thread_local struct pace pace;
 
-__attribute__((cold)) SHARED void __overlap_poll(struct place *at, int64_t every_ns)
+/* Behind `passes` of a loop, while something is pending. */
+__attribute__((cold)) SHARED void __overlap_poll_after(struct place *at, int32_t passes, int64_t every_ns)
 {
-	if (--at->left > 0)
+	at->left -= passes;
+	if (at->left > 0)
 		return;
 	int64_t now = now_ns();
 	at->stride = next_stride(at->stride, now - at->last_ns, every_ns);
 	at->left = at->stride;
 	at->last_ns = now;
 	/* Another loop may just have asked. */
-	if (2 * (now - asked_ns) < every_ns || now < not_before_ns)
+	if (2 * (now - pace.asked_ns) < every_ns)
 		return;
-	asked_ns = now;
-	int64_t before_ns = given_ns();
+	if (__overlap_is_new)
+		pace.still_since_ns = now;
+	if (!is_time(&pace, now))
+		return;
+	__overlap_is_new = 0;
+	struct question asked = begin();
 	ask();
-	give_way(before_ns);
+	give_way(&pace, asked, every_ns);
 }

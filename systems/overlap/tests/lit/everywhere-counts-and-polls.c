@@ -32,12 +32,12 @@ int k(MPI_Request *q, int *done) {
 void mpi_tool(double *);
 void m(double *x) { mpi_tool(x); }
 #endif
-// CHECK: everywhere-counts-and-polls.c:[[@LINE-22]]:3: remark: loop polls while requests are pending, behind every {{[0-9]+}} passes
+// CHECK: everywhere-counts-and-polls.c:[[@LINE-22]]:3: remark: loop polls while requests are pending, between strips of about 100 us
 // CHECK-NOT: overlap.start
 // CHECK-LABEL: @f(
 // CHECK-DAG: [[PENDING:%.*]] = load i32, ptr {{.*}}
 // CHECK-DAG: icmp sgt i32 [[PENDING]], 0
-// CHECK-DAG: call {{.*}}void @__overlap_poll(ptr nonnull @overlap.place{{.*}}, i64 100000)
+// CHECK-DAG: call {{.*}}void @__overlap_poll_after(ptr nonnull @overlap.place{{.*}}, i32 {{.*}}, i64 100000)
 // CHECK-LABEL: @g(
 // CHECK: [[INSIDE:%.*]] = add i32 {{.*}}, -16777216
 // CHECK: store i32 [[INSIDE]], ptr [[COUNT:%.*]], align
@@ -61,15 +61,15 @@ void m(double *x) { mpi_tool(x); }
 // CHECK-LABEL: @m(
 // CHECK-NOT: -16777216
 // CHECK: call void @mpi_tool(
-// CHECK: define linkonce_odr hidden preserve_mostcc void @__overlap_poll(
+// CHECK: define linkonce_odr hidden preserve_mostcc void @__overlap_poll_after(
 // TWICE-LABEL: @f(
-// TWICE: call {{.*}}void @__overlap_poll(
-// TWICE-NOT: call {{.*}}void @__overlap_poll(
+// TWICE: call {{.*}}void @__overlap_poll_after(
+// TWICE-NOT: call {{.*}}void @__overlap_poll_after(
 // TWICE-LABEL: @g(
 // TWICE: call void @__overlap_started(i32 1)
 // TWICE-NOT: call void @__overlap_started(
 // TWICE-LABEL: @h(
 // NONE: @__overlap_pending = linkonce_odr thread_local {{.*}}global i32 0, comdat
-// NONE: call {{.*}}void @__overlap_poll(
+// NONE: call {{.*}}void @__overlap_poll_after(
 // NONE-NOT: @__overlap_started
 // OFF-NOT: __overlap

@@ -11,4 +11,4 @@ double total(const double *restrict a, const int *restrict column, const int *re
   return s;
 }
 // FAST: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, behind every 1 passes
-// ORDER: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, behind every 16 passes
+// ORDER: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, between strips of about 100 us

@@ -38,10 +38,10 @@ void *malloc(unsigned long size) {
 // CHECK: everywhere-leaves-alone.c:26:3: remark: loop polls
 // CHECK-NOT: remark: loop polls
 // CHECK-LABEL: @handler(
-// CHECK-NOT: __overlap_poll
+// CHECK-NOT: __overlap_poll_after
 // CHECK-LABEL: @operation(
-// CHECK-NOT: __overlap_poll
+// CHECK-NOT: __overlap_poll_after
 // CHECK-LABEL: @sum(
-// CHECK: __overlap_poll
+// CHECK: __overlap_poll_after
 // FAST-NOT: remark: loop polls
-// ALLOCATOR-NOT: __overlap_poll
+// ALLOCATOR-NOT: __overlap_poll_after

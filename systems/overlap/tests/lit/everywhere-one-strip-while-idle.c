@@ -1,10 +1,13 @@
-// While nothing is pending, a loop that starts nothing is one strip: it asks once for all its passes. One that calls what may
-// start something asks behind each strip. Both keep what they compute.
+// While nothing is pending, a loop that starts nothing is one strip: it asks once for all its passes. Else its strips have as many passes
+// as are left until the next poll, and at least one. A loop that calls what may start something asks behind each strip, of a
+// fixed length. Both keep what they compute.
 // RUN: %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s
 // RUN: %set,progress=auto,convert=none %mpich -fno-inline -fno-unroll-loops %s | FileCheck %s
 #include "mpi.h"
 // CHECK-LABEL: @scale(
 // CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
+// CHECK: [[LEFT:%.*]] = load i32, ptr @overlap.place
+// CHECK: call i32 @llvm.smax.i32(i32 [[LEFT]], i32 1)
 // CHECK: [[SOME:%.*]] = icmp sgt i32 [[PENDING]], 0
 // CHECK: select i1 [[SOME]], i64 {{.*}}
 // CHECK-NOT: icmp sgt i32
@@ -14,6 +17,8 @@ void scale(double *restrict y, const double *restrict x, int n) {
     y[i] *= x[i];
 }
 // CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}
+// CHECK: [[LEFT:%.*]] = load i32, ptr @overlap.place
+// CHECK: call i32 @llvm.smax.i32(i32 [[LEFT]], i32 1)
 // CHECK: [[SOME:%.*]] = icmp sgt i32 [[PENDING]], 0
 // CHECK: select i1 [[SOME]], i64 {{.*}}
 void rows(double *restrict y, const double *restrict a, const int *restrict row, int n) {

@@ -61,11 +61,11 @@ void by_all(struct halo *h, double *restrict x, int n) {
 // CHECK-LABEL: @finish_all(
 // CHECK: call {{.*}}@__overlap_open(
 // CHECK-LABEL: @first(
-// CHECK-NOT: __overlap_poll
+// CHECK-NOT: __overlap_poll_after
 // CHECK-LABEL: @called(
-// CHECK: call {{.*}}@__overlap_poll(
+// CHECK: call {{.*}}@__overlap_poll_after(
 // CHECK-LABEL: @behind(
-// CHECK-NOT: __overlap_poll
+// CHECK-NOT: __overlap_poll_after
 // CHECK-LABEL: @by_all(
-// CHECK: call {{.*}}@__overlap_poll(
-// OFF-NOT: __overlap_poll
+// CHECK: call {{.*}}@__overlap_poll_after(
+// OFF-NOT: __overlap_poll_after

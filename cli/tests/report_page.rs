@@ -7,7 +7,7 @@ use std::io::Write;
 
 use browser::Browser;
 use report::page::{Block, Page, Section};
-use report::svg::{Axis, Line, LineChart};
+use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn page() -> Page {
         y: axis("ms"),
         lines: vec![line("before", 4.0), line("after", 2.0)],
     };
-    let blocks = vec![Block::Table(table), Block::Chart(chart.svg())];
+    let blocks = vec![Block::Table(table), Block::Chart(chart.for_page())];
     let section = Section { title: "One".to_owned(), blocks, ..Section::default() };
     Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections: vec![section] }
 }
@@ -118,7 +118,7 @@ fn a_report_is_sorted_filtered_and_read_out() {
         ))
     };
     assert!(point("box.left + 2").as_str().is_some_and(|it| it.starts_with("before: 2")));
-    assert!(point("box.left + 60").as_str().is_some_and(|it| it.starts_with("arrow keys")));
+    assert!(point("box.left + 60").as_str().is_some_and(|it| it.starts_with("point at a mark")));
     // Enlarged around the mark, and whole again.
     let width = || browser.script("return document.querySelector('figure.chart svg').viewBox.baseVal.width").as_f64().expect("a number");
     let whole = width();
@@ -134,6 +134,19 @@ fn a_report_is_sorted_filtered_and_read_out() {
     let phone = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true}});
     browser.post("/goog/cdp/execute", phone);
     assert_eq!(browser.script("return document.documentElement.scrollWidth <= innerWidth"), true);
+    // No text is smaller than 12 px, that of charts as it is drawn, and the drawing for phones is read out as well.
+    let small =
+        "const seen = it => it.getClientRects().length > 0 && [...it.childNodes].some(n => n.nodeType === 3 && n.data.trim() !== '');
+         const scale = it => it.ownerSVGElement ? it.ownerSVGElement.getScreenCTM().a : 1;
+         const size = it => parseFloat(getComputedStyle(it).fontSize) * scale(it);
+         const all = [...document.querySelectorAll('body *')].filter(it => !['SCRIPT', 'title'].includes(it.tagName) && seen(it));
+         return [all.filter(it => it.ownerSVGElement).length, all.filter(it => size(it) < 11.99).map(it => it.outerHTML)]";
+    let found = browser.script(small);
+    assert!(found[0].as_u64().is_some_and(|it| it > 5) && found[1] == json!([]), "{found}");
+    let shown = browser.script("return [...document.querySelectorAll('figure.chart svg')].map(it => it.getClientRects().length)");
+    assert_eq!(shown, json!([0, 1]), "one of the two drawings");
+    browser.script("document.querySelectorAll('figure.chart svg')[1].focus()");
+    assert!(said(RIGHT).starts_with("before: 1"));
     assert_ne!(browser.colour("light"), browser.colour("dark"));
     browser.assert_quiet();
 }

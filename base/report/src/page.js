@@ -56,18 +56,23 @@ function makeFilter(figure, table) {
   figure.querySelector(".scroll").before(line);
 }
 
-/** The pointer and the arrow keys say what the marks of a chart are; + and - enlarge it around the mark, 0 shows all of it. */
+/** The pointer and the arrow keys say what the marks of a chart are; + and - enlarge it around the mark, 0 shows all of it. Of the two
+ * drawings of a figure, for windows and for phones, one is seen; both say it in the same line. */
 function makeReadable(figure) {
-  const chart = figure.querySelector("svg");
-  const marks = [...chart.querySelectorAll(".mark")];
-  if (marks.length === 0) return;
-  const whole = chart.viewBox.baseVal;
-  const all = [whole.x, whole.y, whole.width, whole.height];
+  if (!figure.querySelector(".mark")) return;
   const says = document.createElement("output");
   says.className = "readout";
-  const hint = "arrow keys: what each mark is; + and - enlarge, 0 shows all";
   says.textContent = hint;
   figure.append(says);
+  for (const chart of figure.querySelectorAll("svg")) readOut(chart, says);
+}
+
+const hint = "point at a mark, or press the arrow keys; + and - enlarge, 0 shows all";
+
+function readOut(chart, says) {
+  const marks = [...chart.querySelectorAll(".mark")];
+  const whole = chart.viewBox.baseVal;
+  const all = [whole.x, whole.y, whole.width, whole.height];
   chart.setAttribute("tabindex", "0");
   let at = -1;
   const choose = (idx) => {

@@ -17,7 +17,7 @@ use cipher::unit::Subject;
 use machine::in_order::Core;
 use measure::tool::ToolError;
 use report::page::{Block, Card, Section};
-use report::svg::{BarChart, Series};
+use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
 
     let summary = study_table(&audits);
     let blocks = vec![
-        Block::Chart(chart(&audits).svg()),
+        Block::Chart(chart(&audits).for_page()),
         Block::Text(
             "The same message-passing call in five stages, from docs/explain/fastpath.md; GCC 12 and Clang 19, branches not folded.".into(),
         ),
@@ -118,7 +118,7 @@ fn card(audits: &[(&Version, Audit)]) -> Card {
             split(&audits[0].1).1,
             split(&audits[3].1).1
         ),
-        picture: Some(chart(audits).svg()),
+        picture: Some(chart(audits).for_page()),
     }
 }
 

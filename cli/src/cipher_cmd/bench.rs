@@ -13,7 +13,7 @@ use cipher::speed;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
-use report::svg::{Axis, Line, LineChart, Ratio, RatioChart};
+use report::svg::{Axis, Chart, Line, LineChart, Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -357,7 +357,7 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
         "interleave" => blocks.push(Block::Table(interleave_table(&rows))),
         "specialise" => blocks.push(Block::Table(specialise_table(&rows))),
         "look-behind" => {
-            blocks.push(Block::Chart(window_chart(&rows).svg()));
+            blocks.push(Block::Chart(window_chart(&rows).for_page()));
             blocks.push(Block::Table(window_table(&rows)));
         }
         _ => return None,
@@ -379,7 +379,7 @@ fn chart(title: &str, rows: &[&Value], with_compiler: bool) -> String {
         high: value(&row["interval"][1]),
     };
     let meaning = "above 1 the scheduled program is faster; the line is the interval".into();
-    RatioChart { title: title.into(), meaning, kind: Kind::Measured, rows: rows.iter().map(ratio).collect() }.svg()
+    RatioChart { title: title.into(), meaning, kind: Kind::Measured, rows: rows.iter().map(ratio).collect() }.for_page()
 }
 
 /// The ratio by window, a line for each program.

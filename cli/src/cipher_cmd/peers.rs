@@ -8,7 +8,7 @@ use cipher::gain::Care;
 use cipher::{native, stream_cost};
 use clap::builder::TypedValueParser;
 use report::page::Block;
-use report::svg::{Ratio, RatioChart};
+use report::svg::{Chart, Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
@@ -136,7 +136,7 @@ fn size(bytes: u64) -> String {
 /// The committed results.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let drawn = charts(&rows).into_iter().map(|it| Block::Chart(it.svg()));
+    let drawn = charts(&rows).into_iter().map(|it| Block::Chart(it.for_page()));
     [Block::Text(evidence.origin())].into_iter().chain(drawn).chain([Block::Table(table(&rows))]).collect()
 }
 
@@ -151,7 +151,7 @@ mod tests {
             [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
         let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
         assert_eq!(titles, ["Streams beside libgcrypt, avx2", "Streams beside openssl, avx2", "Streams beside openssl, avx512"]);
-        let drawn = charts(&rows)[1].svg();
+        let drawn = charts(&rows)[1].for_page();
         assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
     }
 

@@ -10,7 +10,7 @@ use cipher::tune;
 use cipher::unit::Subject;
 use measure::machine;
 use report::page::{Block, Card, Section};
-use report::svg::{BarChart, Series};
+use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -326,7 +326,7 @@ fn card(rows: &[Value]) -> Card {
             text("cc")
         ),
         verdict,
-        picture: Some(best_of_primitives(rows).svg()),
+        picture: Some(best_of_primitives(rows).for_page()),
     }
 }
 
@@ -334,7 +334,7 @@ fn card(rows: &[Value]) -> Card {
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     let table = table("Cycles a byte, all combinations", &rows);
-    vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).svg()), Block::Table(table)]
+    vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).for_page()), Block::Table(table)]
 }
 
 /// The cipher section of `meanwhile report`.
@@ -347,15 +347,15 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
          lookup tables become circuits, and one register holds a block in each slice."
             .into(),
     )];
-    blocks.push(Block::Chart(best(&rows).svg()));
+    blocks.push(Block::Chart(best(&rows).for_page()));
     blocks.push(Block::Table(super::scaling::primitives()?));
     let (doubling, chart) = super::scaling::doubling()?;
     blocks.push(Block::Table(doubling));
-    blocks.push(Block::Chart(chart.svg()));
+    blocks.push(Block::Chart(chart.for_page()));
     blocks.extend(super::bench::report(out)?);
     let (scheduling, chart) = super::scaling::scheduling()?;
     blocks.push(Block::Table(scheduling));
-    blocks.push(Block::Chart(chart.svg()));
+    blocks.push(Block::Chart(chart.for_page()));
     let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
     let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
     blocks.push(Block::Table(super::sboxes::table(&compared)));

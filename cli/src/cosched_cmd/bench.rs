@@ -11,7 +11,7 @@ use cosched::policies::{Name, Settings};
 use measure::stats::{self, Interval};
 use measure::{machine, tool};
 use report::page::Block;
-use report::svg::{Axis, Line, LineChart};
+use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
@@ -377,7 +377,7 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     blocks.extend(verdicts(&rows).into_iter().map(Block::Text));
     let chart = trade_off(&rows);
     if chart.lines.iter().any(|it| it.points.len() > 1) {
-        blocks.push(Block::Chart(chart.svg()));
+        blocks.push(Block::Chart(chart.for_page()));
     }
     blocks.extend(tables(&rows).into_iter().map(Block::Table));
     blocks

@@ -7,7 +7,7 @@ use cosched::policies::{Name, Settings};
 use cosched::timeline;
 use cosched::workload;
 use report::page::{Block, Card, Section};
-use report::svg::{BarChart, Series};
+use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 
 use super::sim::{Runs, runs};
@@ -98,7 +98,7 @@ fn card(all: &[Runs]) -> Card {
             "Least in {place}: {lowest:.0} %. The paper's best policy saves {:.0} % here, where its authors measured 23.",
             mean(all, Name::B2arr, Name::Linux)
         ),
-        picture: Some(chart("Over Linux", all, &[(Name::B2arr, Name::Linux), (Name::Pairing, Name::Linux)]).svg()),
+        picture: Some(chart("Over Linux", all, &[(Name::B2arr, Name::Linux), (Name::Pairing, Name::Linux)]).for_page()),
     }
 }
 
@@ -122,7 +122,7 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let lines: Vec<(String, _)> = [Name::Rr, Name::Pairing].map(|it| (it.text().to_owned(), outcome(it))).into();
     let beside = sensitivity::points();
     let mut first: Vec<Block> =
-        sensitivity::BESIDE.iter().map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).svg())).collect();
+        sensitivity::BESIDE.iter().map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).for_page())).collect();
     first.push(Block::Table(sensitivity::table(&beside)));
     let mut blocks = vec![
         Block::Text(
@@ -130,12 +130,14 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
              argued from their algorithms in systems/cosched/workloads/table1/programs.toml; the paper prints none."
                 .into(),
         ),
-        Block::Chart(chart("Figure 4: over Linux", &all, &figure_4).svg()),
-        Block::Chart(chart("Figure 5: over what they are made from", &all, &[(Name::B2arr, Name::Rr), (Name::B2adss, Name::Dss)]).svg()),
-        Block::Chart(timeline::use_over_time(&format!("{name}: use of the bus"), &lines).svg()),
-        Block::Chart(timeline::gantt(&format!("{name}: who ran where under pairing"), shown, 4, outcome(Name::Pairing)).svg()),
+        Block::Chart(chart("Figure 4: over Linux", &all, &figure_4).for_page()),
+        Block::Chart(
+            chart("Figure 5: over what they are made from", &all, &[(Name::B2arr, Name::Rr), (Name::B2adss, Name::Dss)]).for_page(),
+        ),
+        Block::Chart(timeline::use_over_time(&format!("{name}: use of the bus"), &lines).for_page()),
+        Block::Chart(timeline::gantt(&format!("{name}: who ran where under pairing"), shown, 4, outcome(Name::Pairing)).for_page()),
         Block::Table(super::sim::table(&all)),
-        Block::Chart(sweep::chart(&points).svg()),
+        Block::Chart(sweep::chart(&points).for_page()),
         Block::Table(sweep::table(&points)),
         Block::Table(sweep::decision_table(&sweep::decisions())),
     ];

@@ -10,6 +10,7 @@ use cosched::policies::{Name, Settings, ShareOf};
 use cosched::sim::{self, Outcome};
 use cosched::timeline;
 use cosched::workload::{self, Purpose, Workload};
+use report::svg::Chart as _;
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use overlap::Mpi;
 use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
 use report::number::count;
 use report::page::Block;
-use report::svg::{Ratio, RatioChart};
+use report::svg::{Chart, Ratio, RatioChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -252,7 +252,7 @@ pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
     rows.sort_by_key(|it| (it.case.mpi.name(), it.case.program.name(), it.case.ranks, it.case.bytes));
     let charts = Mpi::ALL.into_iter().map(|library| chart(&rows, library)).filter(|it| !it.rows.is_empty());
     let mut blocks = vec![Block::Text(evidence.origin())];
-    blocks.extend(charts.map(|it| Block::Chart(it.svg())));
+    blocks.extend(charts.map(|it| Block::Chart(it.for_page())));
     blocks.extend([Block::Table(table(&rows)), Block::Table(rules(&rows))]);
     Some(blocks)
 }

@@ -7,7 +7,7 @@ use overlap::mpi::{self, Mpi};
 use overlap::remarks::{self, Summary};
 use overlap::settings;
 use report::page::{Block, Card, Section};
-use report::svg::{BarChart, Series};
+use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn card(rows: &[(&str, [Summary; 3])], windows: &[Window]) -> Card {
         verdict: format!(
             "{converted} of {sites} calls of the example programs are converted. On codes that others wrote: docs/explain/overlap.md."
         ),
-        picture: Some(bars.svg()),
+        picture: Some(bars.for_page()),
     }
 }
 

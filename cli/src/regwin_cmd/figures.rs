@@ -6,7 +6,7 @@ use regwin::scenario::Scenario;
 use regwin::sweep::Cell as Run;
 use regwin::{Allocate, Behaviour, Schedule, Scheme, spell, sweep as sweep_of, work};
 use report::page::{Block, Card, Section};
-use report::svg::{Axis, Line, LineChart};
+use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::json;
 
@@ -100,7 +100,7 @@ fn card(runs: &[Run]) -> Card {
                Zephyr and Linux do."
             .to_owned(),
         verdict: format!("{:.0} % with 32 windows. The paper's own schemes gain with many windows only.", less(32)),
-        picture: Some(chart.svg()),
+        picture: Some(chart.for_page()),
     }
 }
 
@@ -271,7 +271,7 @@ fn charts(runs: &[Run]) -> Vec<Block> {
                 y: Axis { label: unit.to_owned(), log: false },
                 lines: schemes.iter().map(line).collect(),
             };
-            blocks.push(Block::Chart(chart.svg()));
+            blocks.push(Block::Chart(chart.for_page()));
         }
     };
     draw("Figure 11: time, high concurrency", "millions of cycles, erc32", &high, &all, false, &total);

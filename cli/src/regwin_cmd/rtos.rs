@@ -6,7 +6,7 @@ use regwin::rtos::{self, Measure};
 use regwin::work::MACHINES;
 use regwin::{Scheme, library};
 use report::page::Block;
-use report::svg::{Axis, Line, LineChart};
+use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Evidence, Kind, Table, Tone};
 use serde_json::{Value, json};
 
@@ -120,7 +120,7 @@ fn chart(rows: &[Value], measure: &str) -> LineChart {
 /// The committed tables and pictures.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let charts = ["switch, staying there", "switch, calls and returns between"].map(|it| Block::Chart(chart(&rows, it).svg()));
+    let charts = ["switch, staying there", "switch, calls and returns between"].map(|it| Block::Chart(chart(&rows, it).for_page()));
     let tables = [0, 1].map(|machine| Block::Table(table(&rows, machine)));
     [Block::Text(evidence.origin())].into_iter().chain(charts).chain(tables).collect()
 }

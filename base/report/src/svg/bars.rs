@@ -1,6 +1,7 @@
 //! Bars in groups, lying down: one group a row of names, one bar a series.
 
-use super::canvas::{Anchor, Canvas, SMALL, TEXT, WIDTH, text_width, widest};
+use super::canvas::{Anchor, Canvas, Sheet, text_width, widest};
+use super::chart::Chart;
 use super::ticks::Scale;
 use crate::kind::Kind;
 use crate::number::{short, tick};
@@ -31,28 +32,26 @@ pub struct BarChart {
     pub log: bool,
 }
 
-impl BarChart {
-    /// The chart as SVG text.
-    pub fn svg(&self) -> String {
-        let (canvas, height) = self.draw();
-        canvas.finish(&self.title, height)
+impl Chart for BarChart {
+    fn title(&self) -> &str {
+        &self.title
     }
 
-    fn draw(&self) -> (Canvas, f64) {
-        let mut canvas = Canvas::default();
+    fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
+        let mut canvas = Canvas::new(sheet);
         let names: Vec<&str> = self.series.iter().map(|it| it.name.as_str()).collect();
         let top = canvas.head(&self.title, self.kind, &names);
         let values = || self.series.iter().flat_map(|it| it.values.iter().flatten().copied());
 
-        let left = widest(self.groups.iter().map(String::as_str), TEXT, 150.0) + 8.0;
-        let value_width = values().map(|it| text_width(&short(it), SMALL)).fold(0.0, f64::max);
-        let width = WIDTH - left - value_width - 8.0;
+        let left = widest(self.groups.iter().map(String::as_str), sheet.text, sheet.name_max) + 8.0;
+        let value_width = values().map(|it| text_width(&short(it), sheet.small)).fold(0.0, f64::max);
+        let width = sheet.width - left - value_width - 8.0;
         let scale = Scale::holding(values(), self.log);
         // A logarithmic bar has no natural start, so the smallest still gets some length.
         let scale = if self.log { scale.with_margin(0.08) } else { scale };
         let zero = scale.place(0.0).unwrap_or(0.0);
 
-        let thickness = if self.series.len() == 1 { 12.0 } else { 10.0 };
+        let thickness = if self.series.len() == 1 { sheet.small + 2.0 } else { sheet.small };
         let pitch = thickness + 2.0;
         let group_height = (pitch * self.series.len() as f64).max(16.0) + 8.0;
         let bottom = top + group_height * self.groups.len() as f64;
@@ -61,7 +60,7 @@ impl BarChart {
         for (group_idx, group) in self.groups.iter().enumerate() {
             let group_top = top + group_height * group_idx as f64;
             let middle = group_top + group_height / 2.0;
-            canvas.text_within(left - 6.0, middle + 4.0, TEXT, Anchor::End, group, 150.0);
+            canvas.text_within(left - 6.0, middle + 4.0, sheet.text, Anchor::End, group, sheet.name_max);
             let bars_top = middle - pitch * self.series.len() as f64 / 2.0;
             for (series_idx, series) in self.series.iter().enumerate() {
                 let Some(value) = series.values.get(group_idx).copied().flatten() else {
@@ -69,13 +68,13 @@ impl BarChart {
                 };
                 let y = bars_top + pitch * series_idx as f64;
                 let Some(place) = scale.place(value) else {
-                    canvas.text(left + 3.0, y + thickness - 1.5, SMALL, Anchor::Start, "-");
+                    canvas.text(left + 3.0, y + thickness - 1.5, sheet.small, Anchor::Start, "-");
                     continue;
                 };
                 let (from, to) = (left + place.min(zero) * width, left + place.max(zero) * width);
                 let says = format!("{group}, {}: {} {}", series.name, short(value), self.unit);
                 canvas.bar(from, y, (to - from).max(0.5), thickness, series_idx, &says);
-                canvas.text(to + 3.0, y + thickness - 1.5, SMALL, Anchor::Start, &short(value));
+                canvas.text(to + 3.0, y + thickness - 1.5, sheet.small, Anchor::Start, &short(value));
             }
         }
         (canvas, bottom + 34.0)
@@ -84,19 +83,20 @@ impl BarChart {
 
 /// Ticks below a chart of rows, thin lines up through it, and the unit.
 pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64, bottom: f64, unit: &str) {
+    let sheet = canvas.sheet;
     let mut free_from = f64::NEG_INFINITY;
     for value in scale.ticks(5) {
         let Some(place) = scale.place(value) else { continue };
         let x = left + place * width;
         canvas.rule(x, top, x, bottom, 0.15);
         let text = tick(value);
-        let half = text_width(&text, SMALL) / 2.0;
-        if x - half >= free_from && x + half <= WIDTH {
-            canvas.text(x, bottom + 13.0, SMALL, Anchor::Middle, &text);
+        let half = text_width(&text, sheet.small) / 2.0;
+        if x - half >= free_from && x + half <= sheet.width {
+            canvas.text(x, bottom + 13.0, sheet.small, Anchor::Middle, &text);
             free_from = x + half + 6.0;
         }
     }
-    canvas.text_within(left + width, bottom + 28.0, SMALL, Anchor::End, unit, left + width);
+    canvas.text_within(left + width, bottom + 28.0, sheet.small, Anchor::End, unit, left + width);
 }
 
 #[cfg(test)]
@@ -130,8 +130,7 @@ mod tests {
         for n_groups in [0, 1, 22] {
             for n_series in [1, 2, 8] {
                 for log in [false, true] {
-                    let (canvas, height) = chart(n_groups, n_series, log).draw();
-                    assert_readable(&canvas, height);
+                    assert_readable(&chart(n_groups, n_series, log));
                 }
             }
         }
@@ -142,6 +141,6 @@ mod tests {
         let svg = chart(2, 2, false).svg();
         assert!(svg.contains("series &lt;0&gt;") && !svg.contains("series <0>"));
         assert!(svg.contains("<title>Cycles a byte"));
-        assert!(svg.contains("viewBox=\"0 0 480 "));
+        assert!(svg.contains("class=\"chart wide\"") && svg.contains("viewBox=\"0 0 480 "));
     }
 }

@@ -3,12 +3,25 @@
 use crate::escape::escape;
 use crate::kind::Kind;
 
-/// Width of every chart; heights differ.
-pub const WIDTH: f64 = 480.0;
-/// Size of ordinary text.
-pub const TEXT: f64 = 12.0;
-/// Size of ticks and values.
-pub const SMALL: f64 = 10.0;
+/// What a chart is drawn on: how wide it is, and how large its text.
+#[derive(Debug, Clone, Copy)]
+pub struct Sheet {
+    /// Width of the chart; heights differ.
+    pub width: f64,
+    /// Size of ordinary text.
+    pub text: f64,
+    /// Size of ticks and values.
+    pub small: f64,
+    /// The widest that names of rows may be.
+    pub name_max: f64,
+    /// Its class on the page, which shows one of the two.
+    class: &'static str,
+}
+
+/// For a window, a file or paper.
+pub const WIDE: Sheet = Sheet { width: 480.0, text: 12.0, small: 10.0, name_max: 150.0, class: "wide" };
+/// For a phone, on which it is shown at its own size or larger, so no text is smaller than 12 px.
+pub const NARROW: Sheet = Sheet { width: 300.0, text: 12.0, small: 12.0, name_max: 130.0, class: "narrow" };
 
 /// Colours of series on a page that sets no `--series-N`; the first six are told apart by the colour-blind too. As many as a Gantt
 /// chart has programs.
@@ -41,14 +54,24 @@ pub struct TextBox {
 }
 
 /// A growing drawing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Canvas {
+    pub sheet: Sheet,
     body: String,
     #[cfg(test)]
     pub texts: Vec<TextBox>,
 }
 
 impl Canvas {
+    pub fn new(sheet: Sheet) -> Self {
+        Canvas {
+            sheet,
+            body: String::new(),
+            #[cfg(test)]
+            texts: Vec::new(),
+        }
+    }
+
     /// Writes `text` with its baseline at `y`.
     pub fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         let name = match anchor {
@@ -131,29 +154,28 @@ impl Canvas {
 
     /// Title, kind and, for more than one name, a legend; returns the height used.
     pub fn head(&mut self, title: &str, kind: Kind, names: &[&str]) -> f64 {
+        let Sheet { width: sheet_width, text: size, small, .. } = self.sheet;
         let kind = format!("[{kind}]");
-        let kind_width = text_width(&kind, SMALL) + 8.0;
-        let [first, rest] = two_lines(title, TEXT + 1.0, WIDTH - kind_width - 2.0);
-        self.text_within(0.0, 14.0, TEXT + 1.0, Anchor::Start, &first, WIDTH - kind_width - 2.0);
-        self.text(WIDTH - 1.0, 14.0, SMALL, Anchor::End, &kind);
-        let mut y = 24.0;
-        if !rest.is_empty() {
-            self.text_within(0.0, 31.0, TEXT + 1.0, Anchor::Start, &rest, WIDTH - 2.0);
-            y = 41.0;
+        let width = sheet_width - text_width(&kind, small) - 10.0;
+        let lines = lines_of(title, size + 1.0, width);
+        for (idx, line) in lines.iter().enumerate() {
+            self.text_within(0.0, 14.0 + 17.0 * idx as f64, size + 1.0, Anchor::Start, line, width);
         }
+        self.text(sheet_width - 1.0, 14.0, small, Anchor::End, &kind);
+        let mut y = 24.0 + 17.0 * lines.len().saturating_sub(1) as f64;
         if names.len() < 2 {
             return y;
         }
         y += 10.0;
         let mut x = 0.0;
         for (idx, name) in names.iter().enumerate() {
-            let width = text_width(name, SMALL).min(WIDTH - 16.0) + 14.0;
-            if x > 0.0 && x + width > WIDTH {
+            let width = text_width(name, small).min(sheet_width - 16.0) + 14.0;
+            if x > 0.0 && x + width > sheet_width {
                 x = 0.0;
                 y += 16.0;
             }
             self.body += &format!("<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"{}\"/>\n", y - 8.0, colour(idx));
-            self.text_within(x + 13.0, y, SMALL, Anchor::Start, name, WIDTH - 16.0);
+            self.text_within(x + 13.0, y, small, Anchor::Start, name, sheet_width - 16.0);
             x += width + 14.0;
         }
         y + 10.0
@@ -162,8 +184,9 @@ impl Canvas {
     /// The finished chart, named `title` for screen readers.
     pub fn finish(self, title: &str, height: f64) -> String {
         let title = escape(title);
+        let Sheet { width, class, .. } = self.sheet;
         format!(
-            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
+            "<svg class=\"chart {class}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" role=\"img\" \
              aria-label=\"{title}\" font-family=\"system-ui, sans-serif\" fill=\"currentColor\">\n<title>{title}</title>\n{}</svg>\n",
             self.body
         )
@@ -193,17 +216,13 @@ fn char_width(character: char) -> f64 {
     }
 }
 
-/// The words of `text` that fit into `width_max`, and the others.
-fn two_lines(text: &str, size: f64, width_max: f64) -> [String; 2] {
-    let mut lines = [String::new(), String::new()];
-    let mut line_idx = 0;
+/// The words of `text` in lines of at most `width_max`, but for a word that is longer.
+fn lines_of(text: &str, size: f64, width_max: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let longer = if lines[line_idx].is_empty() { word.to_owned() } else { format!("{} {word}", lines[line_idx]) };
-        if line_idx == 0 && !lines[0].is_empty() && text_width(&longer, size) > width_max {
-            line_idx = 1;
-            lines[1] = word.to_owned();
-        } else {
-            lines[line_idx] = longer;
+        match lines.last_mut() {
+            Some(last) if text_width(&format!("{last} {word}"), size) <= width_max => *last += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
         }
     }
     lines
@@ -224,12 +243,24 @@ fn shorten(text: &str, size: f64, width_max: f64) -> String {
 
 #[cfg(test)]
 pub mod tests {
+    use super::super::chart::Chart;
     use super::*;
 
-    /// Panics when two texts overlap or one leaves the sheet.
-    pub fn assert_readable(canvas: &Canvas, height: f64) {
+    /// Panics when two texts overlap or one leaves the sheet, on either sheet, or if text on a phone is small.
+    pub fn assert_readable(chart: &impl Chart) {
+        for sheet in [WIDE, NARROW] {
+            let (canvas, height) = chart.draw(sheet);
+            assert_texts_are_apart(&canvas, height);
+        }
+        let (canvas, _) = chart.draw(NARROW);
+        for text in &canvas.texts {
+            assert!(text.bottom - text.top >= 11.99, "small on a phone: {text:?}");
+        }
+    }
+
+    fn assert_texts_are_apart(canvas: &Canvas, height: f64) {
         for (idx, a) in canvas.texts.iter().enumerate() {
-            assert!(a.left >= -0.5 && a.right <= WIDTH + 0.5, "leaves the sheet: {a:?}");
+            assert!(a.left >= -0.5 && a.right <= canvas.sheet.width + 0.5, "leaves the sheet: {a:?}");
             assert!(a.top >= 0.0 && a.bottom <= height, "leaves the sheet of height {height}: {a:?}");
             for b in &canvas.texts[idx + 1..] {
                 let apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
@@ -239,16 +270,18 @@ pub mod tests {
     }
 
     #[test]
-    fn titles_take_two_lines() {
-        assert_eq!(two_lines("cycles a byte", TEXT, 400.0), ["cycles a byte", ""]);
-        assert_eq!(two_lines("cycles a byte", TEXT, 60.0), ["cycles a", "byte"]);
-        assert_eq!(two_lines("incomprehensibilities", TEXT, 60.0), ["incomprehensibilities", ""]);
+    fn titles_take_as_many_lines_as_they_need() {
+        assert_eq!(lines_of("cycles a byte", WIDE.text, 400.0), ["cycles a byte"]);
+        assert_eq!(lines_of("cycles a byte", WIDE.text, 60.0), ["cycles a", "byte"]);
+        assert_eq!(lines_of("cycles a byte", WIDE.text, 40.0), ["cycles", "a byte"]);
+        assert_eq!(lines_of("incomprehensibilities", WIDE.text, 60.0), ["incomprehensibilities"]);
+        assert!(lines_of("", WIDE.text, 60.0).is_empty());
     }
 
     #[test]
     fn long_texts_are_shortened() {
-        let shown = shorten("a very long name of a cipher", TEXT, 60.0);
-        assert!(shown.ends_with('…') && text_width(&shown, TEXT) <= 60.0, "{shown}");
-        assert_eq!(shorten("ace", TEXT, 60.0), "ace");
+        let shown = shorten("a very long name of a cipher", WIDE.text, 60.0);
+        assert!(shown.ends_with('…') && text_width(&shown, WIDE.text) <= 60.0, "{shown}");
+        assert_eq!(shorten("ace", WIDE.text, 60.0), "ace");
     }
 }

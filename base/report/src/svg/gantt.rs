@@ -1,6 +1,7 @@
 //! Bars over time in rows, such as who ran on which processor.
 
-use super::canvas::{Anchor, Canvas, TEXT, WIDTH, widest};
+use super::canvas::{Anchor, Canvas, Sheet, widest};
+use super::chart::Chart;
 use super::ticks::Scale;
 use crate::Kind;
 
@@ -34,25 +35,23 @@ pub struct GanttChart {
     pub bars: Vec<Bar>,
 }
 
-impl GanttChart {
-    /// The chart as SVG text.
-    pub fn svg(&self) -> String {
-        let (canvas, height) = self.draw();
-        canvas.finish(&self.title, height)
+impl Chart for GanttChart {
+    fn title(&self) -> &str {
+        &self.title
     }
 
-    fn draw(&self) -> (Canvas, f64) {
-        let mut canvas = Canvas::default();
+    fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
+        let mut canvas = Canvas::new(sheet);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let top = canvas.head(&self.title, self.kind, &names);
-        let left = widest(self.rows.iter().map(String::as_str), TEXT, 150.0) + 8.0;
-        let width = WIDTH - left - 24.0;
+        let left = widest(self.rows.iter().map(String::as_str), sheet.text, sheet.name_max) + 8.0;
+        let width = sheet.width - left - 24.0;
         let scale = Scale::holding(self.bars.iter().flat_map(|it| [it.from, it.to]), false);
         let pitch = 18.0;
         let bottom = top + pitch * self.rows.len() as f64 + 4.0;
         super::bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
         for (idx, row) in self.rows.iter().enumerate() {
-            canvas.text_within(left - 6.0, top + pitch * idx as f64 + 13.0, TEXT, Anchor::End, row, 150.0);
+            canvas.text_within(left - 6.0, top + pitch * idx as f64 + 13.0, sheet.text, Anchor::End, row, sheet.name_max);
         }
         for bar in &self.bars {
             let (Some(from), Some(to)) = (scale.place(bar.from), scale.place(bar.to)) else { continue };
@@ -91,7 +90,6 @@ mod tests {
         let bars = (0..320).map(|it| Bar { row: it % 32, series: it % 9, from: (it / 32) as f64, to: (it / 32) as f64 + 1.0 });
         let names = (0..9).map(|it| format!("program {it}")).collect();
         let chart = GanttChart { title: "Who ran".into(), kind: Kind::Sim, unit: "s".into(), rows, names, bars: bars.collect() };
-        let (canvas, height) = chart.draw();
-        assert_readable(&canvas, height);
+        assert_readable(&chart);
     }
 }

@@ -1,6 +1,7 @@
 //! Lines through points, on plain or logarithmic axes.
 
-use super::canvas::{Anchor, Canvas, SMALL, WIDTH, text_width};
+use super::canvas::{Anchor, Canvas, Sheet, text_width};
+use super::chart::Chart;
 use super::ticks::Scale;
 use crate::kind::Kind;
 use crate::number::{short, tick};
@@ -41,18 +42,16 @@ pub struct LineChart {
 
 const PLOT_HEIGHT: f64 = 200.0;
 
-impl LineChart {
-    /// The chart as SVG text.
-    pub fn svg(&self) -> String {
-        let (canvas, height) = self.draw();
-        canvas.finish(&self.title, height)
+impl Chart for LineChart {
+    fn title(&self) -> &str {
+        &self.title
     }
 
-    fn draw(&self) -> (Canvas, f64) {
-        let mut canvas = Canvas::default();
+    fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
+        let mut canvas = Canvas::new(sheet);
         let names: Vec<&str> = self.lines.iter().map(|it| it.name.as_str()).collect();
         let head = canvas.head(&self.title, self.kind, &names);
-        canvas.text_within(0.0, head + 8.0, SMALL, Anchor::Start, &self.y.label, WIDTH);
+        canvas.text_within(0.0, head + 8.0, sheet.small, Anchor::Start, &self.y.label, sheet.width);
         let top = head + 24.0;
         let bottom = top + PLOT_HEIGHT;
 
@@ -66,13 +65,13 @@ impl LineChart {
         let y_scale = Scale::holding(points().map(|it| it.1), self.y.log).with_margin(0.05);
 
         let y_ticks: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|it| (it, tick(it))).collect();
-        let left = y_ticks.iter().map(|(_, text)| text_width(text, SMALL)).fold(0.0, f64::max) + 8.0;
-        let width = WIDTH - left - 12.0;
+        let left = y_ticks.iter().map(|(_, text)| text_width(text, sheet.small)).fold(0.0, f64::max) + 8.0;
+        let width = sheet.width - left - 12.0;
         for (value, text) in &y_ticks {
             let Some(place) = y_scale.place(*value) else { continue };
             let y = bottom - place * PLOT_HEIGHT;
             canvas.rule(left, y, left + width, y, 0.15);
-            canvas.text(left - 5.0, y + 3.5, SMALL, Anchor::End, text);
+            canvas.text(left - 5.0, y + 3.5, sheet.small, Anchor::End, text);
         }
         canvas.rule(left, top, left, bottom, 0.5);
         canvas.rule(left, bottom, left + width, bottom, 0.5);
@@ -82,13 +81,13 @@ impl LineChart {
             let x = left + place * width;
             canvas.rule(x, bottom, x, bottom + 4.0, 0.5);
             let text = tick(value);
-            let half = text_width(&text, SMALL) / 2.0;
-            if x - half >= free_from && x + half <= WIDTH {
-                canvas.text(x, bottom + 15.0, SMALL, Anchor::Middle, &text);
+            let half = text_width(&text, sheet.small) / 2.0;
+            if x - half >= free_from && x + half <= sheet.width {
+                canvas.text(x, bottom + 15.0, sheet.small, Anchor::Middle, &text);
                 free_from = x + half + 6.0;
             }
         }
-        canvas.text_within(left + width, bottom + 31.0, SMALL, Anchor::End, &self.x.label, width);
+        canvas.text_within(left + width, bottom + 31.0, sheet.small, Anchor::End, &self.x.label, width);
 
         for (line_idx, line) in self.lines.iter().enumerate() {
             for run in line.points.split(|point| !placed(&point)) {
@@ -133,8 +132,7 @@ mod tests {
         ];
         for points in runs {
             for log in [false, true] {
-                let (canvas, height) = chart(points, log).draw();
-                assert_readable(&canvas, height);
+                assert_readable(&chart(points, log));
             }
         }
     }

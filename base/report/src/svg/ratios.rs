@@ -1,7 +1,8 @@
 //! Ratios with their intervals: a dot, a line through the interval, and a line at 1.
 
 use super::bars;
-use super::canvas::{Anchor, Canvas, SMALL, TEXT, WIDTH, text_width, widest};
+use super::canvas::{Anchor, Canvas, Sheet, text_width, widest};
+use super::chart::Chart;
 use super::ticks::Scale;
 use crate::kind::Kind;
 
@@ -31,20 +32,20 @@ pub struct RatioChart {
     pub rows: Vec<Ratio>,
 }
 
-impl RatioChart {
-    /// The chart as SVG text.
-    pub fn svg(&self) -> String {
-        let (canvas, height) = self.draw();
-        canvas.finish(&self.title, height)
+impl Chart for RatioChart {
+    fn title(&self) -> &str {
+        &self.title
     }
 
-    fn draw(&self) -> (Canvas, f64) {
-        let mut canvas = Canvas::default();
+    fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
+        let mut canvas = Canvas::new(sheet);
         let top = canvas.head(&self.title, self.kind, &[]);
         let texts: Vec<String> = self.rows.iter().map(interval_text).collect();
-        let left = widest(self.rows.iter().map(|it| it.name.as_str()), TEXT, 150.0) + 12.0;
-        let right = texts.iter().map(|it| text_width(it, SMALL)).fold(0.0, f64::max) + 8.0;
-        let width = (WIDTH - left - right).max(60.0);
+        let right = texts.iter().map(|it| text_width(it, sheet.small)).fold(0.0, f64::max) + 8.0;
+        // Sixty units for the line remain, whatever the names.
+        let name_max = sheet.name_max.min(sheet.width - right - 72.0);
+        let left = widest(self.rows.iter().map(|it| it.name.as_str()), sheet.text, name_max) + 12.0;
+        let width = sheet.width - left - right;
         let ends = self.rows.iter().flat_map(|it| [it.ratio, it.low, it.high]);
         let scale = Scale::holding(ends.chain([1.0]), true).with_margin(0.05);
         let pitch = 20.0;
@@ -56,8 +57,8 @@ impl RatioChart {
         }
         for (row_idx, (row, text)) in self.rows.iter().zip(&texts).enumerate() {
             let y = top + pitch * (row_idx as f64 + 0.5);
-            canvas.text_within(left - 10.0, y + 4.0, TEXT, Anchor::End, &row.name, 150.0);
-            canvas.text(WIDTH - 1.0, y + 3.5, SMALL, Anchor::End, text);
+            canvas.text_within(left - 10.0, y + 4.0, sheet.text, Anchor::End, &row.name, name_max);
+            canvas.text(sheet.width - 1.0, y + 3.5, sheet.small, Anchor::End, text);
             let x_of = |value: f64| scale.place(value).map(|place| left + place * width);
             if let (Some(low), Some(high)) = (x_of(row.low), x_of(row.high)) {
                 canvas.stroke(low, y, high, y, 0);
@@ -95,8 +96,7 @@ mod tests {
                 kind: Kind::Measured,
                 rows,
             };
-            let (canvas, height) = chart.draw();
-            assert_readable(&canvas, height);
+            assert_readable(&chart);
         }
     }
 }

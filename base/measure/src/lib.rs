@@ -1,6 +1,7 @@
 //! Repetition, paired interleaved runs, medians, intervals and noise warnings; and the doors that every system needs: clock,
-//! machine, tools, files, scratch folders, interrupts.
+//! machine, tools, files, scratch folders, what is kept, interrupts.
 
+pub mod cache;
 pub mod clock;
 pub mod file;
 pub mod interrupt;

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
-use sha2::{Digest, Sha256};
 
 use crate::emit_c::Arch;
 
@@ -83,14 +83,8 @@ pub fn missing_feature(arch: Arch) -> Option<&'static str> {
     arch.needs().iter().copied().find(|need| features.iter().any(|f| f.name == *need && !f.present))
 }
 
-/// Where compiled programs are kept: `$MEANWHILE_CACHE`, else the user's cache folder.
-pub fn cache_dir() -> PathBuf {
-    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(|v| PathBuf::from(v).join(rest));
-    under("MEANWHILE_CACHE", "")
-        .or_else(|| under("XDG_CACHE_HOME", "meanwhile"))
-        .or_else(|| under("HOME", ".cache/meanwhile"))
-        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile"))
-}
+/// What compiled programs are kept as.
+pub const CACHE: &str = "cipher";
 
 fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
     ToolError { ran: format!("{what} {}", path.display()), said: err.to_string() }
@@ -117,30 +111,20 @@ pub fn object(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -> Re
 fn made(source: &str, assembly: &str, arch: Arch, cc: Cc, flags: &[&str]) -> Result<PathBuf, ToolError> {
     let mut command = cc.command(arch);
     command.args(["-std=gnu11", "-w"]).args(flags);
-    let mut hash = Sha256::new();
-    for part in [cc.version()?.as_str(), &tool::command_line(&command), source, assembly] {
-        hash.update(part.as_bytes());
-        hash.update([0]);
-    }
-    let dir = cache_dir();
-    let name: String = hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect();
-    let kept = dir.join(&name);
-    if kept.exists() {
-        return Ok(kept);
-    }
-    std::fs::create_dir_all(&dir).map_err(|err| io_error("create", &dir, &err))?;
-    let scratch = measure::scratch::folder_in(&dir).map_err(|err| io_error("create a folder in", &dir, &err))?;
-    let (text, made) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
-    std::fs::write(&text, source).map_err(|err| io_error("write", &text, &err))?;
-    command.arg("-o").arg(&made).arg(&text);
-    if !assembly.is_empty() {
-        let text = scratch.path().join("kernel.s");
-        std::fs::write(&text, assembly).map_err(|err| io_error("write", &text, &err))?;
-        command.arg(&text);
-    }
-    tool::run(&mut command, &[], COMPILE_LIMIT)?.ok()?;
-    std::fs::rename(&made, &kept).map_err(|err| io_error("keep", &kept, &err))?;
-    Ok(kept)
+    let parts = [cc.version()?.as_str(), &tool::command_line(&command), source, assembly].map(str::to_owned);
+    let key = parts.iter().fold(Key::default(), Key::with);
+    cache::kept(CACHE, key, "", |scratch, made| {
+        let text = scratch.join("cipher.c");
+        cache::write(&text, source)?;
+        command.arg("-o").arg(made).arg(&text);
+        if !assembly.is_empty() {
+            let text = scratch.join("kernel.s");
+            cache::write(&text, assembly)?;
+            command.arg(&text);
+        }
+        tool::run(&mut command, &[], COMPILE_LIMIT)?.ok()?;
+        Ok(())
+    })
 }
 
 fn emulated(program: &Path, arch: Arch) -> Command {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
-use sha2::{Digest, Sha256};
 
 use crate::calls;
 use crate::llvm::Llvm;
@@ -120,14 +120,13 @@ const SOURCES: &[(&str, &str)] = sources![
 /// The CMake package, for the version in place of `@OVERLAP_LLVM@`.
 pub(crate) const PACKAGE: &str = include_str!("../plugin/meanwhile-overlap-config.cmake.in");
 
+/// What its files are kept as.
+const SYSTEM: &str = "overlap";
+
 /// The sources of the plugin, and the compiler that makes it.
-fn hash(llvm: Llvm) -> Result<Sha256, ToolError> {
-    let mut hash = Sha256::new();
-    hash.update(measure::machine::version(llvm.compiler(Language::C), &["--version"])?);
-    for (name, text) in SOURCES {
-        hash.update(format!("{name}\0{text}\0"));
-    }
-    Ok(hash)
+fn key(llvm: Llvm) -> Result<Key, ToolError> {
+    let key = Key::default().with(measure::machine::version(llvm.compiler(Language::C), &["--version"])?);
+    Ok(SOURCES.iter().fold(key, |key, (name, text)| key.with(name).with(text)))
 }
 
 /// True if [`plugin`] has it already.
@@ -135,7 +134,7 @@ fn hash(llvm: Llvm) -> Result<Sha256, ToolError> {
 /// # Errors
 /// If the compiler is missing.
 pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
-    Ok(place(hash(llvm)?, "so").exists())
+    Ok(cache::find(SYSTEM, key(llvm)?, ".so").is_some())
 }
 
 /// The plugin as a shared object, built if it is not in the cache.
@@ -143,13 +142,13 @@ pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
 /// # Errors
 /// If cmake, ninja, clang++ or LLVM's headers of this version are missing, or the build fails.
 pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
-    cached(hash(llvm)?, "so", |scratch, made| {
+    cache::kept(SYSTEM, key(llvm)?, ".so", |scratch, made| {
         let (source, build) = (scratch.join("source"), scratch.join("build"));
         let runtime = source.join("runtime");
         std::fs::create_dir_all(&runtime).map_err(|error| failed("create", &runtime, &error))?;
         for (name, text) in SOURCES {
             let path = source.join(name);
-            std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+            cache::write(&path, text)?;
         }
         let mut configure = Command::new("cmake");
         let number = llvm.number();
@@ -175,11 +174,9 @@ pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
 /// An object that keeps every converted call of a program blocking.
 pub fn switch_off() -> Result<PathBuf, ToolError> {
     const TEXT: &str = "const char __overlap_off = 1;\n";
-    let mut hash = Sha256::new();
-    hash.update(TEXT);
-    cached(hash, "o", |scratch, made| {
+    cache::kept(SYSTEM, Key::default().with(TEXT), ".o", |scratch, made| {
         let path = scratch.join("off.c");
-        std::fs::write(&path, TEXT).map_err(|error| failed("write", &path, &error))?;
+        cache::write(&path, TEXT)?;
         let mut command = Command::new(any_clang()?);
         command.args(["-fPIC", "-c"]).arg(&path).arg("-o").arg(made);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
@@ -201,11 +198,9 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
 /// If the wrapper or a clang is missing.
 pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
     let text = calls::uniform_shim();
-    let mut hash = Sha256::new();
-    hash.update(format!("{} {text}", mpi.name()));
-    cached(hash, "o", |scratch, made| {
+    cache::kept(SYSTEM, Key::default().with(mpi.name()).with(&text), ".o", |scratch, made| {
         let path = scratch.join("uniform.c");
-        std::fs::write(&path, &text).map_err(|error| failed("write", &path, &error))?;
+        cache::write(&path, &text)?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
         command.env(mpi.compiler_variable(Language::C), any_clang()?).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
         command.arg(&path).arg("-o").arg(made);
@@ -216,11 +211,9 @@ pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
 
 /// One C file compiled to a shared object against one MPI.
 fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
-    let mut hash = Sha256::new();
-    hash.update(format!("{} {name} {text}", mpi.name()));
-    cached(hash, "so", |scratch, made| {
+    cache::kept(SYSTEM, Key::default().with(mpi.name()).with(name).with(text), ".so", |scratch, made| {
         let path = scratch.join(name);
-        std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+        cache::write(&path, text)?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
         command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
         command.args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"]).arg(made).arg("-ldl");
@@ -241,41 +234,4 @@ fn last_lines(text: &str) -> String {
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
     ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
-}
-
-/// The file of this hash in the cache; made by `make(scratch folder, file)` if it is not there.
-fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
-    let path = place(hash, ending);
-    if path.exists() {
-        return Ok(path);
-    }
-    let folder = cache_dir();
-    std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
-    // Whoever asks while it is being made waits for it.
-    let lock = path.with_extension("lock");
-    let held = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(|error| failed("lock", &lock, &error))?;
-    if path.exists() {
-        return Ok(path);
-    }
-    let scratch = measure::scratch::folder_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
-    let made = scratch.path().join(format!("made.{ending}"));
-    make(scratch.path(), &made)?;
-    std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
-    drop(held);
-    Ok(path)
-}
-
-/// Where the file of this hash is kept.
-fn place(hash: Sha256, ending: &str) -> PathBuf {
-    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
-    cache_dir().join(format!("{name}.{ending}"))
-}
-
-/// Where the plugin is kept: `$MEANWHILE_CACHE`, else the user's cache folder.
-fn cache_dir() -> PathBuf {
-    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
-    under("MEANWHILE_CACHE", "overlap")
-        .or_else(|| under("XDG_CACHE_HOME", "meanwhile/overlap"))
-        .or_else(|| under("HOME", ".cache/meanwhile/overlap"))
-        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-overlap"))
 }

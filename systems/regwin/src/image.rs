@@ -1,11 +1,11 @@
 //! Door: compiles the runtime with a program for SPARC, and the counting plugin for this machine.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
-use sha2::{Digest, Sha256};
 
 use crate::library::{self, CLANG, GCC, LINK, Options, RUNTIME, files};
 use crate::names::{Allocate, Cc, Schedule, Scheme, Variant};
@@ -75,6 +75,9 @@ fn options(recipe: &Recipe) -> (Options, Vec<String>) {
     (options, allocate.into_iter().chain(variant).map(str::to_owned).collect())
 }
 
+/// What images and the plugin are kept as.
+const SYSTEM: &str = "regwin";
+
 /// The linked image of a recipe: its path in the cache.
 pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     let program = match recipe.program {
@@ -82,17 +85,15 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         Program::Scenario => SCENARIO,
         Program::Rtos => RTOS,
     };
-    let mut hash = Sha256::new();
-    hash.update(format!("{recipe:?} {} {}", version(GCC)?, if recipe.cc == Cc::Clang { version(CLANG)? } else { String::new() }));
-    for (name, text) in RUNTIME.iter().chain(program) {
-        hash.update(format!("{name}\0{text}\0"));
-    }
-    cached(hash, "elf", |scratch, made| {
+    let of_tools = Key::default().with(format!("{recipe:?}")).with(version(GCC)?);
+    let of_tools = if recipe.cc == Cc::Clang { of_tools.with(version(CLANG)?) } else { of_tools };
+    let key = RUNTIME.iter().chain(program).fold(of_tools, |key, (name, text)| key.with(name).with(text));
+    cache::kept(SYSTEM, key, ".elf", |scratch, made| {
         for (name, text) in RUNTIME.iter().chain(program) {
-            write(&scratch.join(name), text.as_bytes())?;
+            cache::write(&scratch.join(name), text)?;
         }
         let (options, macros) = options(recipe);
-        write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), macros].concat()).as_bytes())?;
+        cache::write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), macros].concat()))?;
         let more: &[&str] = match recipe.program {
             Program::Spell => &[],
             Program::Scenario => &["semaphores.c", "mutex.c"],
@@ -112,7 +113,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
                 let text = scratch.join("plain.s");
                 compile(name, "-S", "plain.s")?;
                 let failed = |error: std::io::Error| ToolError { ran: format!("read {}", text.display()), said: error.to_string() };
-                write(&text, adds_apart(&std::fs::read_to_string(&text).map_err(failed)?).as_bytes())?;
+                cache::write(&text, adds_apart(&std::fs::read_to_string(&text).map_err(failed)?))?;
                 compile("plain.s", "-c", &object)?;
             } else {
                 compile(name, "-c", &object)?;
@@ -157,11 +158,8 @@ fn compiler(recipe: &Recipe, name: &str) -> Command {
 
 /// The counting plugin: its path in the cache.
 pub fn plugin() -> Result<PathBuf, ToolError> {
-    let mut hash = Sha256::new();
-    hash.update(version("gcc")?);
-    hash.update(PLUGIN);
-    cached(hash, "so", |scratch, made| {
-        write(&scratch.join("count.c"), PLUGIN.as_bytes())?;
+    cache::kept(SYSTEM, Key::default().with(version("gcc")?).with(PLUGIN), ".so", |scratch, made| {
+        cache::write(&scratch.join("count.c"), PLUGIN)?;
         let mut command = Command::new("gcc");
         command.current_dir(scratch).args(["-O2", "-shared", "-fPIC", "-fvisibility=hidden", "count.c", "-o"]).arg(made);
         tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
@@ -171,34 +169,4 @@ pub fn plugin() -> Result<PathBuf, ToolError> {
 
 fn version(program: &str) -> Result<String, ToolError> {
     measure::machine::version(program, &["--version"])
-}
-
-/// The file of this hash in the cache; made by `make(scratch folder, file)` if it is not there.
-fn cached(hash: Sha256, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
-    let name: String = hash.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect();
-    let folder = cache_dir();
-    let path = folder.join(format!("{name}.{ending}"));
-    if path.exists() {
-        return Ok(path);
-    }
-    let failed = |error: std::io::Error| ToolError { ran: format!("write {}", folder.display()), said: error.to_string() };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    let scratch = measure::scratch::folder_in(&folder).map_err(failed)?;
-    let made = scratch.path().join(format!("made.{ending}"));
-    make(scratch.path(), &made)?;
-    std::fs::rename(&made, &path).map_err(failed)?;
-    Ok(path)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), ToolError> {
-    std::fs::write(path, bytes).map_err(|error| ToolError { ran: format!("write {}", path.display()), said: error.to_string() })
-}
-
-/// Where compiled images are kept: `$MEANWHILE_CACHE`, else the user's cache folder.
-fn cache_dir() -> PathBuf {
-    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
-    under("MEANWHILE_CACHE", "regwin")
-        .or_else(|| under("XDG_CACHE_HOME", "meanwhile/regwin"))
-        .or_else(|| under("HOME", ".cache/meanwhile/regwin"))
-        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile-regwin"))
 }

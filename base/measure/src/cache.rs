@@ -1,0 +1,101 @@
+//! Door: what took long to make is kept: compiled programs, images, plugins, each named by a hash of all that it was made from.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::scratch;
+use crate::tool::ToolError;
+
+/// What a kept file is made from: sources, flags, the versions of the tools. Two of the same parts in the same order are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Key(Sha256);
+
+impl Key {
+    /// With one more part.
+    #[must_use]
+    pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
+        let part = part.as_ref();
+        // So that `a` and `bc` are not `ab` and `c`.
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+        self
+    }
+
+    fn name(self) -> String {
+        self.0.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect()
+    }
+}
+
+/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache folder.
+pub fn folder(system: &str) -> PathBuf {
+    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
+    under("MEANWHILE_CACHE", "")
+        .or_else(|| under("XDG_CACHE_HOME", "meanwhile"))
+        .or_else(|| under("HOME", ".cache/meanwhile"))
+        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile"))
+        .join(system)
+}
+
+/// The file of this key, if it is kept.
+pub fn find(system: &str, key: Key, ending: &str) -> Option<PathBuf> {
+    Some(place(system, &key.name(), ending)).filter(|it| it.exists())
+}
+
+/// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to its place as a whole, or not at all; who
+/// asks for it while it is being made waits. `make` may not ask for another one, which could have the same lock.
+///
+/// # Errors
+/// Those of `make`, and if the folder cannot be written.
+pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
+    let name = key.name();
+    let path = place(system, &name, ending);
+    if path.exists() {
+        return Ok(path);
+    }
+    let folder = folder(system);
+    std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
+    // One of 256 locks, so that they do not become as many as the files. Where a file system has none, two may make the same.
+    let lock = std::fs::File::create(folder.join(format!("{}.lock", &name[..2])));
+    let held = lock.and_then(|file| file.lock().map(|()| file));
+    if path.exists() {
+        return Ok(path);
+    }
+    let scratch = scratch::folder_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
+    let made = scratch.path().join(format!("made{ending}"));
+    make(scratch.path(), &made)?;
+    std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
+    drop(held);
+    Ok(path)
+}
+
+/// Writes one of the files that something is made from.
+///
+/// # Errors
+/// If it cannot be written, with its path.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), ToolError> {
+    std::fs::write(path, bytes).map_err(|error| failed("write", path, &error))
+}
+
+fn place(system: &str, name: &str, ending: &str) -> PathBuf {
+    folder(system).join(format!("{name}{ending}"))
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> ToolError {
+    ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_kept_apart() {
+        let name = |parts: &[&str]| parts.iter().fold(Key::default(), |key, it| key.with(it)).name();
+        assert_eq!(name(&["a", "bc"]), name(&["a", "bc"]));
+        let all = [name(&[]), name(&[""]), name(&["a", "bc"]), name(&["ab", "c"]), name(&["abc"]), name(&["abc", ""])];
+        let different: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+    }
+}

@@ -8,10 +8,10 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long docs deb bench fuzz lint clean
+.PHONY: help setup build report test test-long docs deb dependencies bench fuzz lint clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing (says what first; root only for Debian packages)
 	@scripts/setup.sh
@@ -44,6 +44,7 @@ test-long: build ## test every combination; takes hours
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
 	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
 	$(MEANWHILE) cipher test --matrix
+	scripts/dependencies.sh
 	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user; \
 	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi
 
@@ -52,6 +53,9 @@ docs: ## make a site with search of docs/, by mdBook, in target/book
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh
+
+dependencies: ## look at other people's crates (unused, licences, twice, known holes); write a bill of materials
+	@scripts/dependencies.sh
 
 bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are
 	$(MEANWHILE) cipher bench --out $(BENCH)/cipher-schedulers.json

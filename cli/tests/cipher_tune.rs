@@ -173,7 +173,7 @@ fn a_run_that_was_ended_goes_on_and_a_broken_one_begins_again() {
     let place = Place::new();
     let mut child = place.command("cipher tune lea.ua --arch x86-64 --emit c --budget 60s").spawn().expect("it starts");
     let kept = || {
-        std::fs::read_dir(place.path("cache"))
+        std::fs::read_dir(place.path("cache/cipher"))
             .into_iter()
             .flatten()
             .flatten()

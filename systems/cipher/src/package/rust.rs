@@ -12,7 +12,7 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
     let mut files = vec![
         (
             "Cargo.toml".to_string(),
-            fill(include_str!("templates/Cargo.toml"), &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts))]),
+            fill(include_str!("templates/Cargo.toml.in"), &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts))]),
         ),
         ("build.rs".to_string(), build(name, parts)),
         ("src/lib.rs".to_string(), lib(name, parts)),

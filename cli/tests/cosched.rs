@@ -77,7 +77,10 @@ fn pictures_are_written() {
     let ran = meanwhile(&["sim", "a1", "--policy", "rr,b2arr", "--svg", path.to_str().expect("a plain path")]);
     assert!(ran.status.success());
     let svg = std::fs::read_to_string(&path).expect("it was written");
-    assert!(svg.contains("who ran where under b2arr") && svg.matches("<svg ").count() == 4, "one chart of use and two of processors");
+    assert!(
+        svg.contains("programs on processors under b2arr") && svg.matches("<svg ").count() == 4,
+        "one chart of use and two of processors"
+    );
 }
 
 #[test]

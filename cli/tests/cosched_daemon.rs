@@ -238,7 +238,7 @@ fn processes_are_attached_or_refused() {
     };
     refused(1, "process 1 starts and ends all others");
     refused(daemon.child.id() as i32, "is part of the manager");
-    refused(std::process::id() as i32, "runs the manager, or what asks");
+    refused(std::process::id() as i32, "runs the manager or the client");
     refused(i32::MAX, "there is no process");
     let supervisor =
         fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok()).find(|pid| {

@@ -445,7 +445,7 @@ fn in_groups_of_version_2_tasks_are_frozen_where_they_are() {
     let pids = it.tasks.iter().map(|it| it.id().to_string()).collect::<Vec<_>>().join(",");
     let step = format!("{{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"threads\":2,\"pids\":[{pids}]}}");
     let refused = say(&it.socket(), "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"pids\":[1]}");
-    assert!(refused.contains("process 1 is no task of who tells of the step"), "{refused}");
+    assert!(refused.contains("process 1 is no task of the step's daemon"), "{refused}");
     let taken = say(&it.socket(), &step);
     assert!(taken.contains("\"ok\":true"), "{taken}");
     assert!(say(&it.socket(), &step).contains("is managed already"));

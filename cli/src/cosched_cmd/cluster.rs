@@ -16,7 +16,7 @@ pub struct ClusterArgs {
     /// comes from the header of the trace.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["workloads", "policy", "svg", "assume", "like_paper"])]
     cluster: Option<String>,
-    /// The jobs, in the Standard Workload Format of the Parallel Workloads Archive; without it some that nobody ran.
+    /// The jobs, in the Standard Workload Format of the Parallel Workloads Archive; without it invented ones.
     #[arg(long, value_name = "FILE", requires = "cluster")]
     trace: Option<PathBuf>,
     /// Without a trace, so many jobs.
@@ -32,7 +32,7 @@ pub struct ClusterArgs {
     /// The share of the users that do not share nodes.
     #[arg(long, value_name = "SHARE", requires = "cluster", default_value_t = 0.2, value_parser = super::sim::round_robin)]
     refuse: f64,
-    /// How many times who asks for what is drawn.
+    /// How many times the jobs' demands are drawn.
     #[arg(long, value_name = "N", requires = "cluster", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     draws: u32,
 }
@@ -81,7 +81,8 @@ fn machine(text: &str, trace: Option<&Trace>) -> Result<Cluster, Failure> {
         }
     }
     let header = trace.and_then(|it| it.n_nodes);
-    let n_nodes = n_nodes.or(header).ok_or_else(|| wrong("nobody says how many nodes there are".to_owned()))?;
+    let n_nodes =
+        n_nodes.or(header).ok_or_else(|| wrong("the number of nodes is not known: neither `--nodes` nor the trace says it".to_owned()))?;
     let of_header = trace.and_then(|it| it.n_procs).map(|it| it.div_ceil(n_nodes));
     let n_cores = n_cores.or(of_header).unwrap_or(if trace.is_some() { 1 } else { 48 });
     if n_cores < 2 {
@@ -114,7 +115,7 @@ pub fn run(args: &ClusterArgs, out: &mut Output) -> Result<(), Failure> {
         let assumed = Assumed { mix: mix.clone(), refuse: args.refuse, seed };
         for (all, scheme) in runs.iter_mut().zip(Scheme::ALL) {
             bar.set_message(scheme.name());
-            // On whole nodes nobody's demand matters.
+            // On whole nodes demands do not matter.
             match all.first() {
                 Some(first) if !matches!(scheme, Scheme::Blind | Scheme::Paired) => all.push(*first),
                 _ => {
@@ -175,7 +176,7 @@ fn row(scheme: Scheme, all: &[Outcome], runs: &[Vec<Outcome>]) -> Value {
 fn table(runs: &[Vec<Outcome>], n_jobs: usize, cluster: Cluster, is_synthetic: bool) -> Table {
     let columns = ["nodes", "turnaround h", "over easy %", "least..most", "wait h", "slowdown", "taken %", "slower %", "worst"];
     let note = "turnaround, wait and bounded slowdown: mean over the jobs; over: percent of the turnaround under EASY on whole nodes that is saved, \
-                over the draws of who asks for what; slower: jobs that ran longer than on nodes of their own, worst: how many times";
+                over the draws of demands; slower: jobs that ran longer than on nodes of their own, worst: how many times";
     let title = format!(
         "{n_jobs} {} on {} nodes of {} processors",
         if is_synthetic { "synthetic jobs" } else { "jobs of the trace" },

@@ -97,7 +97,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let help = "name a path: a Unix socket is its owner's";
         return Err(Failure::user("with --config a port would show every user's programs to every user".to_owned(), Some(help)));
     }
-    let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for those who read metrics"))).transpose()?;
+    let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for readers of metrics"))).transpose()?;
     let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let manager = args.host.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
@@ -206,7 +206,7 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     };
     let streams = streams(args)?;
     let handed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).collect();
-    // While we wait, the program lives as long as this connection: who ends us ends it.
+    // While we wait, the program lives as long as this connection: ending us ends it.
     let (answer, _connection) = args.ask.hold(&request, if args.pid.is_some() { &[] } else { &handed })?;
     let id = answer["id"].as_u64().unwrap_or(0);
     if !args.wait {
@@ -233,7 +233,7 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// Standard input, output and error of the program: ours, its file, and nothing to read where nobody waits for it.
+/// Standard input, output and error of the program: ours, its file, and nothing to read where no client waits for it.
 fn streams(args: &SubmitArgs) -> Result<[OwnedFd; 3], Failure> {
     let own = || {
         let stdin = if args.wait { std::io::stdin().as_fd().try_clone_to_owned()? } else { std::fs::File::open("/dev/null")?.into() };

@@ -135,7 +135,9 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
             chart("Figure 5: over what they are made from", &all, &[(Name::B2arr, Name::Rr), (Name::B2adss, Name::Dss)]).for_page(),
         ),
         Block::Chart(timeline::use_over_time(&format!("{name}: use of the bus"), &lines).for_page()),
-        Block::Chart(timeline::gantt(&format!("{name}: who ran where under pairing"), shown, 4, outcome(Name::Pairing)).for_page()),
+        Block::Chart(
+            timeline::gantt(&format!("{name}: programs on processors under pairing"), shown, 4, outcome(Name::Pairing)).for_page(),
+        ),
         Block::Table(super::sim::table(&all)),
         Block::Chart(sweep::chart(&points).for_page()),
         Block::Table(sweep::table(&points)),

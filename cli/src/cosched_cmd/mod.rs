@@ -41,7 +41,7 @@ impl Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show which processors share a link to the memory, and whether choosing who runs would gain here.
+    /// Show which processors share a link to the memory, and whether choosing which programs run together would gain here.
     Probe(probe::Args),
     /// Run programs under a policy, in the foreground.
     Run(run::Args),

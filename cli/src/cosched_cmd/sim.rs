@@ -29,7 +29,7 @@ pub struct Args {
     policy: Policies,
     #[command(flatten)]
     how: How,
-    /// Write who ran where, and how much of the links was used, of the last workload.
+    /// Write which program ran where, and how much of the links was used, of the last workload.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// What is assumed of the machine and its programs besides, with commas between: churn, cold-caches, no-affinity, spinning,
@@ -342,7 +342,7 @@ fn write_pictures(path: &Path, name: &str, workload: &Workload, n_cpus: usize, r
     let lines: Vec<(String, &Outcome)> = runs.outcomes.iter().map(|(policy, it)| (policy.text().to_owned(), it)).collect();
     let mut charts = vec![timeline::use_over_time(&format!("{name}: use of the links"), &lines).svg()];
     for (policy, outcome) in &runs.outcomes {
-        charts.push(timeline::gantt(&format!("{name}: who ran where under {}", policy.text()), workload, n_cpus, outcome).svg());
+        charts.push(timeline::gantt(&format!("{name}: programs on processors under {}", policy.text()), workload, n_cpus, outcome).svg());
     }
     let stacked = report::svg::stacked(&charts);
     write_file(path, stacked)

@@ -68,7 +68,7 @@ pub const SWITCHES: [Switch; 5] = [
     },
     Switch {
         name: "spinning",
-        source: "without a manager, who waits at a barrier spins and never sleeps: OpenMP run times before OMP_WAIT_POLICY (3.0, 2008) had no other way in common",
+        source: "without a manager, a thread at a barrier spins and never sleeps: OpenMP run times before OMP_WAIT_POLICY (3.0, 2008) had no other way in common",
         set: |it| it.spins_for_ever = true,
     },
     Switch {
@@ -93,7 +93,7 @@ impl Assumptions {
         all
     }
 
-    /// Seconds that a thread which nobody manages spins at a barrier.
+    /// Seconds that a thread spins at a barrier when there is no manager.
     pub fn spin_s(&self) -> f64 {
         if self.spins_for_ever { f64::INFINITY } else { SPIN_S }
     }
@@ -103,7 +103,7 @@ impl Assumptions {
         if self.cold_caches { COLD_S } else { 0.0 }
     }
 
-    /// Who is asleep when a decision is made.
+    /// Which threads are asleep when a decision is made.
     pub fn sleepers(&self) -> Sleepers {
         let seed = SEEDS[self.run % SEEDS.len()];
         Sleepers { every_s: f64::from(self.churn_s), random: (self.churn_s > 0).then(|| fastrand::Rng::with_seed(seed)) }

@@ -1,7 +1,7 @@
 //! Threads co-scheduled by the memory bandwidth they ask for.
 //!
 //! ```text
-//! workload file -> sim <- policies   who runs in the next quantum
+//! workload file -> sim <- policies   which programs run in the next quantum
 //!                   ^ contention     how fast they run beside each other
 //! ```
 

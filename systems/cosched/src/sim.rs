@@ -7,7 +7,7 @@
 //! A program works in parallel regions with a barrier at the end of each. A manager tells malleable programs their
 //! processors: the team of the next region has as many threads, and a thread that was taken off a processor in
 //! mid-region is resumed in place of a sibling that has done its share. Without a manager all threads are in the team;
-//! who has done his share spins, then sleeps.
+//! a thread that has done its share spins, then sleeps.
 
 use crate::assumptions::{Assumptions, Sleepers};
 use crate::contention::{Demand, Model};
@@ -52,7 +52,7 @@ pub struct Outcome {
     pub bus_utilisation: f64,
     /// Processor-quanta without work, spinning included.
     pub quanta_idle: f64,
-    /// Who was where.
+    /// Which thread was on which processor.
     pub segments: Vec<Segment>,
     /// For each quantum of 100 ms the share of the links that was used.
     pub used: Vec<f64>,
@@ -277,7 +277,7 @@ impl<'a> Sim<'a> {
         }
         let shares = &self.programs[program].shares;
         if adapts {
-            // A share that nobody on a processor works on goes to one who has none.
+            // A share that no thread on a processor works on goes to a thread that has none.
             let mut is_taken = vec![false; shares.len()];
             for it in own.clone() {
                 let thread = &mut self.threads[it];
@@ -316,7 +316,7 @@ impl<'a> Sim<'a> {
     /// Runs the placed threads until `to_s`.
     fn advance(&mut self, to_s: f64) {
         while self.now_s < to_s - DONE_S {
-            // Who works, on which link, at what rate.
+            // Which threads work, on which link, at what rate.
             let mut rates: Vec<(usize, f64)> = Vec::new();
             let mut moves: Vec<(usize, f64)> = Vec::new();
             let (mut traffic_mbps, mut n_idle) = (0.0, 0usize);
@@ -372,7 +372,7 @@ impl<'a> Sim<'a> {
         self.now_s = to_s;
     }
 
-    /// It is on a processor, has done its share and waits for its siblings, and nobody manages it.
+    /// It is on a processor, has done its share and waits for its siblings, and there is no manager.
     fn spins(&self, thread: usize) -> bool {
         let state = &self.threads[thread];
         !self.is_manager && state.share.is_none() && !state.sleeps && self.programs[self.views[thread].program].ended_s.is_none()
@@ -428,7 +428,7 @@ impl<'a> Sim<'a> {
         let counted = || self.programs.iter().filter(|it| !it.spec.is_background);
         let end_s = counted().filter_map(|it| it.ended_s).fold(0.0, f64::max);
         let quantum_s = QUANTUM_MS / 1000.0;
-        // What follows the end of the last program is nobody's idleness.
+        // After the end of the last program no processor counts as idle.
         let after = (self.now_s - end_s) * self.machine.n_cpus() as f64;
         Outcome {
             turnaround_s: counted().map(span).collect(),

@@ -1,4 +1,4 @@
-//! Pictures of a run: who was on which processor, and how much of the links was used.
+//! Pictures of a run: which program was on which processor, and how much of the links was used.
 
 use report::Kind;
 use report::svg::{Axis, Bar, GanttChart, Line, LineChart};
@@ -7,7 +7,7 @@ use crate::policies::QUANTUM_MS;
 use crate::sim::Outcome;
 use crate::workload::Workload;
 
-/// Who was on which processor, one colour a program.
+/// The programs on each processor over time, one colour a program.
 pub fn gantt(title: &str, workload: &Workload, n_cpus: usize, outcome: &Outcome) -> GanttChart {
     let mut n_of: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     let names = workload.programs.iter().map(|it| {

@@ -82,7 +82,7 @@ namespace {
 struct Place {
   BasicBlock *Latch;
   DebugLoc Loc;
-  uint64_t Passes; ///< Of a strip, if that is always the same; else 0.
+  uint64_t Passes;       ///< Of a strip, if that is always the same; else 0.
   GlobalVariable *State; ///< `struct place` of the run-time part.
   Value *Pending;        ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
   Value *Step;           ///< The passes of the strip; null for one.

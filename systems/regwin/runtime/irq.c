@@ -1,4 +1,4 @@
-/* Interrupts: who handles them, the clock, and waits that end after a time. interrupt.S calls this. */
+/* Interrupts: their handlers, the clock, and waits that end after a time. interrupt.S calls this. */
 #include "kernel.h"
 
 struct irq_state irq_state __attribute__((aligned(8)));

@@ -139,7 +139,7 @@ void clock_tick(void);
 #endif
 
 #ifdef PRIORITIES
-/* Gives a thread the priority that it has by itself and by who waits for its mutexes, and so on along the chain. */
+/* Gives a thread the higher of its own priority and that of the threads that wait for its mutexes, and so on along the chain. */
 void mutex_settle(struct thr *t);
 #endif
 #endif

@@ -1,4 +1,4 @@
-/* Mutexes; with PRIORITIES their owners are as urgent as those who wait for them. */
+/* Mutexes; with PRIORITIES an owner is as urgent as the threads that wait for it. */
 #include "kernel.h"
 
 RUNTIME void mutex_open(struct mutex *m, const char *name)

@@ -1,5 +1,5 @@
 /* What both overflow handlers that share windows begin with: the reserved window becomes the thread's newest, and the
- * one above it is free, or somebody's. */
+ * one above it is free, or another thread's. */
 overflow:                       /* %l0: state, %l3: window mask, %l4: number of this window */
     CHECK_STACK(%fp, %l6)
     sll %l4, 2, %l4

@@ -8,7 +8,7 @@
  *
  *   SCHEME_NS, SCHEME_SNP, SCHEME_SP or SCHEME_ADAPTIVE
  *   WORKING_SET      a woken thread whose windows are resident is the next to run (of its priority)
- *   PRIORITIES       32 fixed priorities; a mutex lends the priority of those who wait for it
+ *   PRIORITIES       32 fixed priorities; a mutex lends its owner the priority of the threads that wait for it
  *   PREEMPT          interrupts, the clock, time slices, waits that end after a time
  *   FPU              floating point in threads, main and machine_idle
  *   THR_TLS          __thread: so many bytes of variables that each thread has for itself
@@ -18,10 +18,10 @@
  *
  * Floating point. Without FPU its first instruction is trap 4. With it a thread's record is 136 bytes longer, a switch
  * that loads a thread from memory takes 5 cycles more, and a thread that computes with float or double takes a trap when
- * another one did so before it. Nobody else pays, and a switch between threads with windows costs nothing more. Rounding
+ * another one did so before it. No other thread pays, and a switch between threads with windows costs nothing more. Rounding
  * and exceptions (%fsr) are each thread's own; sqrt is an instruction with -fno-math-errno. long double calls routines
- * that are not here. So does -msoft-float: no compiler of Debian brings __adddf3 and its like for 32-bit SPARC. Whoever
- * links his own says -DTHR_SOFT_FLOAT.
+ * that are not here. So does -msoft-float: no compiler of Debian brings __adddf3 and its like for 32-bit SPARC. If you link
+ * your own, say -DTHR_SOFT_FLOAT.
  *
  * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns; they run then. It
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
@@ -31,7 +31,7 @@
  * threads is kept in order by a walk along it, and so are the waits that end after a time. A switch stores at most as
  * many windows as there are: `meanwhile report` prints the longest of each scheme.
  *
- * Faults. A trap that nobody handles prints its type, pc and thread on the console and stops the machine. So does a
+ * Faults. A trap without a handler prints its type, pc and thread on the console and stops the machine. So does a
  * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before
  * any window is stored. What a function itself writes below its stack before that is not seen.
  */
@@ -157,7 +157,7 @@ int thr_set_priority(struct thr *thread, unsigned priority);
 void thr_block_leave(void);
 void thr_block_flush(void);
 
-/* Suspends the running thread and runs the next. Returns when somebody has called thr_wake for it. Whoever is to do
+/* Suspends the running thread and runs the next. Returns when another thread or a handler has called thr_wake for it. What is to do
  * that must know of the thread before this is called. Not from main and not from machine_idle. */
 static inline void thr_block(enum thr_reason reason)
 {
@@ -204,7 +204,7 @@ int semaphore_try(struct semaphore *s);
 void semaphore_give(struct semaphore *s);
 
 /* Owned by one thread at a time; with PRIORITIES the owner is as urgent as the most urgent thread that waits for it, and so is
- * whoever the owner waits for. Handed over in the order of the list. */
+ * the thread that the owner waits for. Handed over in the order of the list. */
 struct mutex {
     const char *name;
     struct thr *owner;
@@ -233,7 +233,7 @@ void queue_receive(struct queue *q, void *item);
 int queue_try_send(struct queue *q, const void *item);
 int queue_try_receive(struct queue *q, void *item);
 
-/* Blocks of one size, for whoever needs memory for a while. */
+/* Blocks of one size, to be taken and given back. */
 struct pool {
     struct semaphore free;
     void *first;
@@ -300,7 +300,7 @@ static inline void machine_wait(void)
  *     THR_LOOP(16, for (unsigned i = 0; i < n; i++))
  *         sum += sample[i];
  *
- * `most` is a constant, which nobody checks. A nop before the loop and one in its body carry it. */
+ * `most` is a constant; nothing checks it. A nop before the loop and one in its body carry it. */
 #ifdef PREEMPT
 #define THR_LOOP(most, ...) THR_LOOP_OF(most, __COUNTER__, __VA_ARGS__)
 #define THR_LOOP_OF(most, id, ...) if (THR_MARK(id, most, 1)) {} else __VA_ARGS__ if (THR_MARK(id, 0, 0)) {} else

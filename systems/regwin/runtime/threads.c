@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 #ifdef FPU
-/* The thread whose registers those of floating point are; 0: nobody's. */
+/* The thread whose values the floating point registers hold; 0: none's. */
 extern struct thr *fpu_owner;
 #endif
 
@@ -202,7 +202,7 @@ static BOOT const char *what(const struct thr *t)
     return whats[t->waits_for];
 }
 
-/* Nobody is ready: all have finished, or all wait. */
+/* No thread is ready: all have finished, or all wait. */
 BOOT void thr_report(void)
 {
     unsigned n_alive = 0, n_broken = 0;

@@ -497,7 +497,7 @@ impl Scenario {
         Scenario { streams, threads, ..Scenario::default() }
     }
 
-    /// The same with mutexes, semaphores and priorities that change. Whoever has one waits for nothing else, so it still ends.
+    /// The same with mutexes, semaphores and priorities that change. A thread that has one waits for nothing else, so it still ends.
     pub fn random_locks(seed: u64) -> Scenario {
         let mut scenario = Scenario::random(seed);
         let mut rng = fastrand::Rng::with_seed(!seed);

@@ -58,7 +58,7 @@ fn random_scenarios_with_locks_and_priorities_count_alike() {
     }
 }
 
-/// The same where threads compute with floating point: who has the unit when, and what its traps cost.
+/// The same where threads compute with floating point: which thread has the unit when, and what its traps cost.
 #[test]
 fn random_scenarios_with_floats_count_alike() {
     let mut n_traps = 0;

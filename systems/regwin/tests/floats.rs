@@ -1,4 +1,4 @@
-//! Threads that compute with floating point get what the same C computes here, whoever runs between their instructions.
+//! Threads that compute with floating point get what the same C computes here, whatever runs between their instructions.
 
 mod support;
 
@@ -217,7 +217,7 @@ int main(void)
     }
 }
 
-/// Whoever does not compute with floating point never gets it, and a thread that ended leaves it to nobody: its record and its stack
+/// A thread that does not compute with floating point never gets it, and one that ended leaves it free: its record and its stack
 /// are used for other things at once.
 #[test]
 fn threads_without_floating_point_never_get_it() {

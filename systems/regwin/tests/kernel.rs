@@ -23,7 +23,7 @@ enum Step {
 const MUTEXES: usize = 3;
 const SEMAPHORES: usize = 2;
 
-/// Threads that do random steps; without priorities nobody changes any.
+/// Threads that do random steps; without priorities none changes its own.
 struct Script {
     priorities: Vec<u32>,
     steps: Vec<Vec<Step>>,
@@ -326,7 +326,7 @@ fn threads_run_in_the_order_of_a_plain_model() {
     }
 }
 
-/// The running thread while main is at work on its mutexes: who has least to lose waits least.
+/// Priority inversion: a low thread owns what a high one waits for, and a middle one is ready.
 const INVERSION: &str = r#"
 #include <regwin.h>
 static struct thr low, middle, high;
@@ -606,7 +606,7 @@ static void run(void *x)
     }
 }
 
-/// Waits that end after a time end in the order of their times, whoever began first, and are true to them.
+/// Waits that end after a time end in the order of their times, whichever began first, and not before.
 #[test]
 fn times_end_in_order() {
     let body = r#"
@@ -653,7 +653,7 @@ static void run(void *x)
     }
 }
 
-/// Who waits for whom is said when nothing can go on.
+/// When no thread can go on, each is said with the one that it waits for.
 #[test]
 fn a_report_names_what_threads_wait_for() {
     let program = r#"

@@ -78,7 +78,7 @@ fn the_mock_kernels_keep_registers_too() {
     }
 }
 
-/// A kernel that does not tell that a thread has ended has its stack written when it is somebody else's.
+/// A kernel that does not tell that a thread has ended has its stack written when it is another thread's.
 #[test]
 fn an_end_that_nobody_tells_of_is_seen() {
     let mut defines = random(Rtos::Zephyr, 3, 60_000);

@@ -1,4 +1,4 @@
-//! Who builds the runtime in a folder of his own, by the words of its header, gets a program that boots and is preempted.
+//! The runtime built in a folder outside the tree, by the words of its header, gives a program that boots and is preempted.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A cluster on paper: jobs of a trace on nodes that are shared or not, by who asks for how much of a node's memory link.
+//! A cluster on paper: jobs of a trace on nodes that are shared or not, by how much of a node's memory link each asks for.
 //!
 //! A job that may share a node takes halves of nodes, twice as many as it would take whole ones, and leaves the other halves to others.
 //! Beside a job that computes, one that streams has more of the link than its own threads left each other; beside another
@@ -28,7 +28,7 @@ pub struct Cluster {
     pub memory_gb: f64,
 }
 
-/// Who gets nodes, and how.
+/// Which jobs get nodes, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Whole nodes, in the order of submission.

@@ -1,4 +1,4 @@
-//! Nodes of two halves: what is free, who is beside whom, and until when a node is expected to be taken.
+//! Nodes of two halves: what is free, which jobs share a node, and until when a node is expected to be taken.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub struct Want {
     pub n_halves: usize,
     /// Whole nodes, without a neighbour.
     pub n_nodes: usize,
-    /// Nobody may be beside it.
+    /// No job may be beside it.
     pub is_whole: bool,
     /// The level of each half, and its share of a node's memory.
     pub level: usize,

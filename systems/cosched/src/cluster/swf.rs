@@ -117,7 +117,7 @@ pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
     Ok(trace)
 }
 
-/// So many jobs that nobody ran: sizes are powers of two up to a quarter of the machine, run times between a minute and a day with all
+/// So many invented jobs: sizes are powers of two up to a quarter of the machine, run times between a minute and a day with all
 /// magnitudes alike, arrivals at random, so that they ask for `load` of the processors.
 pub fn synthetic(n_jobs: usize, n_procs: usize, load: f64, seed: u64) -> Trace {
     let mut random = fastrand::Rng::with_seed(seed);

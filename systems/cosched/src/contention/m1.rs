@@ -1,7 +1,7 @@
 //! M1: max-min fair shares of bandwidth.
 //!
 //! All threads are served at one level of MB/s, or at what they ask for if that is less. The level rises until the
-//! reads, the writes or their sum fill the link; who adds to what is full stays there, the others rise on.
+//! reads, the writes or their sum fill the link; programs that add to what is full stay there, the others rise on.
 //!
 //! Source: Afzal, Hager and Wellein, on bandwidth shares of overlapping kernels.
 
@@ -19,7 +19,7 @@ pub(super) fn rates(link: Capacity, demands: &[Demand]) -> Vec<f64> {
     while fixed.iter().any(Option::is_none) {
         let full = rules.iter().filter_map(|&(capacity, part)| Some((level(capacity, part, demands, &fixed)?, part)));
         match full.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            // Nothing fills up: everybody gets what he asks for.
+            // Nothing fills up: each program gets what it asks for.
             None => demands.iter().zip(&mut fixed).for_each(|(it, fixed)| *fixed = fixed.or(Some(it.total_mbps()))),
             Some((level, part)) => {
                 for (it, fixed) in demands.iter().zip(&mut fixed) {

@@ -40,7 +40,7 @@ impl Demand {
 pub enum Base {
     /// Everybody slows down as the bus is overbooked.
     M0,
-    /// The bus serves in max-min fair shares: who asks little gets it whole.
+    /// The bus serves in max-min fair shares: a program that asks for little gets all of it.
     M1,
     /// M1, and answers come later the busier the bus is.
     M2,

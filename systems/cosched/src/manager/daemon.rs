@@ -1,4 +1,4 @@
-//! Door: the daemon's socket: who may ask, what may be asked, and what is refused.
+//! Door: the daemon's socket: which users may ask, for what, and what is refused.
 //!
 //! A request is one line of JSON, so is the answer. The socket lies in a folder that only its owner may enter, has
 //! mode 600, and whoever is connected must be the same user by what the kernel says of the other end; a daemon for many
@@ -67,7 +67,7 @@ pub enum Request {
         environment: Vec<(String, String)>,
         /// Where its output goes; the daemon's standard error if nowhere.
         output: Option<PathBuf>,
-        /// It is ended when who asked closes the connection.
+        /// It is ended when its client closes the connection.
         #[serde(default)]
         tied: bool,
     },
@@ -107,15 +107,15 @@ pub enum Refusal {
     NotThere(i32),
     /// The first process of the machine.
     Init,
-    /// The manager, its supervisor or who asks.
+    /// The manager, its supervisor or the client.
     Itself(i32),
-    /// What the manager or who asks was started by: a shell, a terminal.
+    /// What started the manager or the client: a shell, a terminal.
     Above(i32, String),
     /// A process of another user.
     Owner(i32, u32),
     /// Another user than root tells of a step of Slurm.
     NoSlurm(u32),
-    /// A process that who tells of a step has not started.
+    /// A process that the client telling of a step has not started.
     NoTask(i32),
     /// A thread of the kernel.
     Kernel(i32),
@@ -156,10 +156,12 @@ impl std::fmt::Display for Refusal {
             Refusal::NotThere(pid) => write!(f, "there is no process {pid}"),
             Refusal::Init => write!(f, "process 1 starts and ends all others: it is never frozen"),
             Refusal::Itself(pid) => write!(f, "process {pid} is part of the manager, or asks: it is never frozen"),
-            Refusal::Above(pid, name) => write!(f, "process {pid} (`{name}`) runs the manager, or what asks: frozen, nobody could thaw it"),
+            Refusal::Above(pid, name) => {
+                write!(f, "process {pid} (`{name}`) runs the manager or the client: once frozen, nothing could thaw it")
+            }
             Refusal::Owner(pid, uid) => write!(f, "process {pid} belongs to user {uid}"),
             Refusal::NoSlurm(uid) => write!(f, "user {uid} tells of a step: only root does, as Slurm runs"),
-            Refusal::NoTask(pid) => write!(f, "process {pid} is no task of who tells of the step"),
+            Refusal::NoTask(pid) => write!(f, "process {pid} is no task of the step's daemon"),
             Refusal::Kernel(pid) => write!(f, "process {pid} is a thread of the kernel"),
             Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
             Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
@@ -312,7 +314,7 @@ pub fn hold(path: &Path, request: &Request, streams: &[BorrowedFd<'_>]) -> io::R
     Ok((serde_json::from_str(&answer).map_err(io::Error::other)?, stream))
 }
 
-/// Who is at the other end.
+/// The client at the other end.
 #[derive(Debug, Clone)]
 struct Asker {
     user: User,
@@ -327,7 +329,7 @@ fn asker(stream: &UnixStream) -> io::Result<Asker> {
 /// Serves requests until one or a signal says stop; then all programs run on without us. Where somebody removes the socket
 /// it is made again.
 ///
-/// `about` is what a status says beside the programs, `users` who may ask beside the owner.
+/// `about` is what a status says beside the programs, `users` the users that may ask beside the owner.
 pub fn serve(
     turns: &mut Turns<'_>,
     path: &Path,
@@ -360,7 +362,7 @@ pub fn serve(
                 && let Ok((new, own)) = listen(path, users).and_then(|it| Ok((it.try_clone()?, it)))
                 && accept(&door, own).is_ok()
             {
-                // Who waits for connections there hears that there are none.
+                // Clients that wait there hear that there are no more connections.
                 let _ = shutdown(listening.as_raw_fd(), Shutdown::Both);
                 listening = new;
             }
@@ -368,7 +370,7 @@ pub fn serve(
     }
     // Also if we end because something failed.
     turns.release_all();
-    // Who asked us to stop hears that we do.
+    // The client that asked us to stop gets its answer.
     let end = Instant::now() + LAST_WORDS;
     while door.n_open.load(Ordering::Acquire) > 0 && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));
@@ -399,9 +401,9 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
             let inside = Arc::clone(&door);
             let copy = stream.try_clone();
             let answer = move || {
-                // Who hangs up hears no answer.
+                // A client that hangs up gets no answer.
                 let tied = inside.answer(&stream).unwrap_or(None);
-                // Whoever waits for a program keeps nobody else out.
+                // A client that waits for a program keeps no other out.
                 inside.n_open.fetch_sub(1, Ordering::AcqRel);
                 if let Some(id) = tied {
                     inside.end_with(stream, id);
@@ -452,11 +454,11 @@ impl Door {
             format!("{answer}\n").as_bytes(),
             Instant::now() + PATIENCE,
         );
-        // Who reads slowly still asks.
+        // A client that reads slowly still counts as asking.
         if is_counted {
             self.of_user.lock().expect("nobody panics with it").entry(asker.user.uid).and_modify(|it| *it -= 1);
         }
-        // Who went before the answer has left its program as well.
+        // A client that went before the answer has left its program as well.
         if tied.is_some() { Ok(tied) } else { written.map(|()| None) }
     }
 
@@ -506,7 +508,7 @@ impl Door {
             users::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let request: Request = serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let (uid, asker_pid) = (asker.user.uid, asker.pid);
-        // A user of many who is not root sees and stops only what is his.
+        // Where there are many users, one who is not root sees and stops only their own programs.
         let only = self.users.as_ref().map(|_| uid).filter(|it| *it != 0);
         let about = self.about.clone();
         match request {
@@ -617,7 +619,7 @@ pub(super) fn inside(
     let own = Arc::clone(&wish);
     let event = Event::Do(Box::new(move |turns| {
         if own.begin() {
-            // Who asked may have gone.
+            // The client may have gone.
             let _ = reply.send(work(turns));
         }
     }));
@@ -634,7 +636,7 @@ pub(super) fn inside(
     }
 }
 
-/// What somebody waits for: it is begun or given up, whichever comes first, and never both.
+/// What a client waits for: it is begun or given up, whichever comes first, and never both.
 #[derive(Debug, Default)]
 struct Wish(AtomicBool);
 

@@ -59,7 +59,7 @@ impl Endpoint {
     /// Begins to listen.
     ///
     /// # Errors
-    /// Somebody else does, or the file is no socket.
+    /// Another process listens there, or the file is no socket.
     pub fn listen(address: &Address) -> io::Result<Endpoint> {
         match address {
             Address::Port(it) => TcpListener::bind(it).map(Endpoint::Port),
@@ -69,7 +69,7 @@ impl Endpoint {
                         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is a file of this name that is no socket"));
                     }
                     if UnixStream::connect(path).is_ok() {
-                        return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
+                        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens there already"));
                     }
                     std::fs::remove_file(path)?;
                 }
@@ -112,7 +112,7 @@ impl Endpoint {
                     let said = inside(&sender, move |turns| Ok(metrics::text(&status(turns, &about)).into()));
                     said.ok().and_then(|it| it.as_str().map(str::to_owned))
                 };
-                // Who goes before the answer needs none.
+                // A client that goes before the answer needs none.
                 let _ = stream.patience(PATIENCE).and_then(|()| answer(&mut *stream, now));
             }
         };

@@ -17,7 +17,7 @@ const LOOK_EVERY_MAX: u32 = 16;
 /// looks tell three or four levels apart, no more.
 const STEADY: f64 = 0.2;
 const STEADY_OF_READER: f64 = 0.25;
-/// The least weight of a program: who is not slowed down may ask for something.
+/// The least weight of a program: one that is not slowed down still counts.
 const WEIGHT_MIN: f64 = 0.05;
 
 /// When to look, and what looks cost.

@@ -161,7 +161,7 @@ impl Group {
         self.each(|it| self.freezer.thaw(it)).map(drop)
     }
 
-    /// The same by somebody else than the manager, who may freeze and thaw it at the same time.
+    /// The same from outside the manager, which may freeze and thaw it at the same time.
     pub fn let_run(&self) -> io::Result<()> {
         self.each(|it| self.freezer.let_run(it)).map(drop)
     }

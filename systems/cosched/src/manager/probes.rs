@@ -1,4 +1,4 @@
-//! Door: what is measured of programs while they run: links, who suffers beside whom, traffic, threads, who rests.
+//! Door: what is measured of programs while they run: links, which programs slow each other down, traffic, threads, which programs rest.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -46,7 +46,7 @@ pub struct Place {
     pub environment: Vec<(String, String)>,
     /// Whose it becomes, where a daemon has many users.
     pub entry: Option<Entry>,
-    /// The control group of who asked for it, where it belongs when it leaves us; ours if there is none.
+    /// The control group of the client, where it belongs when it leaves us; ours if there is none.
     pub home: Option<PathBuf>,
 }
 
@@ -114,7 +114,7 @@ pub struct Status {
     pub n_waits: u64,
     /// Times that it was frozen at the end of its turn.
     pub n_freezes: u64,
-    /// Who ran beside it when it was compared with itself alone.
+    /// The programs beside it when it was compared with itself alone.
     pub neighbours: Vec<Neighbour>,
     /// Seconds since its start.
     pub age_s: f64,
@@ -231,7 +231,7 @@ impl Program {
         self.page.as_ref().and_then(|it| it.progress().ok())
     }
 
-    /// True if it rests, and nobody else makes it.
+    /// True if it rests by itself.
     pub(super) fn rests_by_itself(&self) -> bool {
         self.is_resting && !self.has_ended && self.step.as_ref().is_none_or(|it| !it.is_suspended)
     }
@@ -267,7 +267,7 @@ impl Program {
         Ok(())
     }
 
-    /// Thawed, and if it is ours on all processors: nobody chooses. What fails is tried again.
+    /// Thawed, and if it is ours on all processors: no policy chooses. What fails is tried again.
     pub(super) fn run_on(&mut self, cpus: &[usize]) {
         if !self.is_attached && self.group.keep_to(cpus).is_ok() {
             self.keeps_to = cpus.to_vec();

@@ -30,7 +30,7 @@ const ENDED_MAX: usize = 64;
 /// Stack of a thread that only waits: a thousand of them are few megabytes.
 const WAITER_BYTES: usize = 64 << 10;
 
-/// The programs that are managed, and who waits for which to end.
+/// The programs that are managed, and the clients that wait for one to end.
 pub(super) struct Roster {
     pub(super) programs: Vec<Program>,
     /// Programs came, went or came to rest since the last decision.
@@ -184,7 +184,7 @@ impl Roster {
         let wait = move || {
             if let Ok((id, mut child)) = child.recv() {
                 let status = child.wait();
-                // Nobody listens if the manager has ended before.
+                // Nothing listens if the manager has ended before.
                 let _ = ended.send(Event::Ended(id, status, Instant::now()));
             }
         };

@@ -1,4 +1,4 @@
-//! Door: steps of Slurm: who may tell of them, where they are frozen, whether Slurm has suspended them, what they moved.
+//! Door: steps of Slurm: which process may tell of them, where they are frozen, whether Slurm has suspended them, what they moved.
 //!
 //! Where Slurm's own control groups are of version 2, tasks are frozen in them, in place: Slurm signals what is in its groups,
 //! and a process that left them would outlive its job. Elsewhere (version 1, hybrid machines, no groups) a step gets a group of

@@ -88,7 +88,7 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
             // A signal, such as that of the timer below.
             Err(_) => continue,
             Ok(0) => {
-                // It is stopped, or hangs. Once for each silence: what somebody does to the programs meanwhile is his.
+                // It is stopped, or hangs. Once for each silence: what others do to the programs meanwhile stays.
                 journal::thaw(&watched.hierarchy, watched.pages, cpus);
                 is_expected = false;
                 continue;
@@ -110,7 +110,7 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
                 Err(_) => return has_managed && !has_said_so,
             }
         } else if has_ended {
-            // Nothing more comes, whoever else has a copy of its end.
+            // Nothing more comes, even if another process has a copy of its end.
             return has_managed && !has_said_so;
         }
     }

@@ -1,4 +1,4 @@
-//! Door: a decision made true: who has no processor any more is frozen, then who has one is thawed.
+//! Door: carries out a decision: programs that lose their processors are frozen, then those that get some are thawed.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -76,7 +76,7 @@ impl Switcher {
         }
     }
 
-    /// All programs run: nobody chooses.
+    /// All programs run: no policy chooses.
     pub(super) fn thaw_all(&mut self, roster: &mut Roster, cpus: &[usize]) {
         for it in roster.active_mut().filter(|it| !it.is_thawed) {
             it.run_on(cpus);

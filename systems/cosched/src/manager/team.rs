@@ -32,7 +32,7 @@ pub fn library(folder: &Path) -> io::Result<PathBuf> {
 pub fn free(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     for entry in entries.filter(|it| it.file_name().to_string_lossy().starts_with(PAGE)) {
-        // The manager is dead: what fails here is in nobody's way.
+        // The manager is dead: what fails here is in no one's way.
         if let Ok(file) = OpenOptions::new().write(true).open(entry.path()) {
             let _ = file.write_all_at(&0u32.to_ne_bytes(), 0);
         }

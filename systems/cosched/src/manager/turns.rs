@@ -34,7 +34,7 @@ pub const GRACE: Duration = Duration::from_secs(3);
 pub enum Event {
     /// A child has ended.
     Ended(u64, io::Result<std::process::ExitStatus>, Instant),
-    /// Somebody wants something done between two steps.
+    /// There is a request to serve between two steps.
     Do(Box<dyn FnOnce(&mut Turns<'_>) + Send>),
 }
 
@@ -118,7 +118,7 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
-    /// Shows the supervisors that this works; false if nobody sees it. Then all programs run: only who is watched may freeze.
+    /// Shows the supervisors that this works; false if none sees it. Then all programs run: a manager without a supervisor may not freeze.
     fn beat(&mut self) -> bool {
         let mut beat = self.heartbeat.frozen();
         if beat != Beat::Watched {
@@ -132,7 +132,7 @@ impl<'a> Turns<'a> {
         beat != Beat::Unwatched
     }
 
-    /// Who has ended, and who rests no longer.
+    /// Which programs have ended, and which rest no longer.
     fn observe(&mut self) {
         self.roster.notice_the_dead(self.host);
         if self.roster.strike_off_the_ended() {
@@ -200,7 +200,7 @@ impl<'a> Turns<'a> {
         let look_every = self.host.hierarchy.freezer.look_every();
         while !self.roster.is_stale {
             let now = Instant::now();
-            // Where nobody waits for a turn, none needs to be given up.
+            // Where no program waits for a turn, none needs to be given up.
             let someone_waits = self.roster.someone_waits();
             let mut until = if someone_waits { deadline.min(now + look_every) } else { deadline };
             if self.heartbeat.is_expected() {

@@ -1,6 +1,6 @@
-//! Door: many users of one daemon: who may give it programs and how many, what each sees, and how a program becomes its user's.
+//! Door: many users of one daemon: which of them may submit programs and how many, what each sees, and how a program becomes its user's.
 //!
-//! Who asks, with which groups, is what the kernel says of the other end of the connection. A program is started in a
+//! The kernel says which user is at the other end of the connection, and in which groups. A program is started in a
 //! clean environment, joins its group as root, and becomes its user's before anything of the user's is looked at: [`enter`].
 
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ struct File {
     groups: Option<Vec<Spanned<String>>>,
 }
 
-/// Who may give a daemon programs, and how many.
+/// The users that may submit programs to a daemon, and how many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Users {
     /// Where it listens.

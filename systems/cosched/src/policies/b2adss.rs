@@ -53,7 +53,7 @@ impl B2adss {
             let mut chunk = Vec::with_capacity(n_cpus);
             let mut left = mean * n_cpus as f64;
             for (place, &thread) in ready.iter().enumerate() {
-                // Who has as many turns left as quanta come has no choice.
+                // A program with as many turns left as there are quanta runs in each of them.
                 if times[thread] > n_to_come && chunk.len() < n_cpus {
                     left -= rate(thread);
                     times[thread] -= 1;

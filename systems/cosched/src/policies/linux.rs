@@ -1,5 +1,5 @@
 //! Linux 2.4: the ready thread with the most of its time slice left runs, a little sooner where it ran last or beside
-//! its own program; when nobody has any left, all get new ones.
+//! its own program; when none has any left, all get new ones.
 //!
 //! Source: `schedule()` and `goodness()` of Linux 2.4.25, read for its rules: a slice counts in ticks of 10 ms, a thread
 //! that sleeps keeps half, +1 for the memory it shares with the one before, +15 for the processor it ran on. The paper

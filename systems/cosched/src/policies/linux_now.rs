@@ -26,7 +26,7 @@ impl Policy for LinuxNow {
         let n_known = self.ran_ms.len();
         self.ran_ms.resize(view.threads.len(), 0.0);
         for (it, ran) in self.ran_ms.iter_mut().enumerate() {
-            // Who comes, or comes back, starts level with the others.
+            // A thread that comes, or comes back, starts level with the others.
             if it >= n_known || !view.threads[it].is_ready {
                 *ran = ran.max(if least.is_finite() { least } else { 0.0 });
             }

@@ -1,4 +1,4 @@
-//! Who runs in the next quantum. One policy a file; a policy sees what was measured and decides, and does nothing else.
+//! Which programs run in the next quantum. One policy a file; a policy sees what was measured and decides, and does nothing else.
 
 mod b2adss;
 mod b2arr;

@@ -1,17 +1,17 @@
 //! Ours: a crew that asks for the average bandwidth of the workload and stays until its work is done.
 //!
 //! 1. A thread's demand is the most it moved in one of its last quanta: beside others it moves less than it would, so
-//!    the quantum in which it was least disturbed says most. Who is known to be slowed down by others counts at least as
+//!    the quantum in which it was least disturbed says most. A program known to be slowed down by others counts at least as
 //!    much as that: a pointer chase asks for little, and suffers beside one that asks for much.
 //! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
 //!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
 //!    target: all demand over the quanta in which every thread runs once, so that neither a quantum that asks for more
 //!    than the average nor one that asks for less is left for later; at most what the links carry and a tenth. Of threads
 //!    alike in demand a writer is taken beside readers, and a reader beside writers, where links limit them apart.
-//! 3. Who is in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
-//!    bus, and nobody ends later for it.
+//! 3. A program in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
+//!    bus, and none ends later for it.
 //! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
-//!    nobody waits longer than four times the quanta that the others need for a round.
+//!    no program waits longer than four times the quanta that the others need for a round.
 //! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin. If asked to finish first, the crew
 //!    stays there too: on the mean programs end sooner, those that came last start slower than they would by turns.
 //! 6. A share of the quanta, none unless set, goes by round robin whatever the demand: programs that lose beside those
@@ -40,7 +40,7 @@ pub(super) struct Pairing {
     queue: Queue,
     crew: Vec<usize>,
     n_decisions: u64,
-    /// Who runs in the quanta that go by round robin, their share, and what of such a quantum has come together.
+    /// The programs of the quanta that go by round robin, their share, and what of such a quantum has come together.
     conventional: Queue,
     round_robin: f64,
     due: f64,
@@ -88,7 +88,7 @@ impl Policy for Pairing {
             self.queue.send_back(&threads);
             return place(view, &threads);
         }
-        // Siblings of one core slow each other down without any traffic: that is for those whom somebody can hurt.
+        // Siblings of one core slow each other down without any traffic: that matters for programs that traffic can slow down.
         let demand: Vec<f64> = view.threads.iter().zip(moved).map(|(it, moved)| moved.max(suffers(it, view))).collect();
         let n_quanta = ready.len().div_ceil(n_cpus).max(1);
         let each = ready.iter().map(|it| demand[*it]).sum::<f64>() / n_quanta as f64;
@@ -96,7 +96,7 @@ impl Policy for Pairing {
         let mut choice = Choice::new(view, &demand, target);
         self.crew.retain(|it| view.threads[*it].is_ready);
         self.crew.iter().for_each(|it| choice.take(*it));
-        // Those who came first, first.
+        // In the order of their arrival.
         let by_arrival: Vec<usize> = view.ready().collect();
         choice.fill(&by_arrival);
         let crew = std::mem::take(&mut choice.chosen);

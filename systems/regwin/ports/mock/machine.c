@@ -67,7 +67,7 @@ unsigned mock_next(unsigned slot, const char *is_alive)
     return MOCK_THREADS;
 }
 
-/* Nobody may write into the stack of a thread that has ended. */
+/* Nothing may write into the stack of a thread that has ended. */
 #define DEAD(i) (0xdead0000u + (i))
 enum { NEVER_WAS, IS_FILLED, WAS_USED };
 static char stack_state[MOCK_THREADS];

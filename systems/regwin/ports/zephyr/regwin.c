@@ -10,7 +10,7 @@
 #error "regwin: the registers of floating point are not switched: CONFIG_FPU_SHARING=n"
 #endif
 #ifndef CONFIG_THREAD_ABORT_HOOK
-#error "regwin: windows of an aborted thread would be stored on a stack that is somebody else's: CONFIG_THREAD_ABORT_HOOK=y"
+#error "regwin: windows of an aborted thread would be stored on a stack that is another's: CONFIG_THREAD_ABORT_HOOK=y"
 #endif
 BUILD_ASSERT(CONFIG_SPARC_NWIN >= 4 && CONFIG_SPARC_NWIN <= 32, "regwin: 4 to 32 windows");
 BUILD_ASSERT(offsetof(_callee_saved_t, i0) == offsetof(_callee_saved_t, l0_and_l1) + 32 &&

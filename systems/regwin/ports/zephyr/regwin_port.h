@@ -1,4 +1,4 @@
-/* For those who know more of a thread than the kernel: an abort hook of their own, or who reads the stacks of others. */
+/* For code that knows more of a thread than the kernel: an abort hook of its own, a reader of other threads' stacks. */
 #ifndef REGWIN_PORT_H
 #define REGWIN_PORT_H
 

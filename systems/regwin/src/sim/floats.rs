@@ -1,7 +1,7 @@
 //! Floating point, switched lazily: for whom the unit is on, and what the trap of its first use costs.
 //!
 //! The steps are those of `fpu.S` and of `DROP_FPU` in `window.h`. A thread with windows has its own state register, and in it
-//! whether the unit is on; who is loaded from memory finds the unit off.
+//! whether the unit is on; a thread that is loaded from memory finds the unit off.
 
 use super::cost::{Blocks, Cost, plus};
 use super::windows::{Sum, Thread};
@@ -11,7 +11,7 @@ use super::windows::{Sum, Thread};
 pub struct FloatCosts {
     /// Turning it off when a thread is loaded.
     drop: Cost,
-    /// The trap, if the registers are the thread's; nobody's; another's.
+    /// The trap, if the registers are the thread's; no thread's; another's.
     traps: [Cost; 3],
 }
 

@@ -22,7 +22,7 @@ pub struct Windows {
     traps: Cost,
     spans: Spans,
     frozen: Option<Box<Counts>>,
-    /// Who has the floating point unit.
+    /// The thread that has the floating point unit.
     pub(super) floats: Floats,
     /// Counted if wanted.
     pub(super) fragments: Option<Fragments>,

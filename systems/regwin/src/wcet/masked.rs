@@ -52,7 +52,7 @@ impl Ways {
     }
 }
 
-/// How often a loop repeats at most each time it is entered, said by whoever asks.
+/// How often a loop repeats at most each time it is entered, given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
     /// Its first instruction.
@@ -249,7 +249,7 @@ impl<'a> Image<'a> {
                             found.resumes.insert(((*back, back + 4, true, rest.to_vec()), *depth));
                         }
                         None => {
-                            found.unbounded.insert(format!("who goes on behind the switch at {} is not known", self.shown(*pc)));
+                            found.unbounded.insert(format!("which thread goes on behind the switch at {} is not known", self.shown(*pc)));
                         }
                     }
                 }

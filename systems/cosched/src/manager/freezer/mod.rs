@@ -56,7 +56,7 @@ pub trait Freezer: Debug + Sync {
     /// Lets them go on.
     fn thaw(&self, group: &Group) -> io::Result<()>;
 
-    /// The same by somebody else than the manager, who may freeze and thaw it at the same time.
+    /// The same from outside the manager, which may freeze and thaw it at the same time.
     fn let_run(&self, group: &Group) -> io::Result<()> {
         self.thaw(group)
     }

@@ -53,7 +53,7 @@ impl Freezer for Signals {
     fn freeze(&self, group: &Group) -> io::Result<()> {
         for _ in 0..ROUNDS {
             let stopped = stopped(group)?;
-            // One that somebody else has stopped is his to let go on.
+            // A process that others stopped is left to them.
             let running: Vec<Process> = self.members(group)?.into_iter().filter(|it| it.state != 'T').collect();
             if running.is_empty() {
                 break;
@@ -74,7 +74,7 @@ impl Freezer for Signals {
     /// The list stays: the manager may be stopping them right now.
     fn let_run(&self, group: &Group) -> io::Result<()> {
         for (pid, started) in stopped(group)? {
-            // What cannot be looked at is let go on: that hurts nobody, whoever has the number now.
+            // What cannot be looked at is continued: harmless, even if its number is another process's now.
             if process::look(pid).map_or(true, |it| it.is_some_and(|it| it.started == started)) {
                 send(pid, Signal::SIGCONT);
             }

@@ -1,7 +1,7 @@
-//! Processors shared out equally among those who ask.
+//! Processors shared out equally among the programs that ask.
 
-/// Equal shares of `n` for those who ask, in their order: nobody gets more than he asks for, nothing is left while
-/// somebody wants it; what does not divide goes to the first.
+/// Equal shares of `n` for the programs that ask, in their order: none gets more than it asks for, nothing is left while
+/// one wants more; what does not divide goes to the first.
 pub(in crate::policies) fn shares(asked: &[usize], n: usize) -> Vec<usize> {
     let mut got = vec![0; asked.len()];
     let mut left = n;

@@ -1,4 +1,4 @@
-/* Who is told of threads. */
+/* What is called when threads begin, switch and end. */
 typedef struct {
     struct {
         void (*thread_delete)(Thread_Control *executing, Thread_Control *deleted);

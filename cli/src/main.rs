@@ -40,7 +40,7 @@ enum Command {
     Overlap(overlap_cmd::Args),
     /// Run threads that share register windows on a SPARC machine, and count what it costs.
     Regwin(regwin_cmd::Args),
-    /// Choose who runs together by the memory bandwidth that they ask for.
+    /// Choose which programs run together, by the memory bandwidth that they ask for.
     Cosched(cosched_cmd::Args),
     /// Show which external tools each system needs and which are there.
     Doctor(doctor::Args),

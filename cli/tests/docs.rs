@@ -205,6 +205,30 @@ fn the_bundled_primitives_are_as_many_as_readme_says() {
     assert_eq!(said, n_bundled);
 }
 
+/// The page of evidence names each file of results with its kind, machine, day and commands as they stand in the file.
+#[test]
+fn every_evidence_file_is_on_its_page() {
+    let page = read("docs/evidence.md");
+    let mut n_files = 0;
+    for folder in std::fs::read_dir(root().join("experiments")).expect("a folder").flatten() {
+        for file in
+            std::fs::read_dir(folder.path()).expect("a folder").flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json"))
+        {
+            let name = format!("{}/{}", folder.file_name().to_string_lossy(), file.file_name().to_string_lossy());
+            let value: serde_json::Value = serde_json::from_slice(&std::fs::read(file.path()).expect("a file")).expect("JSON");
+            let text = |at: &str| value.pointer(at).and_then(serde_json::Value::as_str).unwrap_or_else(|| panic!("{name} has no {at}"));
+            let line = page.lines().find(|it| it.contains(&format!("](../experiments/{name})")));
+            let line = line.unwrap_or_else(|| panic!("docs/evidence.md does not name {name}"));
+            let commands = text("/command").split(';').map(|it| format!("`{}`", it.trim()));
+            for says in [text("/kind"), text("/machine/cpu"), text("/date")].map(str::to_owned).into_iter().chain(commands) {
+                assert!(line.contains(&says), "{name}: no `{says}` in {line}");
+            }
+            n_files += 1;
+        }
+    }
+    assert_eq!(page.matches("](../experiments/").count(), n_files, "a file that is named and not there");
+}
+
 #[test]
 fn a_wrong_number_in_a_page_would_be_found() {
     let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };

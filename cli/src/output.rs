@@ -115,11 +115,11 @@ impl Output {
 
     /// Passes on what a tool wrote to its standard error, in both modes.
     pub fn errors(&mut self, said: &[u8]) {
-        // Who closed our standard error does not want it.
+        // A closed standard error is left closed.
         let _ = io::stderr().lock().write_all(said);
     }
 
-    /// True if somebody sees pictures change: a terminal, and no `--json`.
+    /// True if changing pictures are seen: a terminal, and no `--json`.
     pub fn is_live(&self) -> bool {
         !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()
     }
@@ -216,7 +216,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Nobody is left to tell that the terminal is gone.
+        // There is nowhere left to say that the terminal is gone.
         let _ = execute!(io::stdout(), cursor::Show, LeaveAlternateScreen);
         let _ = terminal::disable_raw_mode();
     }
@@ -307,7 +307,7 @@ fn to_stdout(parts: &[&[u8]]) {
     }
 }
 
-/// Nobody is left to tell when standard error is closed, so its errors are dropped.
+/// With standard error closed there is nowhere left to say it, so its errors are dropped.
 fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

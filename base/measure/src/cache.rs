@@ -43,8 +43,8 @@ pub fn find(system: &str, key: Key, ending: &str) -> Option<PathBuf> {
     Some(place(system, &key.name(), ending)).filter(|it| it.exists())
 }
 
-/// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to its place as a whole, or not at all; who
-/// asks for it while it is being made waits. `make` may not ask for another one, which could have the same lock.
+/// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to its place as a whole, or not at all; others
+/// that ask for it while it is being made wait. `make` may not ask for another one, which could have the same lock.
 ///
 /// # Errors
 /// Those of `make`, and if the folder cannot be written.

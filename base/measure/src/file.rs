@@ -124,7 +124,7 @@ fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.write_all(bytes)
 }
 
-/// A file beside `path`, gone when it is dropped. Errors say nothing of its name, which nobody gave.
+/// A file beside `path`, gone when it is dropped. Errors do not say its name, which is not the user's.
 fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     // Long names leave no room for a suffix of ours.
@@ -177,7 +177,7 @@ fn in_place(mut file: File, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
             // A file system without the call gives no promise, only the write itself tells.
             Err(rustix::io::Errno::OPNOTSUPP) => {}
             Err(error) => {
-                // What was added is zeros that nobody asked for. A failure here is that of a disk already said to fail.
+                // What was added is zeros that were not asked for. A failure here is that of a disk already said to fail.
                 let _ = file.set_len(old.len());
                 return Err(error.into());
             }

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// When even killed ones are not waited for any more.
 const LIMIT: Duration = Duration::from_secs(6);
 
-/// Folders and files that must not outlive us. Whoever starts a process or makes such a folder holds the lock; an
+/// Folders and files that must not outlive us. Starting a process or making such a folder takes the lock; an
 /// interrupt takes it and keeps it, so that nothing new appears behind its back.
 static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -62,7 +62,7 @@ pub fn heeded() -> Vec<i32> {
     [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| ignored >> (it - 1) & 1 == 0).collect()
 }
 
-/// Waits for the end of an interrupted process; returns at once in any other. For whoever would report what is only a
+/// Waits for the end of an interrupted process; returns at once in any other. For callers that would report what is only a
 /// consequence of the interrupt, such as a killed child.
 pub fn hold() {
     while INTERRUPTED.load(Ordering::SeqCst) {
@@ -107,7 +107,7 @@ fn clean_up() {
 fn remove(path: &Path) {
     let start = Instant::now();
     while path.symlink_metadata().is_ok() && start.elapsed() < GRACE {
-        // What cannot be removed in that time cannot be removed at all, and nobody is left to be told.
+        // What cannot be removed in that time cannot be removed at all, and there is nothing left to tell.
         let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }

@@ -143,7 +143,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
             // What was read before an error is still worth showing.
             let _ = pipe.read_to_end(&mut bytes);
         }
-        // Nobody listens after the limit.
+        // Nothing listens after the limit.
         let _ = sender.send(bytes);
     });
     receiver

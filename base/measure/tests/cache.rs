@@ -7,7 +7,7 @@ use std::time::Duration;
 use measure::ToolError;
 use measure::cache::{self, Key};
 
-/// Eight threads ask for two files at once: each is made once. What fails to be made is not there, and is made by the next who asks.
+/// Eight threads ask for two files at once: each is made once. What fails to be made is not there, and is made when asked for again.
 /// Nothing but files and locks stays.
 #[test]
 fn a_file_is_made_once_and_as_a_whole() {

@@ -187,7 +187,7 @@ fn table(rows: &[Row], notes: &Notes) -> Table {
     let mut table = Table::new("sites", &["what", "number"]).kind(Kind::Model).note("window in weighted instructions, from the compiler");
     let mut row = |what: &str, number: String| table.push(vec![Cell::words(what), Cell::number(number)]);
     row("sites", summary.sites.to_string());
-    // Which program an object became part of, nobody knows here.
+    // Which program an object became part of is not known here.
     let all_off = if notes.switched_off.is_empty() { "converted" } else { "converted, but blocking in the programs named below" };
     row(all_off, summary.converted.to_string());
     if !notes.crashes.is_empty() {

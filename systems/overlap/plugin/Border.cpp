@@ -178,7 +178,7 @@ std::optional<Refusal> Splitter::findRanges() {
       }
   if (Uses.empty())
     return Refusal::LoopAccess;
-  // Passes change their order: whoever writes is compared with all others. What two pointers may
+  // Passes change their order: each that writes is compared with all others. What two pointers may
   // share in one pass says nothing about two passes, so only different objects are left out.
   for (unsigned A = 0; A < All.size(); ++A) {
     if (!All[A].Writes)

@@ -306,7 +306,7 @@ static Sentinel sentinel(const Binding &B, const Value *V, const DataLayout &DL)
 
 bool isSentinel(const Binding &B, const Value *V, const DataLayout &DL) { return sentinel(B, V, DL) != Sentinel::None; }
 
-/// A number that nobody writes. One in a variable of the function is written before the call.
+/// A number that is never written. One in a variable of the function is written before the call.
 static bool isConstantPlace(Value *Arg) {
   auto *G = dyn_cast<GlobalVariable>(Arg->stripPointerCasts());
   return G && G->isConstant();
@@ -386,7 +386,7 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
   // error handler and makes its blocking calls.
   if (S.Bind.Fortran)
     S.Accesses.push_back({Call.getArgOperand(Call.arg_size() - 1), LocationSize::precise(4), true, nullptr, 0, true});
-  // Nobody writes MPI_STATUS_IGNORE. In C it may be null, as MPI_BOTTOM is.
+  // MPI_STATUS_IGNORE is never written. In C it may be null, as MPI_BOTTOM is.
   if (Info.Status >= 0 && sentinel(S.Bind, Call.getArgOperand(Info.Status), DL) == Sentinel::None)
     S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
   return std::nullopt;

@@ -29,7 +29,7 @@ void undo(Site &S) {
   if (SiteName->use_empty())
     SiteName->eraseFromParent();
   for (User *U : make_early_inc_range(S.State->users())) {
-    // Whoever asks whether something is pending hears that nothing is.
+    // The answer to whether something is pending is no.
     if (U->getType()->isIntegerTy(1))
       U->replaceAllUsesWith(B.getFalse());
     cast<Instruction>(U)->eraseFromParent();

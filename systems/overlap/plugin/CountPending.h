@@ -1,5 +1,5 @@
 /// \file
-/// Counts the requests that are pending, whoever holds them: in variables, arrays, objects, behind wrappers.
+/// Counts the requests that are pending, wherever they are kept: in variables, arrays, objects, behind wrappers.
 ///
 ///   MPI_Irecv(b, ..., &r[0]);        pending -= inside;
 ///                                    MPI_Irecv(b, ..., &r[0]);

@@ -84,7 +84,7 @@ bool Effects::callStops(const CallBase &Call) const {
     return true;
   if (Callee->isDeclaration() && (Callee->getName() == "malloc" || Callee->getName() == "calloc"))
     return false;
-  // Whoever calls MPI, frees or synchronises has not both of these.
+  // A function that calls MPI, frees or synchronises has not both of these.
   if (Call.hasFnAttr(Attribute::NoSync) && Call.hasFnAttr(Attribute::NoFree))
     return false;
   return !(Call.onlyReadsMemory() && Call.hasFnAttr(Attribute::WillReturn)) && !isQuiet(*Callee);

@@ -49,7 +49,7 @@ bool hideDefaultHandlers(Module &M) {
     Function *Was = Call->getCalledFunction();
     auto Find = M.getOrInsertFunction("dlsym", FunctionType::get(B.getPtrTy(), {B.getPtrTy(), B.getPtrTy()}, false));
     Value *Found = B.CreateCall(Find, {ConstantPointerNull::get(B.getPtrTy()), B.CreateGlobalString(Was->getName())});
-    // In a program that is linked statically nobody finds it, and the handler is the default already.
+    // In a program that is linked statically it is not found, and the handler is the default already.
     Instruction *Then = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Found), Call, false);
     SmallVector<Value *, 3> Args(Call->args());
     B.SetInsertPoint(Then);

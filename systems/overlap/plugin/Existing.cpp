@@ -24,7 +24,7 @@ static StringMap<CallInfo> endsAs(CallKind As) {
   return Rows;
 }
 
-/// What the mixed kinds of a group come to: whoever receives must not pass a send.
+/// What the mixed kinds of a group come to: a receive must not pass a send.
 static const CallInfo *endOf(const CallInfo &End, bool Receives) {
   static const StringMap<CallInfo> Sends = endsAs(CallKind::Send), Receivers = endsAs(CallKind::Recv);
   return &(Receives ? Receivers : Sends).find(End.Name)->second;

@@ -147,7 +147,7 @@ void Start::end(Value *Code) {
 }
 
 void Start::emit() {
-  // In Fortran null stands for a status that nobody asks for.
+  // In Fortran null stands for a status that is not asked for.
   Value *Status = Info.Status >= 0 ? arg(Info.Status) : Bind.Fortran ? ConstantPointerNull::get(B.getPtrTy()) : Bind.ignoreStatus(M);
   Value *Go = help("open", {State, own(1), Status});
   noteBuffer(Info.SendBuf, Info.SendCount, 3, SentAt);

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace overlap {
 
-/// Behind more instructions nobody looks; with more accesses that depend on the message, all others are taken to.
+/// No more instructions than this are looked at; with more accesses that depend on the message, all others are taken to.
 static constexpr unsigned LookedAtMax = 4000, DependentMax = 64;
 
 /// What runs behind the waits of `S`, in an order in which what is computed comes before its uses, but for those of later passes.

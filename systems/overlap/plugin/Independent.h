@@ -1,5 +1,5 @@
 /// \file
-/// How much work behind the first use of a message does not need it: what somebody could move by hand.
+/// How much work behind the first use of a message does not need it: what could be moved by hand.
 ///
 ///   MPI_Wait(r);          the window ends here,
 ///   s = r[0];             a use,

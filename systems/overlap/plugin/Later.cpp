@@ -219,7 +219,7 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
   }
 }
 
-/// True if `Ptr` points into memory of this function that holds requests or statuses, and whose address nobody else knows: no
+/// True if `Ptr` points into memory of this function that holds requests or statuses, and whose address is known nowhere else: no
 /// message lies there.
 bool Window::isOfRequests(const Value *Ptr) {
   const Value *Object = getUnderlyingObject(Ptr);

@@ -11,7 +11,7 @@
 /// looked up when the program runs. Functions that exchange messages, and those that hold such loops, are inlined where one is
 /// called behind the other; all of it happens in a copy of the function, which takes its place if a loop was found.
 ///
-/// Needs:    C or C++; datatypes that are constants; waits whose statuses nobody reads.
+/// Needs:    C or C++; datatypes that are constants; waits whose statuses are not read.
 /// Keeps:    the order of starts; no call of MPI but waits of these messages moves, and nothing but a question about rank,
 ///           size or time is asked while they are pending.
 /// Costs:    a few dozen instructions a message.

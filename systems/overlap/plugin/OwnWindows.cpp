@@ -149,7 +149,7 @@ bool Search::leavesOpen(Function &F) const {
 }
 
 OwnWindows Search::run() {
-  // STEP 1: functions that return with requests pending, with those who call them.
+  // STEP 1: functions that return with requests pending, with their callers.
   SmallSetVector<Function *, 16> Work;
   bool Fortran = false;
   auto AddCallers = [&](Function &F) {

@@ -1,6 +1,6 @@
 /// \file
 /// Which loops may run while requests of the program's own are pending that leave the function that starts them: they lie in
-/// an object or an array of somebody else, and another function ends them.
+/// an object or an array of the caller's, and another function ends them.
 ///
 ///   begin(q);                 // MPI_Irecv(..., &q->request[k]);
 ///   for (...) work();         // this loop

@@ -115,7 +115,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     if (!S.Refused)
       OfFunction[S.Caller].push_back(&S);
   std::vector<Site> Widened;
-  // Functions before those who call them, so that a wait can climb.
+  // Functions before their callers, so that a wait can climb.
   OpenTwins Twins;
   PollingCopies Copies(M);
   CallGraph Graph(M);

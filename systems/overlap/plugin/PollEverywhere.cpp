@@ -228,7 +228,7 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
   return Places.size();
 }
 
-/// What was known of functions that do not poll does not hold for those that do, nor for those who call them.
+/// What was known of functions that do not poll does not hold for those that do, nor for their callers.
 static void forgetEffects(ArrayRef<Function *> Polling) {
   AttributeMask NoMore;
   for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,

@@ -54,7 +54,7 @@ std::optional<Refusal> Profile::decide(Site &S) const {
   for (const Call &Each : Calls) {
     if (Each.Name != S.mpiName())
       continue;
-    // Nobody knows which of them it was.
+    // Which of them it was is not known.
     if (Each.Line == 0)
       return std::nullopt;
     if (Each.Line == Loc->getLine() && sameFile(Each.File, Loc->getFilename())) {

@@ -17,7 +17,7 @@ bool hasRuntime(const llvm::Module &M);
 /// The function `Name` of the run-time part, whose file is linked into `M` if it is not there.
 llvm::Function *runtime(llvm::Module &M, llvm::StringRef Name);
 
-/// The function `overlap.NAME` of `message.c`, for this library and language; `forgetUnused` removes those that nobody calls.
+/// The function `overlap.NAME` of `message.c`, for this library and language; `forgetUnused` removes those without callers.
 llvm::Function *message(llvm::Module &M, const Binding &B, llvm::StringRef Name);
 void forgetUnused(llvm::Module &M);
 

@@ -31,7 +31,7 @@ Uniform::Uniform(Module &M) : M(M), Main(mainOf(M)), Opaque(opaqueIn(M)) {
 }
 
 void Uniform::analyse() {
-  // Who is called from an unknown place may be called by one rank only.
+  // A function called from an unknown place may be called by one rank only.
   for (const Function &F : M) {
     if (F.isDeclaration() || &F == Main || !F.hasAddressTaken())
       continue;

@@ -31,14 +31,14 @@ inline llvm::Instruction *firstOf(llvm::BasicBlock &Block) { return &*Block.getF
 struct Captures : llvm::CaptureTracker {
   virtual bool captured(const llvm::Use *U) = 0;
   Action captured(const llvm::Use *U, llvm::UseCaptureInfo How) final {
-    // Nobody reaches memory by an address that is only compared.
+    // No memory is reached by an address that is only compared.
     if (!capturesAnyProvenance(How.UseCC))
       return Continue;
     return captured(U) ? Stop : ContinueIgnoringReturn;
   }
 };
 
-/// True if somebody else may know the address `V`.
+/// True if other code may know the address `V`.
 inline bool mayBeCaptured(const llvm::Value *V, bool Returned) { return llvm::PointerMayBeCaptured(V, Returned); }
 
 #else

@@ -1,5 +1,5 @@
 /// \file
-/// Moves a wait out of a function that ends with it, into those who call the function:
+/// Moves a wait out of a function that ends with it, into its callers:
 ///
 ///   void exchange(double *b) {           void exchange.open(double *b, state *s) {
 ///     start(b, &s);                        start(b, s);
@@ -48,7 +48,7 @@ std::vector<OpenCall> callOpen(llvm::Function &F, const OpenTwins &Twins);
 /// Takes a replacement back.
 void closeCall(OpenCall &C);
 
-/// Removes twins that nobody calls, before later passes optimise them in vain.
+/// Removes twins without callers, before later passes optimise them in vain.
 void eraseUnused(OpenTwins &Twins, llvm::FunctionAnalysisManager &FAM);
 
 /// True if a copy of `F` does what `F` does.

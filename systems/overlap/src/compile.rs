@@ -79,7 +79,7 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 }
 
 /// The same for a build that must not notice the plugin: if the compiler fails with it and passes without it, the result
-/// is that of the compiler alone. So are those of the questions that configure and CMake ask, which nobody runs for long.
+/// is that of the compiler alone. So are those of the questions that configure and CMake ask; such programs never run for long.
 ///
 /// # Errors
 /// As [`compile`].
@@ -223,7 +223,7 @@ pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
     command(request, &compiler(request)?.0, &step(request), &ours)
 }
 
-/// The compiler writes into a pipe, and who reads it in the end is at a terminal.
+/// The compiler writes into a pipe, and what it says ends at a terminal.
 fn colours() -> impl Iterator<Item = String> {
     std::io::stderr().is_terminal().then(|| "-fcolor-diagnostics".to_owned()).into_iter()
 }

@@ -14,7 +14,7 @@ pub enum Llvm {
 }
 
 impl Llvm {
-    /// All, the one that is taken if nobody asks for another first.
+    /// All, the default one first.
     pub const ALL: [Llvm; 2] = [Llvm::V19, Llvm::V22];
 
     /// Its major version.

@@ -1,4 +1,4 @@
-//! Bars over time in rows, such as who ran on which processor.
+//! Bars over time in rows, such as the programs on each processor.
 
 use super::canvas::{Anchor, Canvas, Sheet, widest};
 use super::chart::Chart;

@@ -123,7 +123,7 @@ SHARED void __overlap_later_guard(struct later *later, void *at, int64_t bytes, 
 	}
 }
 
-/* In front of a start that sends. Who has received something may tell it to others by sending; one that receives from anybody
+/* In front of a start that sends. A rank that has received something may tell it to others by sending; one that receives from any source
  * could see the two in another order. So nothing of ours that is received stays pending. */
 SHARED void __overlap_later_sends(struct later *later)
 {

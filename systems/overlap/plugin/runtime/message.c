@@ -39,7 +39,7 @@ enum { ANY_SOURCE = -1, COMBINER_NAMED = 0 };
 
 /* The largest tag that every MPI has: hardly anybody sends it. */
 enum { TAG_OF_NOBODY = 32767 };
-/* What a source of nobody is in both. */
+/* MPI_PROC_NULL, the same in both. */
 enum { PROC_NULL = -1 };
 
 #if FORTRAN
@@ -84,7 +84,7 @@ enum { CLOSED, OURS, THEIRS, ASKED = 4 };
 /* One message, or two that one call exchanges. The plugin makes room for it, and closes it at the function's entry. */
 struct state {
 	int32_t open;
-	/* Null in Fortran where nobody asks. */
+	/* Null in Fortran where the status is not asked for. */
 	void *status;
 	const char *site;
 	handle requests[2];
@@ -148,7 +148,7 @@ void extents(int32_t go, type_handle type, int64_t *of)
 	CALL(type_get_true_extent, Type_get_true_extent, type, &of[0], &of[1]);
 }
 
-/* True if MPICH would receive from MPI_PROC_NULL, and somebody asks for the status: its MPI_Irecv leaves a source and a tag of 0
+/* True if MPICH would receive from MPI_PROC_NULL, and the status is asked for: its MPI_Irecv leaves a source and a tag of 0
  * there, its MPI_Recv the right ones. */
 int32_t is_of_nobody(int32_t source, const void *status) NAME("is_of_nobody");
 int32_t is_of_nobody(int32_t source, const void *status)

@@ -68,6 +68,8 @@ pub enum Block {
     Chart(String),
     /// Blocks behind a line to click on.
     Details(String, Vec<Block>),
+    /// A page of its own, by its title and its whole text, in a frame.
+    Page(String, String),
 }
 
 impl Page {
@@ -142,6 +144,9 @@ impl Block {
             }
             Block::Table(table) => table.html(),
             Block::Chart(svg) => format!("<figure class=\"chart\">\n{svg}</figure>\n"),
+            Block::Page(title, html) => {
+                format!("<iframe title=\"{}\" loading=\"lazy\" srcdoc=\"{}\"></iframe>\n", escape(title), escape(html))
+            }
             Block::Details(summary, blocks) => {
                 let inner: String = blocks.iter().map(Block::html).collect();
                 format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", escape(summary))
@@ -270,6 +275,16 @@ mod tests {
             "<section id=\"committed\">\n<h3>Committed</h3>\n<figure class=\"table\">",
         ];
         assert!(order.map(at).is_sorted(), "{html}");
+    }
+
+    #[test]
+    fn a_page_within_stays_whole() {
+        let inner = "<p title=\"a & b\">x</p>";
+        let html = Block::Page("Of <x>".to_owned(), inner.to_owned()).html();
+        let (_, rest) = html.split_once("srcdoc=\"").expect("a frame");
+        let (within, _) = rest.split_once('"').expect("its end");
+        assert_eq!(within.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"), inner);
+        assert!(html.contains("title=\"Of &lt;x&gt;\""));
     }
 
     #[test]

@@ -9,6 +9,8 @@ use audit::facts::spills::{Spills, spills};
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
+use audit::views::html::html;
+use audit::views::text::{Sources, View};
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
 use cipher::pipeline::{Slicing, Unroll};
@@ -40,6 +42,9 @@ const GCC_FLAGS: &str = "-O2 -fno-pic";
 const GCC_TUNED: &str = "-O2 -fno-pic -mtune=cortex-a9 -fno-schedule-insns -fno-shrink-wrap";
 const CLANG_FLAGS: &str = "-O2 -fno-pic -ffreestanding";
 const ORIGINAL: &str = include_str!("../../../examples/fastpath/original.c");
+const KERNEL: &str = include_str!("../../../examples/fastpath/kernel.h");
+/// What the folder of the sources is called in debug information.
+const SHOWN_FOLDER: &str = "examples/fastpath";
 const IMPROVED: &str = include_str!("../../../examples/fastpath/improved.c");
 
 const VERSIONS: [Version; 7] = [
@@ -92,6 +97,10 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
         Block::Text(
             "The same message-passing call in five stages, from docs/explain/fastpath.md; GCC 12 and Clang 19, branches not folded.".into(),
         ),
+        Block::Details(
+            format!("The listing of the first version, instruction by instruction: what each waits for ({FUNCTION}, {CPU})"),
+            vec![Block::Page(format!("Audit of {FUNCTION}"), listing(&audits[0].1))],
+        ),
         Block::Table(spill_table(&shares)),
     ];
     Ok(SystemReport {
@@ -99,6 +108,14 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
         section: Section { title: "audit: where a fast path waits".to_owned(), card: Some(card(&audits)), blocks, ..Section::default() },
         rows: rows(&audits, &shares),
     })
+}
+
+/// The audit as its own page, as `meanwhile audit --format html` writes it.
+fn listing(audited: &Audit) -> String {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect();
+    let sources =
+        Sources::from([(format!("{SHOWN_FOLDER}/original.c"), lines(ORIGINAL)), (format!("{SHOWN_FOLDER}/kernel.h"), lines(KERNEL))]);
+    html(audited, &sources, &View::default())
 }
 
 /// The first version beside the last.
@@ -124,8 +141,9 @@ fn card(audits: &[(&Version, Audit)]) -> Card {
 
 fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let path = put(folder, version.file, version.text)?;
-    put(folder, "kernel.h", include_str!("../../../examples/fastpath/kernel.h"))?;
-    let flags = version.flags.split(' ').map(str::to_owned).collect();
+    put(folder, "kernel.h", KERNEL)?;
+    let renamed = format!("-ffile-prefix-map={}={SHOWN_FOLDER}", folder.display());
+    let flags = version.flags.split(' ').map(str::to_owned).chain([renamed]).collect();
     let build = Build { cc: version.cc.map(str::to_owned), flags, folder: None };
     let bytes = toolchain::compile(&path, Isa::A32, CPU, &build).map_err(Failure::tool)?;
     let user = |error| Failure::User(vec![error]);

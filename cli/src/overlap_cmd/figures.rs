@@ -73,7 +73,7 @@ fn card(rows: &[(&str, [Summary; 3])], windows: &[Window]) -> Card {
             Series { name: "here".to_owned(), values: windows.iter().map(|it| Some(it.us)).collect() },
             Series { name: "paper".to_owned(), values: windows.iter().map(|it| it.paper_us).collect() },
         ],
-        log: true,
+        log: false,
     };
     Card {
         title: "overlap".to_owned(),

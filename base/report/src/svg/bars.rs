@@ -96,7 +96,9 @@ pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64,
             free_from = x + half + 6.0;
         }
     }
-    canvas.text_within(left + width, bottom + 28.0, sheet.small, Anchor::End, unit, left + width);
+    // Below the axis' end, or as far to the right as a long one needs.
+    let end = (left + width).max(text_width(unit, sheet.small).min(sheet.width - 1.0));
+    canvas.text_within(end, bottom + 28.0, sheet.small, Anchor::End, unit, end);
 }
 
 #[cfg(test)]

@@ -208,6 +208,14 @@ fn straight_code(rng: &mut Rng, n: usize) -> Vec<u32> {
         .collect()
 }
 
+/// The same under conditions, with comparisons in it, some of them under conditions themselves.
+fn guarded_code(rng: &mut Rng, n: usize) -> Vec<u32> {
+    let word =
+        |rng: &mut Rng| if rng.u32(0..6) == 0 { 0xe350_0000 | rng.u32(0..5) << 16 | rng.u32(0..2) } else { straight_code(rng, 1)[0] };
+    let guard = |rng: &mut Rng| [14, 14, 14, 0, 0, 1, 1, 2, 3, 8, 9, 10, 11, 12, 13][rng.usize(0..15)];
+    (0..n).map(|_| word(rng) & 0x0fff_ffff | guard(rng) << 28).collect()
+}
+
 fn function(words: &[u32]) -> Function {
     let instructions: Vec<_> = words
         .iter()
@@ -226,16 +234,20 @@ fn function(words: &[u32]) -> Function {
     }
 }
 
-/// Registers and memory, by number and address.
+/// Registers, flags (N, Z, C and V, from the highest bit on) and memory, by number and address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
     regs: [u32; 16],
+    flags: u8,
     memory: BTreeMap<u32, u32>,
 }
 
 /// Does one instruction of [`straight_code`] by its operation and its accesses.
 fn step(state: &mut State, instruction: &Instruction) {
     let regs = state.regs;
+    if !instruction.guard.is_none_or(|it| it.holds(state.flags)) {
+        return;
+    }
     let value = |value: Value| match value {
         Value::Reg(reg) => regs[reg.0 as usize],
         Value::Const(value) => value as u32,
@@ -262,9 +274,45 @@ fn step(state: &mut State, instruction: &Instruction) {
         Op::And => a & b,
         Op::Xor => a ^ b,
         Op::Move => a,
+        Op::Compare => {
+            let (difference, borrows) = a.overflowing_sub(b);
+            let overflows = (a as i32).overflowing_sub(b as i32).1;
+            let flags = [overflows, !borrows, difference == 0, (difference as i32) < 0];
+            state.flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag));
+            return;
+        }
         other => panic!("{other:?} is not made here"),
     };
     state.regs[operation.result.expect("each has a result").0 as usize] = result;
+}
+
+/// In any order that keeps the edges the function does what it does as it is written.
+fn check_any_order(function: &Function, rng: &mut Rng, seed: u64) {
+    let trace = hot_trace(&Guide::of(function));
+    let edges = dependences(function, &StackFrame::of(function), &trace, &core("arm1136jf-s"), Licence::default());
+    let n = function.instructions.len();
+    let mut order: Vec<u32> = Vec::new();
+    while order.len() < n {
+        let open = (0..n as u32).filter(|it| !order.contains(it));
+        let may_come: Vec<u32> = open.filter(|it| edges.iter().all(|edge| edge.to != *it || order.contains(&edge.from))).collect();
+        order.push(may_come[rng.usize(0..may_come.len())]);
+    }
+    // The two pointers point to the same, to neighbours, or far apart.
+    for apart in [0, 4, 1024] {
+        let mut state = State { regs: std::array::from_fn(|_| rng.u32(..)), flags: rng.u8(0..16), memory: BTreeMap::new() };
+        state.regs[8] = 0x1000;
+        state.regs[9] = 0x1000 + apart;
+        // Small numbers, so that comparisons find all there is to find.
+        state.regs[..5].iter_mut().for_each(|it| *it %= 3);
+        let (mut written, mut reordered) = (state.clone(), state);
+        for instruction in &function.instructions {
+            step(&mut written, instruction);
+        }
+        for at in &order {
+            step(&mut reordered, &function.instructions[*at as usize]);
+        }
+        assert_eq!(written, reordered, "seed {seed}, order {order:?}");
+    }
 }
 
 #[test]
@@ -272,29 +320,49 @@ fn any_order_that_keeps_the_edges_computes_the_same() {
     for seed in 0..500 {
         let mut rng = Rng::with_seed(seed);
         let function = function(&straight_code(&mut rng, 12));
-        let trace = hot_trace(&Guide::of(&function));
-        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
-        let mut order: Vec<u32> = Vec::new();
-        while order.len() < 12 {
-            let open = (0..12u32).filter(|it| !order.contains(it));
-            let may_come: Vec<u32> = open.filter(|it| edges.iter().all(|edge| edge.to != *it || order.contains(&edge.from))).collect();
-            order.push(may_come[rng.usize(0..may_come.len())]);
-        }
-        // The two pointers point to the same, to neighbours, or far apart.
-        for apart in [0, 4, 1024] {
-            let mut state = State { regs: std::array::from_fn(|_| rng.u32(..)), memory: BTreeMap::new() };
-            state.regs[8] = 0x1000;
-            state.regs[9] = 0x1000 + apart;
-            let (mut written, mut reordered) = (state.clone(), state);
-            for instruction in &function.instructions {
-                step(&mut written, instruction);
-            }
-            for at in &order {
-                step(&mut reordered, &function.instructions[*at as usize]);
-            }
-            assert_eq!(written, reordered, "seed {seed}, order {order:?}");
-        }
+        check_any_order(&function, &mut rng, seed);
     }
+}
+
+#[test]
+fn any_order_of_guarded_code_computes_the_same() {
+    for seed in 0..3000 {
+        let mut rng = Rng::with_seed(seed);
+        let function = function(&guarded_code(&mut rng, 12));
+        check_any_order(&function, &mut rng, seed);
+    }
+}
+
+/// Whether the last of these words follows the one before, by any edge.
+fn follows(words: &[u32]) -> bool {
+    let function = function(words);
+    let trace = hot_trace(&Guide::of(&function));
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
+    let last = words.len() as u32 - 1;
+    edges.iter().any(|it| (it.from, it.to) == (last - 1, last))
+}
+
+#[test]
+fn of_two_conditions_that_exclude_each_other_one_is_done() {
+    const CMP: u32 = 0xe352_0000; // cmp r2, #0
+    const MOVNE: u32 = 0x13a0_3000; // movne r3, #0
+    // movne r3, #0: ldreq r3, [r3, r2, lsl #2], and moveq r3, #1, which only writes it, and addeq r1, r3, r1, which only reads it.
+    assert!(!follows(&[CMP, MOVNE, 0x0793_3102]));
+    assert!(!follows(&[CMP, MOVNE, 0x03a0_3001]));
+    assert!(!follows(&[CMP, MOVNE, 0x0083_1001]));
+    // `hi` implies `ne`, and excludes `eq` and `ls`: addhi r3, r3, #1; moveq r3, #0, and movls r3, #0
+    assert!(follows(&[CMP, MOVNE, 0x8283_3001]));
+    assert!(!follows(&[CMP, 0x8283_3001, 0x03a0_3000]));
+    assert!(!follows(&[CMP, 0x8283_3001, 0x93a0_3000]));
+    // Stores to one place: strne r1, [r0]; ldreq r1, [r0], and ldrne r4, [r0]
+    assert!(!follows(&[CMP, 0x1580_1000, 0x0590_1000]));
+    assert!(follows(&[CMP, 0x1580_1000, 0x1590_4000]));
+    // Other flags: movne r3, #0; cmpne r1, #0; addeq r1, r3, r1 may both be done; and a read without a condition is done in any case.
+    let function = function(&[CMP, MOVNE, 0x1351_0000, 0x0083_1001]);
+    let trace = hot_trace(&Guide::of(&function));
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), Licence::default());
+    assert!(edges.iter().any(|it| (it.from, it.to) == (1, 3)));
+    assert!(follows(&[CMP, MOVNE, 0xe083_1001]));
 }
 
 /// Straight code with tests and side exits in it, all to one place at its end.

@@ -40,7 +40,7 @@ impl Instruction {
             length,
             word,
             text,
-            is_guarded: false,
+            guard: None,
             class,
             is_quad: false,
             reads: Vec::new(),

@@ -85,7 +85,7 @@ pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
     let goes_on = match instruction.flow {
         Flow::Next | Flow::Call { .. } => true,
         Flow::Branch { is_conditional, .. } => is_conditional,
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded,
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded(),
     };
     (idx + 1 + usize::from(has_slot), goes_on)
 }

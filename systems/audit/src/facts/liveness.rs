@@ -102,8 +102,8 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], after_return: &RegSe
             let there = function.target(idx).map_or_else(|| elsewhere(function), |to| live[to]);
             (is_conditional, Some(there))
         }
-        Flow::Return => (instruction.is_guarded, Some(*after_return)),
-        Flow::Jump | Flow::Resume | Flow::LastCall => (instruction.is_guarded, Some(RegSet::ALL)),
+        Flow::Return => (instruction.is_guarded(), Some(*after_return)),
+        Flow::Jump | Flow::Resume | Flow::LastCall => (instruction.is_guarded(), Some(RegSet::ALL)),
         Flow::Stop => (false, None),
     };
     if let Some(there) = there {
@@ -125,7 +125,7 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
         }
         conventions.arguments.iter().copied().chain(conventions.unlisted()).for_each(|reg| set.insert(reg));
     }
-    if !instruction.is_guarded {
+    if !instruction.is_guarded() {
         // A part of a register that is written leaves the rest: only a whole write ends a life.
         let whole = |reg: Reg| if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits) };
         for write in &instruction.writes {

@@ -127,7 +127,7 @@ fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
     let mut at = behind(function, idx).0;
     while at < function.instructions.len() && seen.insert(at) {
         let instruction = subject.at(at);
-        let is_work = instruction.accesses.iter().any(|it| it.is_store) || instruction.is_guarded && instruction.flow != Flow::Next;
+        let is_work = instruction.accesses.iter().any(|it| it.is_store) || instruction.is_guarded() && instruction.flow != Flow::Next;
         match instruction.flow {
             Flow::Return if !is_work => return true,
             Flow::Next if !is_work => at += 1,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Reg, Role, Value};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::loops::Nests;
@@ -147,6 +147,8 @@ struct Builder<'a> {
     guards: Vec<bool>,
     /// The last of those so far.
     guard: Option<u32>,
+    /// How often flags were written before each instruction of the trace.
+    flags: Vec<u32>,
 }
 
 /// What an address is known to be.
@@ -186,6 +188,7 @@ impl<'a> Builder<'a> {
             stretches: stretches(function, trace),
             guards: guards(function, trace),
             guard: None,
+            flags: flag_writes(function, trace),
         }
     }
 
@@ -208,8 +211,7 @@ impl<'a> Builder<'a> {
             if Some(read.reg) == zero {
                 continue;
             }
-            for nth in 0..self.writers[usize::from(read.reg.0)].len() {
-                let (from, out) = self.writers[usize::from(read.reg.0)][nth];
+            for (from, out) in self.read_from(at, read.reg) {
                 let writer = self.instruction(from as usize);
                 let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
                 let work = self.core.work_of(writer.class, writer.is_quad);
@@ -227,7 +229,7 @@ impl<'a> Builder<'a> {
                 continue;
             }
             // A written-back base is the base: both change their name or none does.
-            self.rewrite(at, write.reg, instruction.is_guarded || write.out == Out::BaseUpdate);
+            self.rewrite(at, write.reg, instruction.is_guarded() || write.out == Out::BaseUpdate);
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
@@ -240,6 +242,34 @@ impl<'a> Builder<'a> {
                     self.edge(from, at, 0, Why::Control);
                 }
             }
+        }
+    }
+
+    /// The writers that `reg` may come from where instruction `at` reads it: not those whose condition excludes its own under the
+    /// same flags, nor those that later ones have written over whenever `at` is done. `movne r3, #0` is nothing to `ldreq r3, [r3]`.
+    fn read_from(&self, at: usize, reg: Reg) -> Vec<(u32, Out)> {
+        let mut open = self.instruction(at).guard.unwrap_or(Guard::ALWAYS);
+        let mut found = Vec::new();
+        for &(from, out) in self.writers[usize::from(reg.0)].iter().rev() {
+            if open == Guard::NEVER {
+                break;
+            }
+            match self.instruction(from as usize).guard.filter(|_| self.flags[from as usize] == self.flags[at]) {
+                Some(guard) if guard.excludes(open) => continue,
+                Some(guard) => open = open.without(guard),
+                None => {}
+            }
+            found.push((from, out));
+        }
+        found.reverse();
+        found
+    }
+
+    /// Only one of the two is done: their conditions exclude each other, and the flags are the same.
+    fn exclude_each_other(&self, from: u32, at: usize) -> bool {
+        match (self.instruction(from as usize).guard, self.instruction(at).guard) {
+            (Some(one), Some(other)) => self.flags[from as usize] == self.flags[at] && one.excludes(other),
+            _ => false,
         }
     }
 
@@ -256,13 +286,17 @@ impl<'a> Builder<'a> {
             let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
             let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
             let why = if lock > 0 { Why::Lock(reg) } else { Why::Rewrite(reg) };
-            if from as usize != at {
+            // Flags are read to know whether anything is done.
+            let is_done = conventions.flags.contains(&reg) || !self.exclude_each_other(from, at);
+            if from as usize != at && is_done {
                 self.edge(from, at, lock.cast_signed(), why);
             }
         }
         for nth in 0..self.writers[usize::from(reg.0)].len() {
             let (from, _) = self.writers[usize::from(reg.0)][nth];
-            self.edge(from, at, 0, Why::Rewrite(reg));
+            if !self.exclude_each_other(from, at) {
+                self.edge(from, at, 0, Why::Rewrite(reg));
+            }
         }
     }
 
@@ -278,7 +312,8 @@ impl<'a> Builder<'a> {
                 let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
                 let is_load_past_store = other.is_store && !access.is_store;
                 let is_given_up = is_load_past_store && self.licence.reorders_memory && overlap == Overlap::Perhaps;
-                if overlap != Overlap::Never && !is_given_up && from as usize != at {
+                let is_other = from as usize != at && !self.exclude_each_other(from, at);
+                if overlap != Overlap::Never && !is_given_up && is_other {
                     self.edge(from, at, 0, Why::Memory);
                 }
             }
@@ -423,7 +458,7 @@ impl<'a> Builder<'a> {
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
         // A load that may not have been done proves nothing.
-        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded) {
+        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded()) {
             if let Some(base) = access.base {
                 let (origin, _) = self.value(base);
                 self.followed.entry(origin).or_insert(at as u32);
@@ -435,13 +470,13 @@ impl<'a> Builder<'a> {
         let computed = self.computed(instruction);
         for write in &instruction.writes {
             let writers = &mut self.writers[usize::from(write.reg.0)];
-            if !instruction.is_guarded {
+            if !instruction.is_guarded() {
                 writers.clear();
                 self.readers[usize::from(write.reg.0)].clear();
             }
             writers.push((at as u32, write.out));
             let value = match computed {
-                Some((reg, value)) if reg == write.reg && !instruction.is_guarded => value,
+                Some((reg, value)) if reg == write.reg && !instruction.is_guarded() => value,
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
             self.values[usize::from(write.reg.0)] = value;
@@ -498,6 +533,19 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
     }
     blocks
+}
+
+/// How often flags were written before each instruction: between two with the same number a condition says the same.
+fn flag_writes(function: &Function, trace: &Trace) -> Vec<u32> {
+    let flags = function.isa.conventions().flags;
+    let writes = |it: &Instruction| is_call(it) || it.writes.iter().any(|write| flags.contains(&write.reg));
+    let mut n_writes = 0;
+    let before = trace.places.iter().map(|place| {
+        let before = n_writes;
+        n_writes += u32::from(writes(&function.instructions[*place]));
+        before
+    });
+    before.collect()
 }
 
 /// Whether each instruction is an `it` of Thumb or stands in its block.

@@ -426,3 +426,128 @@ fn stores_stay_between_their_exits() {
         assert!(branches.is_sorted(), "seed {seed}");
     }
 }
+
+/// The registers that a function of A32 gives back: results, and one that is the caller's.
+const GIVEN_BACK: [usize; 3] = [0, 1, 4];
+
+/// Where registers may have other names, an order is one of a program if each value has a register of its own, but for those that
+/// somebody outside wants in theirs: arguments, results, what is the caller's.
+#[test]
+fn any_order_with_other_registers_gives_back_the_same() {
+    let licence = Licence { renames: true, ..Licence::default() };
+    for seed in 0..1000 {
+        let mut rng = Rng::with_seed(seed);
+        let n = 10;
+        let words = [straight_code(&mut rng, n), vec![0xe12f_ff1e]].concat();
+        let function = function(&words);
+        let trace = hot_trace(&Guide::of(&function));
+        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core("arm1136jf-s"), licence);
+        let mut order: Vec<u32> = Vec::new();
+        while order.len() < n {
+            let open = (0..n as u32).filter(|it| !order.contains(it));
+            let may_come: Vec<u32> = open.filter(|it| edges.iter().all(|edge| edge.to != *it || order.contains(&edge.from))).collect();
+            order.push(may_come[rng.usize(0..may_come.len())]);
+        }
+        let mut state = State { regs: std::array::from_fn(|_| rng.u32(..)), flags: 0, memory: BTreeMap::new() };
+        (state.regs[8], state.regs[9]) = (0x1000, 0x2000);
+        let mut written = state.clone();
+        function.instructions[..n].iter().for_each(|it| step(&mut written, it));
+        let result = |at: usize| function.instructions[at].writes.first().map(|it| usize::from(it.reg.0));
+        let writer = |before: usize, reg: usize| (0..before).rev().find(|at| result(*at) == Some(reg));
+        let is_given_back = |at: usize, reg: usize| GIVEN_BACK.contains(&reg) && writer(n, reg) == Some(at);
+        let mut values: BTreeMap<usize, u32> = BTreeMap::new();
+        for at in order.iter().map(|it| *it as usize) {
+            let mut own = state.clone();
+            for read in &function.instructions[at].reads {
+                let reg = usize::from(read.reg.0);
+                if let Some(value) = writer(at, reg).filter(|it| !is_given_back(*it, reg)).map(|it| values[&it]) {
+                    own.regs[reg] = value;
+                }
+            }
+            step(&mut own, &function.instructions[at]);
+            state.memory = own.memory;
+            match result(at) {
+                Some(reg) if is_given_back(at, reg) => state.regs[reg] = own.regs[reg],
+                Some(reg) => drop(values.insert(at, own.regs[reg])),
+                None => {}
+            }
+        }
+        assert_eq!(GIVEN_BACK.map(|it| state.regs[it]), GIVEN_BACK.map(|it| written.regs[it]), "seed {seed}, order {order:?}");
+        assert_eq!(state.memory, written.memory, "seed {seed}, order {order:?}");
+    }
+}
+
+/// Whether instruction `to` stays behind instruction `from` whatever a compiler, and a programmer, may do.
+fn stays_behind(isa: Isa, words: &[u32], from: u32, to: u32) -> bool {
+    let decode = |(idx, word): (usize, &u32)| isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions");
+    let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
+    let frames = vec![Vec::new(); instructions.len()];
+    let (callees, constants) = Default::default();
+    let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+    let trace = hot_trace(&Guide::of(&function));
+    let full = Licence { renames: true, crosses: Crossing::Promised, reorders_memory: true };
+    let name = match isa {
+        Isa::A32 => "arm1136jf-s",
+        Isa::A64 => "cortex-a53",
+        _ => "sifive-u74",
+    };
+    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core(name), full);
+    let mut behind = BTreeSet::from([from]);
+    for edge in &edges {
+        if behind.contains(&edge.from) {
+            behind.insert(edge.to);
+        }
+    }
+    behind.contains(&to)
+}
+
+#[test]
+fn a_result_is_not_there_while_the_argument_is_read() {
+    // ld a5, 8(a0); sd a5, 0(a1); li a0, 0; ret, and with li a4, 0, which nobody wants there
+    let rv64 = |write: u32| stays_behind(Isa::Riscv64, &[0x0085_3783, 0x00f5_b023, write, 0x0000_8067], 0, 2);
+    assert!(rv64(0x0000_0513) && !rv64(0x0000_0713));
+    // ldr x5, [x0, #8]; str x5, [x1]; mov x0, #0; ret, and with mov x4, #0
+    let a64 = |write: u32| stays_behind(Isa::A64, &[0xf940_0405, 0xf900_0025, write, 0xd65f_03c0], 0, 2);
+    assert!(a64(0xd280_0000) && !a64(0xd280_0004));
+    // ldr r5, [r0, #8]; str r5, [r1]; mov r0, #0; bx lr, and with mov r3, #0
+    let a32 = |write: u32| stays_behind(Isa::A32, &[0xe590_5008, 0xe581_5000, write, 0xe12f_ff1e], 0, 2);
+    assert!(a32(0xe3a0_0000) && !a32(0xe3a0_3000));
+    // The argument's register was given to another value in between, which may have any: mov r0, #7 and its reader.
+    let words = [0xe590_5008, 0xe581_5000, 0xe3a0_0007, 0xe581_0004, 0xe3a0_0000, 0xe12f_ff1e];
+    assert!(stays_behind(Isa::A32, &words, 0, 4) && !stays_behind(Isa::A32, &words, 3, 4));
+}
+
+#[test]
+fn an_argument_of_a_call_is_not_there_while_the_own_one_is_read() {
+    // ld a5, 8(a0); sd a5, 0(a2); mv a0, a1; jal elsewhere; ret, and with mv a3, a1, which is read: it may be anything
+    let rv64 = |copy: u32, next: u32| stays_behind(Isa::Riscv64, &[0x0085_3783, 0x00f6_3023, copy, next, 0x1000_00ef, 0x0000_8067], 0, 2);
+    assert!(rv64(0x0005_8513, 0x0000_0013));
+    assert!(!rv64(0x0005_8693, 0x00d6_3423)); // sd a3, 8(a2)
+    // The third argument: ldr r5, [r2]; str r5, [r3]; mov r2, r1; bl elsewhere; bx lr
+    assert!(stays_behind(Isa::A32, &[0xe592_5000, 0xe583_5000, 0xe1a0_2001, 0xeb00_0100, 0xe12f_ff1e], 0, 2));
+    // A jump in place of a call: ldr x5, [x0]; str x5, [x3]; mov x0, x1; b elsewhere
+    assert!(stays_behind(Isa::A64, &[0xf940_0005, 0xf900_0065, 0xaa01_03e0, 0x1400_0100], 0, 2));
+}
+
+#[test]
+fn a_result_is_not_there_where_a_way_out_wants_the_argument() {
+    // ld a5, 0(a0); beqz a5, 4; li a0, 0; ret; 4: ld a0, 16(a0); ret, and with li a4, 0
+    let rv64 = |write: u32| stays_behind(Isa::Riscv64, &[0x0005_3783, 0x0007_8663, write, 0x0000_8067, 0x0105_3503, 0x0000_8067], 1, 2);
+    assert!(rv64(0x0000_0513) && !rv64(0x0000_0713));
+    // ldr r3, [r0]; cmp r3, #0; beq 5; mov r0, #0; bx lr; 5: ldr r0, [r0, #16]; bx lr, and with mov r2, #0
+    let a32 =
+        |write: u32| stays_behind(Isa::A32, &[0xe590_3000, 0xe353_0000, 0x0a00_0001, write, 0xe12f_ff1e, 0xe590_0010, 0xe12f_ff1e], 2, 3);
+    assert!(a32(0xe3a0_0000) && !a32(0xe3a0_2000));
+}
+
+#[test]
+fn what_is_the_callers_comes_back_behind_the_last_reader() {
+    // sd s0, 8(sp); mv s0, a0; sd s0, 0(a1); ld s0, 8(sp); ret, and with ld t0, 8(sp)
+    let rv64 = |load: u32| stays_behind(Isa::Riscv64, &[0x0081_3423, 0x0005_0413, 0x0085_b023, load, 0x0000_8067], 2, 3);
+    assert!(rv64(0x0081_3403) && !rv64(0x0081_3283));
+    // str x19, [sp, #8]; mov x19, x0; str x19, [x1]; ldr x19, [sp, #8]; ret
+    assert!(stays_behind(Isa::A64, &[0xf900_07f3, 0xaa00_03f3, 0xf900_0033, 0xf940_07f3, 0xd65f_03c0], 2, 3));
+    // Whoever was interrupted gets every register back: ldr x2, [x2]; str x2, [x3]; ldr x2, [x1]; eret
+    assert!(stays_behind(Isa::A64, &[0xf940_0042, 0xf900_0062, 0xf940_0022, 0xd69f_03e0], 0, 2));
+    assert!(!stays_behind(Isa::A64, &[0xf940_0042, 0xf900_0062, 0xf940_0022, 0xd65f_03c0], 0, 2));
+}

@@ -20,6 +20,7 @@ use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruct
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::loops::Nests;
+use crate::facts::pinned::pinned;
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -147,6 +148,10 @@ struct Builder<'a> {
     guards: Vec<bool>,
     /// The last of those so far.
     guard: Option<u32>,
+    /// The registers in which conventions want the value that each instruction of the trace leaves there.
+    pinned: Vec<RegSet>,
+    /// By register, who read or wrote a value of it that no other register could hold, since one was last written.
+    bound: Vec<Vec<u32>>,
     /// How often flags were written before each instruction of the trace.
     flags: Vec<u32>,
 }
@@ -188,6 +193,8 @@ impl<'a> Builder<'a> {
             stretches: stretches(function, trace),
             guards: guards(function, trace),
             guard: None,
+            pinned: if licence.renames { pinned(function, trace) } else { Vec::new() },
+            bound: vec![Vec::new(); REGS_MAX],
             flags: flag_writes(function, trace),
         }
     }
@@ -278,6 +285,12 @@ impl<'a> Builder<'a> {
         let conventions = self.function.isa.conventions();
         let can_rename = !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
         if self.licence.renames && can_rename {
+            // The value belongs there: it cannot come before those who need the one that had to be there, too.
+            if self.is_pinned(at, reg) {
+                for nth in 0..self.bound[usize::from(reg.0)].len() {
+                    self.edge(self.bound[usize::from(reg.0)][nth], at, 0, Why::Rewrite(reg));
+                }
+            }
             return;
         }
         for nth in 0..self.readers[usize::from(reg.0)].len() {
@@ -298,6 +311,20 @@ impl<'a> Builder<'a> {
                 self.edge(from, at, 0, Why::Rewrite(reg));
             }
         }
+    }
+
+    /// Conventions want what instruction `at` leaves in `reg` to be there.
+    fn is_pinned(&self, at: usize, reg: Reg) -> bool {
+        self.pinned.get(at).is_some_and(|it| it.contains(reg))
+    }
+
+    /// What `reg` holds now could be in no other register: it was there before, a call left it there, or conventions want it there. A
+    /// register that is the caller's is not given to another value for nothing, which would have to be kept in turn.
+    fn is_bound(&self, reg: Reg) -> bool {
+        let writers = &self.writers[usize::from(reg.0)];
+        let was_there = writers.iter().all(|(it, _)| self.instruction(*it as usize).is_guarded());
+        let is_bound = |it: &u32| is_call(self.instruction(*it as usize)) || self.is_pinned(*it as usize, reg);
+        was_there || self.function.isa.conventions().saved.contains(&reg) || writers.iter().any(|(it, _)| is_bound(it))
     }
 
     fn memory(&mut self, at: usize) {
@@ -432,7 +459,7 @@ impl<'a> Builder<'a> {
         let conventions = self.function.isa.conventions();
         let clobbers = instruction.writes.iter().any(|it| {
             let is_fixed = it.out == Out::BaseUpdate || it.reg == conventions.stack_pointer || conventions.flags.contains(&it.reg);
-            let can_rename = self.licence.renames && !is_fixed;
+            let can_rename = self.licence.renames && !is_fixed && !self.is_pinned(at, it.reg);
             exit.live.contains(it.reg) && !can_rename
         });
         is_good && !clobbers
@@ -466,6 +493,9 @@ impl<'a> Builder<'a> {
         }
         for read in &instruction.reads {
             self.readers[usize::from(read.reg.0)].push(at as u32);
+            if self.licence.renames && self.is_bound(read.reg) {
+                self.bound[usize::from(read.reg.0)].push(at as u32);
+            }
         }
         let computed = self.computed(instruction);
         for write in &instruction.writes {
@@ -475,6 +505,15 @@ impl<'a> Builder<'a> {
                 self.readers[usize::from(write.reg.0)].clear();
             }
             writers.push((at as u32, write.out));
+            if self.licence.renames && self.is_bound(write.reg) {
+                // Who is pinned follows all of them.
+                let follows = self.is_pinned(at, write.reg) && !instruction.is_guarded() && write.out != Out::BaseUpdate;
+                let bound = &mut self.bound[usize::from(write.reg.0)];
+                if follows {
+                    bound.clear();
+                }
+                bound.push(at as u32);
+            }
             let value = match computed {
                 Some((reg, value)) if reg == write.reg && !instruction.is_guarded() => value,
                 _ => (Origin::Written(at as u32, write.reg), 0),
@@ -485,6 +524,7 @@ impl<'a> Builder<'a> {
             for &reg in self.function.isa.conventions().scratch {
                 self.writers[usize::from(reg.0)].clear();
                 self.writers[usize::from(reg.0)].push((at as u32, Out::Link));
+                self.bound[usize::from(reg.0)].clear();
                 self.readers[usize::from(reg.0)].clear();
                 self.values[usize::from(reg.0)] = (Origin::Written(at as u32, reg), 0);
             }

@@ -6,10 +6,11 @@ use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction, Op, Shift, Value};
 use audit::facts::frame::StackFrame;
 use audit::facts::trace::{Guide, hot_trace};
-use audit::program::function::Function;
+use audit::program::function::{Function, SourceFrame};
 use audit::timing::bound::{Job, bound_cycles, bounds, cycles, distance, job, makespan};
 use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
-use audit::timing::licence::{Effort, Step};
+use audit::timing::explain::explain;
+use audit::timing::licence::{Effort, Step, smallest};
 use audit::timing::pipe::{Need, Pipe};
 use audit::timing::search::{NODES_MAX, search};
 use audit::timing::stalls::{causes, time};
@@ -550,4 +551,62 @@ fn what_is_the_callers_comes_back_behind_the_last_reader() {
     // Whoever was interrupted gets every register back: ldr x2, [x2]; str x2, [x3]; ldr x2, [x1]; eret
     assert!(stays_behind(Isa::A64, &[0xf940_0042, 0xf900_0062, 0xf940_0022, 0xd69f_03e0], 0, 2));
     assert!(!stays_behind(Isa::A64, &[0xf940_0042, 0xf900_0062, 0xf940_0022, 0xd65f_03c0], 0, 2));
+}
+
+/// Loads, each with who waits for it, and either stores or tests between.
+fn waiting_code(rng: &mut Rng) -> Vec<u32> {
+    let mut words = Vec::new();
+    let has_tests = rng.bool();
+    for nth in 1..=5 {
+        let base = 8 + rng.u32(0..2);
+        words.extend([0xe590_0000 | base << 16 | nth << 12 | 4 * nth, 0xe280_0001 | nth << 16 | nth << 12]);
+        match (rng.bool(), has_tests) {
+            (true, true) => words.extend([0xe350_0000 | nth << 16, 0x0a00_0000]),
+            (true, false) => words.push(0xe580_0000 | (17 - base) << 16 | nth << 12),
+            (false, _) => {}
+        }
+    }
+    let end = words.len() as u32;
+    for (idx, word) in words.iter_mut().enumerate().filter(|(_, it)| **it == 0x0a00_0000) {
+        *word |= end.wrapping_sub(idx as u32 + 2) & 0x00ff_ffff;
+    }
+    words.extend([0xe3a0_0000, 0xe12f_ff1e]);
+    words
+}
+
+/// A wait is explained by what fills it: in the faster order the load or instruction that is named stands between what is waited for and
+/// who waits, or is one of the two. Another that moved, for another wait, is not named.
+#[test]
+fn who_is_blamed_for_a_wait_fills_it() {
+    let core = core("arm1136jf-s");
+    let (mut n_exits, mut n_stores) = (0, 0);
+    for seed in 0..120 {
+        let mut rng = Rng::with_seed(seed);
+        let mut function = function(&waiting_code(&mut rng));
+        // Each instruction has a line of its own, so that it is known by it.
+        let frame = |line| SourceFrame { function: "f".to_owned(), file: "f.s".to_owned(), line };
+        function.frames = (0..function.instructions.len()).map(|it| vec![frame(it as u32)]).collect();
+        let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
+        for finding in explain(&function, &core, &timed) {
+            let at = timed.trace.places.iter().position(|it| *it == finding.idx).expect("it waits on the path");
+            let prevents = finding.prevents.expect("something is said of each");
+            let lines: Vec<usize> =
+                prevents.split("(line ").skip(1).map(|it| it[..it.find(')').expect("it ends")].parse().expect("a number")).collect();
+            let is_store = prevents.contains("may read what");
+            let named = match lines[..] {
+                [load, store] if is_store => vec![load, store],
+                [mover, ..] if prevents.contains("stays below") || prevents.contains("may not go above") => vec![mover],
+                _ => continue,
+            };
+            let (idx, _) = smallest(&timed.reached, &timed.timing, at).expect("a licence shortens it");
+            let order = &timed.reached[idx].found.order;
+            let place = |at: usize| order.iter().position(|it| *it as usize == at).expect("orders are whole");
+            let of_line = |line: usize| timed.trace.places.iter().position(|it| *it == line).expect("it is on the path");
+            let (from, to) = (place(timed.causes[at][0].producer as usize), place(at));
+            let is_between = |line: &usize| (from.min(to)..=from.max(to)).contains(&place(of_line(*line)));
+            assert!(named.iter().any(is_between), "seed {seed}: {}: {prevents}", finding.who);
+            *(if is_store { &mut n_stores } else { &mut n_exits }) += 1;
+        }
+    }
+    assert!(n_exits > 20 && n_stores > 5, "too few to tell anything: {n_exits}, {n_stores}");
 }

@@ -211,3 +211,28 @@ fn the_halves_of_a_block_do_not_wait_for_each_other() {
     assert_eq!(waits("cortex-r5", "it hi\nmovhi r3, #0\nit eq\nldreq r3, [r3, #4]"), none);
     assert_eq!(waits("cortex-r5", "it hs\nmovhs r3, #0\nit eq\nldreq r3, [r3, #4]"), ["ldreq r3, [r3, #4]"]);
 }
+
+/// A compiler could move a block as a whole, and no order here does: where one is on the path, it is said beside what no order avoids.
+#[test]
+fn what_stays_because_of_a_block_is_said_to() {
+    let prevents = |cpu: &str, body: &str| {
+        let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+        let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
+        let all = audit.findings.into_iter().filter(|it| it.kind == Kind::Stall);
+        all.filter_map(|it| it.prevents).collect::<Vec<_>>()
+    };
+    let none = "nothing: no order of these instructions avoids it";
+    let blocked = format!("{none}; what `it` guards stays where it is");
+    let wait = "ldr r1, [r0]\nldr r1, [r1]";
+    assert_eq!(prevents("cortex-m4", &format!("{wait}\ncmp r1, #0\nit eq\nmoveq r1, #1\nbx lr"))[0], blocked);
+    assert_eq!(prevents("cortex-m4", &format!("{wait}\nbx lr"))[0], none);
+    // On another core, in a longer block, and where a wait goes elsewhere: one of two can be filled.
+    let two = "ldr r1, [r0]\nadd r2, r1, #1\nldr r3, [r2]\nadd r3, r3, #1\nmov ip, #1";
+    let kept = "nothing: the fastest order of these instructions waits here too";
+    assert!(prevents("cortex-r5", &format!("{two}\nbx lr")).iter().any(|it| it == kept));
+    let with_block = prevents("cortex-r5", &format!("{two}\ncmp r2, #0\nite ne\nmovne r0, #1\nmoveq r0, #2\nbx lr"));
+    assert!(with_block.iter().any(|it| *it == format!("{kept}; what `it` guards stays where it is")), "{with_block:?}");
+}

@@ -164,7 +164,7 @@ impl Stalls<'_> {
     fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, String) {
         let past = past_stores(order, &self.timed.edges);
         let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
-        match meant.or(past.first()) {
+        match meant {
             Some((load, store)) => (
                 format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
                 format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store)),

@@ -237,3 +237,30 @@ fn registers_that_an_order_needs() {
     assert_eq!(needed(&function, &trace, &[0, 2, 1, 3, 4]), kept + 3);
     assert_eq!(available(&function), 14);
 }
+
+/// A pointer that is asked for null is not good above the question.
+#[test]
+fn no_load_goes_above_the_test_of_its_own_pointer() {
+    let core = |name: &str| Core::bundled(name).expect("it is bundled");
+    let prevents = |isa: Isa, words: &[u32], cpu: &str, at: usize| {
+        let decode = |(idx, word): (usize, &u32)| isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions");
+        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
+        let frames = vec![Vec::new(); instructions.len()];
+        let (callees, constants) = Default::default();
+        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search).expect("it has instructions");
+        let said = explain(&function, &core(cpu), &timed).into_iter().find(|it| it.idx == at).expect("it waits");
+        (said.prevents.expect("something is said"), said.edit.is_some())
+    };
+    // cmp r0, #0; beq; ldr r1, [r0]; add r2, r1, #1; bx lr; the way out returns 0
+    let a32 = |compare: u32| prevents(Isa::A32, &[compare, beq(4), LDR_R1_R0, ADD_R2_R1_1, BX_LR, 0xe3a0_0000, BX_LR], "arm1136jf-s", 3);
+    let (null, has_edit) = a32(CMP_R0_0);
+    assert!(null.contains("which asks whether its pointer is null") && !has_edit, "{null}");
+    // cmp r3, #0: another's.
+    let (other, has_edit) = a32(0xe353_0000);
+    assert!(other.contains("if the programmer vouches for it") && has_edit, "{other}");
+    // beqz a0, 4; lw a5, 0(a0); addi a4, a5, 1; ret; 4: li a0, 0; ret, and with beqz a1
+    let rv32 = |test: u32| prevents(Isa::Riscv32, &[test, 0x0005_2783, 0x0017_8713, 0x0000_8067, 0x0000_0513, 0x0000_8067], "rocket", 2);
+    assert!(rv32(0x0005_0863).0.contains("which asks whether its pointer is null"), "{:?}", rv32(0x0005_0863));
+    assert!(rv32(0x0005_8863).0.contains("if the programmer vouches for it"), "{:?}", rv32(0x0005_8863));
+}

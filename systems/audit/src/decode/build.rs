@@ -46,6 +46,7 @@ impl Instruction {
             reads: Vec::new(),
             writes: Vec::new(),
             accesses: Vec::new(),
+            base_moves: None,
             flow: Flow::Next,
             delay: Delay::None,
             operation: None,

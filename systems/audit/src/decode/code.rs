@@ -291,6 +291,8 @@ pub struct Instruction {
     pub writes: Vec<Write>,
     /// All accesses to memory.
     pub accesses: Vec<Access>,
+    /// By how much a written-back base moves, where the word says it.
+    pub base_moves: Option<i64>,
     /// Where control goes next.
     pub flow: Flow,
     /// The instruction behind this one is done before control goes where `flow` says (SPARC);

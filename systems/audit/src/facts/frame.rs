@@ -173,6 +173,9 @@ fn step(instruction: &Instruction, idx: usize, state: State, stack_pointer: Reg,
 /// By how much an access with write-back moves its base: a push to the lowest address that it
 /// writes, a pop behind the highest that it reads. A call and its return cancel out.
 fn moved(instruction: &Instruction, base: Reg) -> Option<i64> {
+    if instruction.base_moves.is_some() {
+        return instruction.base_moves;
+    }
     if matches!(instruction.flow, Flow::Call { .. }) {
         return Some(0);
     }

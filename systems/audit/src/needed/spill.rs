@@ -1,5 +1,5 @@
 //! Values that went to the stack frame and came back; which of them a register still held, and
-//! which only a call on a cold path forces there.
+//! which only a call off the hot path forces there.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     let n_hot = places.iter().filter(|it| is_own(it) && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
     let is_hot = subject.is_hot[idx];
     let why = if is_hot && n_hot == 0 {
-        "the value is only needed back on a cold path: the store could stand there".to_owned()
+        "the value is only needed back off the hot path: the store could stand there".to_owned()
     } else {
         "there was no register for the value".to_owned()
     };
@@ -64,7 +64,7 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
     finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
-        "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)"
+        "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken"
     } else {
         "compute the value later, or shorten the life of another"
     }));
@@ -88,7 +88,7 @@ fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     subject.finding(place.idx, Kind::Reload, why)
 }
 
-/// Registers that the entry saves although only cold paths call anybody.
+/// Registers that the entry saves although nobody is called on the hot path.
 fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let conventions = subject.function.isa.conventions();
     let Some(link) = conventions.link else { return };
@@ -106,13 +106,13 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
         let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
-        let why = format!("only the call to `{callee}` on a cold path needs the return address kept");
+        let why = format!("only the call to `{callee}`, off the hot path, needs the return address kept");
         let mut finding = subject.finding(save, Kind::Spill, why);
         // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
         let edit = match callee.starts_with("__") || !calls.iter().all(|it| ends_behind(subject, *it)) {
-            true => "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)".to_owned(),
-            false => format!("end the cold path with `return {callee}(..)`, so that it becomes a jump"),
+            true => "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken".to_owned(),
+            false => format!("end that way with `return {callee}(..)`, so that it becomes a jump"),
         };
         finding.edit = (!is_last).then(|| Edit::unverified(edit));
         findings.push(finding);
@@ -182,9 +182,9 @@ mod tests {
         let words = [PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0002, CALL, LOAD, 0xe1a0_0000, UP, POP];
         let all = findings(&words, &[5, 6, 7]);
         let spill = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 2).expect("there is a spill");
-        assert_eq!(spill.why, "the value is only needed back on a cold path: the store could stand there");
+        assert_eq!(spill.why, "the value is only needed back off the hot path: the store could stand there");
         let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
-        assert_eq!(save.why, "only the call to `another function` on a cold path needs the return address kept");
+        assert_eq!(save.why, "only the call to `another function`, off the hot path, needs the return address kept");
     }
 
     /// No register is missing where zero is stored.
@@ -209,7 +209,7 @@ mod tests {
             let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
             save.edit.clone().expect("there is one").text
         };
-        let is_return = |it: &str| it.starts_with("end the cold path with `return another function(..)`");
+        let is_return = |it: &str| it.starts_with("end that way with `return another function(..)`");
         // cmp r0, #0; beq 4; pop; 4: bl; pop
         let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
         assert!(is_return(&edit(&words, &[4, 5])));
@@ -247,6 +247,18 @@ mod tests {
         // The same store of a value of the function's own is one: mov x21, x2 comes first.
         let own = [0xa9bd_7bfd, 0xaa02_03f5, 0xf900_13f5, 0x9400_0100, 0xf940_13f5, 0xaa15_03e0, 0xa8c3_7bfd, 0xd65f_03c0];
         assert_eq!((places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)), (vec![2], vec![4]));
+    }
+
+    /// A table may lead to any line, but not to those that make the frame.
+    #[test]
+    fn what_is_kept_for_the_caller_of_a_switch_is_no_spill() {
+        // sub sp, sp, #16; str x19, [sp, #8]; mov x19, x0; br x1; add x0, x19, #1; ldr x19, [sp, #8]; add sp, sp, #16; ret
+        let a64 = [0xd100_43ff, 0xf900_07f3, 0xaa00_03f3, 0xd61f_0020, 0x9100_0660, 0xf940_07f3, 0x9100_43ff, 0xd65f_03c0];
+        // addi sp, sp, -16; sd s0, 8(sp); mv s0, a0; jr a1; addi a0, s0, 1; ld s0, 8(sp); addi sp, sp, 16; ret
+        let rv64 = [0xff01_0113, 0x0081_3423, 0x0005_0413, 0x0005_8067, 0x0014_0513, 0x0081_3403, 0x0101_0113, 0x0000_8067];
+        for kind in [Kind::Spill, Kind::Reload] {
+            assert!(places_on(Isa::A64, &a64, kind).is_empty() && places_on(Isa::Riscv64, &rv64, kind).is_empty(), "{kind:?}");
+        }
     }
 
     #[test]

@@ -285,8 +285,9 @@ impl<'a> Builder<'a> {
         let conventions = self.function.isa.conventions();
         let can_rename = !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
         if self.licence.renames && can_rename {
-            // The value belongs there: it cannot come before those who need the one that had to be there, too.
-            if self.is_pinned(at, reg) {
+            // The value belongs there: it cannot come before those who need the one that had to be there, too. A register that is the
+            // caller's is kept first, and so would be any other that outlives a call.
+            if self.is_pinned(at, reg) || conventions.saved.contains(&reg) && self.was_there(reg) {
                 for nth in 0..self.bound[usize::from(reg.0)].len() {
                     self.edge(self.bound[usize::from(reg.0)][nth], at, 0, Why::Rewrite(reg));
                 }
@@ -318,13 +319,17 @@ impl<'a> Builder<'a> {
         self.pinned.get(at).is_some_and(|it| it.contains(reg))
     }
 
+    /// What `reg` holds now it may have held before the path.
+    fn was_there(&self, reg: Reg) -> bool {
+        self.writers[usize::from(reg.0)].iter().all(|(it, _)| self.instruction(*it as usize).is_guarded())
+    }
+
     /// What `reg` holds now could be in no other register: it was there before, a call left it there, or conventions want it there. A
     /// register that is the caller's is not given to another value for nothing, which would have to be kept in turn.
     fn is_bound(&self, reg: Reg) -> bool {
         let writers = &self.writers[usize::from(reg.0)];
-        let was_there = writers.iter().all(|(it, _)| self.instruction(*it as usize).is_guarded());
         let is_bound = |it: &u32| is_call(self.instruction(*it as usize)) || self.is_pinned(*it as usize, reg);
-        was_there || self.function.isa.conventions().saved.contains(&reg) || writers.iter().any(|(it, _)| is_bound(it))
+        self.was_there(reg) || self.function.isa.conventions().saved.contains(&reg) || writers.iter().any(|(it, _)| is_bound(it))
     }
 
     fn memory(&mut self, at: usize) {
@@ -514,8 +519,12 @@ impl<'a> Builder<'a> {
                 }
                 bound.push(at as u32);
             }
-            let value = match computed {
-                Some((reg, value)) if reg == write.reg && !instruction.is_guarded() => value,
+            let (origin, distance) = self.values[usize::from(write.reg.0)];
+            let moved = instruction.base_moves.filter(|_| write.out == Out::BaseUpdate);
+            let value = match (computed, moved) {
+                _ if instruction.is_guarded() => (Origin::Written(at as u32, write.reg), 0),
+                (Some((reg, value)), _) if reg == write.reg => value,
+                (_, Some(by)) => (origin, distance.wrapping_add(by)),
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
             self.values[usize::from(write.reg.0)] = value;

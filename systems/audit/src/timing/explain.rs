@@ -3,7 +3,7 @@
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow};
+use crate::decode::code::{Class, Flow, Op, Read, Reg, Value};
 use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
 use crate::timing::Timed;
@@ -101,10 +101,10 @@ impl Stalls<'_> {
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
         let (prevents, edit) = match reached.step {
-            Step::InsideBlocks => (self.table(producer, &goes), "another order of these statements, or another scheduler".to_owned()),
+            Step::InsideBlocks => (self.table(producer, &goes), Some("another order of these statements, or another scheduler".to_owned())),
             Step::Renaming => (
                 format!("a register is used again too soon; {goes} with a fresh one"),
-                "a variable of its own for each value, and fewer of them alive at once".to_owned(),
+                Some("a variable of its own for each value, and fewer of them alive at once".to_owned()),
             ),
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
             Step::PastStore => self.store(order, &is_meant, &goes),
@@ -113,7 +113,7 @@ impl Stalls<'_> {
             Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
             None => prevents,
         };
-        (fill, Some(prevents), Some(Edit::unverified(edit)))
+        (fill, Some(prevents), edit.map(Edit::unverified))
     }
 
     fn is_load(&self, at: u32) -> bool {
@@ -133,12 +133,10 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, String) {
+    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<String>) {
         let Some((mover, exit)) = crossed else {
-            return (
-                format!("the border of a block, a side exit or where another way comes in; {goes} if instructions may cross it"),
-                "compute before the test what is needed behind it".to_owned(),
-            );
+            // Who crosses an exit fills another wait, and this one goes with it.
+            return (format!("nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"), None);
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
@@ -151,25 +149,59 @@ impl Stalls<'_> {
         } else {
             format!("compute what {mover_place} computes into a variable of its own, before the test of {exit_place}")
         };
+        if step == Step::PromisedLoad
+            && let Some(test) = self.null_test(mover, exit)
+        {
+            let prevents =
+                format!("{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it", self.path.named(test));
+            return (prevents, None);
+        }
         if step == Step::PromisedLoad && loads {
             let why = "the compiler cannot know that its address is good there";
             let prevents = format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it");
-            (prevents, format!("{edit}, if the pointer is always valid there"))
+            (prevents, Some(format!("{edit}, if the pointer is always valid there")))
         } else {
-            (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), edit)
+            (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), Some(edit))
         }
     }
 
+    /// Of the exits from `exit` on that the load at `mover` goes above, one that asks whether its own pointer is null.
+    fn null_test(&self, mover: u32, exit: u32) -> Option<u32> {
+        let base = self.path.instruction(mover).accesses.iter().find(|it| !it.is_store)?.base?;
+        let conventions = self.path.function.isa.conventions();
+        let writes = |at: u32, reg: Reg| self.path.instruction(at).writes.iter().any(|it| it.reg == reg);
+        let is_flag = |it: &Read| conventions.flags.contains(&it.reg);
+        let asks = |at: u32| {
+            let branch = self.path.instruction(at);
+            let mut reads = branch.reads.iter().filter(|it| Some(it.reg) != conventions.zero);
+            match (reads.next(), reads.next()) {
+                (Some(read), None) if !is_flag(read) => read.reg == base,
+                (Some(read), _) if is_flag(read) => {
+                    let compare = (0..at).rev().find(|it| writes(*it, read.reg));
+                    let operation = compare.and_then(|it| self.path.instruction(it).operation);
+                    let is_unchanged = compare.is_some_and(|it| !(it..at).any(|it| writes(it, base)));
+                    is_unchanged && operation.is_some_and(|it| it.op == Op::Compare && it.a == Value::Reg(base) && it.b == Value::Const(0))
+                }
+                _ => false,
+            }
+        };
+        let exits = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| (exit..mover).contains(it));
+        exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|it| asks(*it))
+    }
+
     /// Of the loads that went past a store, one that has to do with this stall.
-    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, String) {
+    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, Option<String>) {
         let past = past_stores(order, &self.timed.edges);
         let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
         match meant {
             Some((load, store)) => (
                 format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
-                format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store)),
+                Some(format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store))),
             ),
-            None => (format!("a store may write what a load reads; {goes} if it does not"), "make the pointers `restrict`".to_owned()),
+            None => {
+                let edit = "make the pointers `restrict`".to_owned();
+                (format!("a store may write what a load reads; {goes} if it does not"), Some(edit))
+            }
         }
     }
 }

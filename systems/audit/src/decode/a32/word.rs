@@ -59,6 +59,11 @@ impl Word {
         word
     }
 
+    /// A written-back base moves so far.
+    pub fn moves_base(&mut self, by: i64) {
+        self.instruction.base_moves = Some(by);
+    }
+
     /// All of the word.
     pub fn all(&self) -> u32 {
         self.bits

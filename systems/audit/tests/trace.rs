@@ -264,3 +264,23 @@ fn no_load_goes_above_the_test_of_its_own_pointer() {
     assert!(rv32(0x0005_0863).0.contains("which asks whether its pointer is null"), "{:?}", rv32(0x0005_0863));
     assert!(rv32(0x0005_8863).0.contains("if the programmer vouches for it"), "{:?}", rv32(0x0005_8863));
 }
+
+/// A copy is the same pointer, however a set of instructions writes copies.
+#[test]
+fn a_copy_of_a_pointer_that_was_followed_is_good() {
+    let licence = |isa: Isa, cpu: &str, words: &[u32], at: usize| {
+        let decode = |(idx, word): (usize, &u32)| isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions");
+        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
+        let frames = vec![Vec::new(); instructions.len()];
+        let (callees, constants) = Default::default();
+        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
+        smallest(&timed.reached, &timed.timing, at).map(|(idx, _)| timed.reached[idx].step)
+    };
+    // add a4, zero, a0, which is c.mv; lw a0, 0(a0); beqz a0, 6; lw a5, 8(a4); add a0, a5, a5; ret; 6: ret, and with add a4, a2, a0
+    let rv32 = |copy: u32| {
+        licence(Isa::Riscv32, "rocket", &[copy, 0x0005_2503, 0x0005_0863, 0x0087_2783, 0x00f7_8533, 0x0000_8067, 0x0000_8067], 2)
+    };
+    assert_eq!((rv32(0x00a0_0733), rv32(0x00a6_0733)), (Some(Step::ProvedLoad), Some(Step::PromisedLoad)));
+}

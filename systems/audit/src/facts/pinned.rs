@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A result, what the caller gets back and the return address are wanted where the function returns. An argument is wanted where
-//! somebody is called: code does not say how many there are, so those count up to the last one that is written and not read before the
-//! call, and the first in any case. Of ways that leave the path the first argument counts alone.
+//! somebody is called. Code does not say how many there are: those count up to the last one that is written and not read before the
+//! call or return, and the first in any case. Of ways that leave the path the first counts alone.
 
 use crate::decode::code::{Flow, Out, Reg, Write};
 use crate::facts::liveness::{Liveness, RegSet};
@@ -24,7 +24,11 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     let mut wanted = match trace.end {
         // Whoever was interrupted sees every register.
         End::Return if n > 0 && resumes(n - 1) => RegSet::ALL,
-        End::Return => returned(function),
+        End::Return => {
+            let mut all = returned(function);
+            all.add_all(&up_to_unread(function, trace, function.isa.conventions().results, n).iter().copied().collect());
+            all
+        }
         End::Jump => passed(function, trace, n),
         // What comes back to the head of a loop may have other names in all of it.
         End::Stop | End::Loop => RegSet::default(),
@@ -55,10 +59,10 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     pinned
 }
 
-/// What is wanted where a function returns: results, what is the caller's, the way back.
+/// What is wanted where a function returns: the result, what is the caller's, the way back.
 pub(super) fn returned(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
-    conventions.results.iter().chain(conventions.saved).copied().chain(conventions.link).collect()
+    conventions.results.iter().take(1).chain(conventions.saved).copied().chain(conventions.link).collect()
 }
 
 /// What is wanted where a branch leaves the function: what is the caller's, and the first argument.
@@ -69,19 +73,23 @@ pub(super) fn left(function: &Function) -> RegSet {
 
 /// The arguments of who is called at this place of the trace, or behind its end, as far as the path shows them.
 fn passed(function: &Function, trace: &Trace, call_at: usize) -> RegSet {
+    let arguments = function.isa.conventions().arguments;
+    let is_last = call_at == trace.places.len();
+    let mut all: RegSet = up_to_unread(function, trace, arguments, call_at).iter().copied().collect();
+    all.add_all(&if is_last { left(function) } else { RegSet::default() });
+    all
+}
+
+/// The first of these registers, and those up to the last one that is written since the last call and not read before this place.
+fn up_to_unread<'a>(function: &Function, trace: &Trace, regs: &'a [Reg], end: usize) -> &'a [Reg] {
     let instruction = |at: usize| &function.instructions[trace.places[at]];
     let is_call = |at: &usize| matches!(instruction(*at).flow, Flow::Call { .. } | Flow::LastCall);
-    let first = (0..call_at).rev().find(is_call).map_or(0, |it| it + 1);
+    let first = (0..end).rev().find(is_call).map_or(0, |it| it + 1);
     let is_unread = |reg: Reg| {
         let writes = |at: &usize| instruction(*at).writes.iter().any(|it| it.reg == reg);
         let reads = |at: usize| instruction(at).reads.iter().any(|it| it.reg == reg);
-        (first..call_at).rev().find(writes).is_some_and(|written| !(written + 1..call_at).any(reads))
+        (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
     };
-    let arguments = function.isa.conventions().arguments;
-    let n_arguments = arguments.iter().rposition(|reg| is_unread(*reg)).map_or(1, |last| last + 1);
-    let is_last = call_at == trace.places.len();
-    let kept = if is_last { left(function) } else { RegSet::default() };
-    let mut all: RegSet = arguments.iter().take(n_arguments).copied().collect();
-    all.add_all(&kept);
-    all
+    let n = regs.iter().rposition(|reg| is_unread(*reg)).map_or(1, |last| last + 1);
+    &regs[..n.min(regs.len())]
 }

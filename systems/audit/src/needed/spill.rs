@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Subject;
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, Out, Reg, Role};
+use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
 use crate::facts::cases::behind;
 use crate::facts::spills::{self, Place};
@@ -53,6 +53,9 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     let is_hot = subject.is_hot[idx];
     let why = if is_hot && n_hot == 0 {
         "the value is only needed back off the hot path: the store could stand there".to_owned()
+    } else if let Some(free) = free_register(subject) {
+        let free = subject.name(free);
+        format!("the value is in the frame, though {free} is free: a part of an object there, or one register less to keep for the caller")
     } else {
         "there was no register for the value".to_owned()
     };
@@ -69,6 +72,20 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
         "compute the value later, or shorten the life of another"
     }));
     finding
+}
+
+/// A register that outlives calls, holds values like any other, and is not used in the function.
+fn free_register(subject: &Subject<'_>) -> Option<Reg> {
+    let conventions = subject.function.isa.conventions();
+    let is_used = |reg: &Reg| {
+        let touches = |it: &Instruction| it.reads.iter().any(|it| it.reg == *reg) || it.writes.iter().any(|it| it.reg == *reg);
+        subject.function.instructions.iter().any(touches)
+    };
+    // Most of Thumb's short instructions know eight registers.
+    let is_short = subject.function.isa == Isa::T32 && !subject.has_wide_words();
+    let is_general =
+        |reg: &&Reg| **reg != conventions.stack_pointer && Some(**reg) != conventions.frame_pointer && (!is_short || reg.0 < 8);
+    conventions.saved.iter().filter(is_general).find(|it| !is_used(it)).copied()
 }
 
 /// `own` are the slots of one instruction.
@@ -106,7 +123,12 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
         let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
-        let why = format!("only the call to `{callee}`, off the hot path, needs the return address kept");
+        let mut names: Vec<Option<&String>> = calls.iter().map(|it| subject.function.callees.get(&subject.at(*it).address)).collect();
+        names.dedup();
+        let why = match names.len() {
+            1 => format!("only the call to `{callee}`, off the hot path, needs the return address kept"),
+            _ => format!("only calls off the hot path, as that to `{callee}`, need the return address kept"),
+        };
         let mut finding = subject.finding(save, Kind::Spill, why);
         // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
@@ -119,15 +141,19 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no branch that may go two ways. Or nothing at all: the
-/// callee does not come back.
+/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no result, no change of the system's state, no branch
+/// that may go two ways. Or nothing at all: the callee does not come back.
 fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
     let function = subject.function;
     let mut seen = BTreeSet::new();
     let mut at = behind(function, idx).0;
     while at < function.instructions.len() && seen.insert(at) {
         let instruction = subject.at(at);
-        let is_work = instruction.accesses.iter().any(|it| it.is_store) || instruction.is_guarded() && instruction.flow != Flow::Next;
+        let results = function.isa.conventions().results;
+        let is_work = instruction.accesses.iter().any(|it| it.is_store)
+            || instruction.is_guarded() && instruction.flow != Flow::Next
+            || matches!(instruction.class, Class::System | Class::Atomic)
+            || instruction.flow == Flow::Next && instruction.writes.iter().any(|it| results.contains(&it.reg));
         match instruction.flow {
             Flow::Return if !is_work => return true,
             Flow::Next if !is_work => at += 1,
@@ -192,13 +218,21 @@ mod tests {
     fn zero_needs_no_register() {
         let why = |isa: Isa, words: &[u32]| found_on(isa, words).into_iter().find(|it| it.1 == Kind::Spill).map(|it| it.2);
         let missing = Some("there was no register for the value");
+        let free = |it: Option<&str>| it.is_some_and(|it| it.starts_with("the value is in the frame, though "));
         let zero = Some("it is zero, which is always in a register: a part of an object in the frame");
         // sub sp, sp, #16; str xzr, [sp, #8]; ldr x0, [sp, #8]; add sp, sp, #16; ret
         let a64 = |store: u32| why(Isa::A64, &[0xd100_43ff, store, 0xf940_07e0, 0x9100_43ff, 0xd65f_03c0]);
-        assert_eq!((a64(0xf900_07ff).as_deref(), a64(0xf900_07e1).as_deref()), (zero, missing));
+        assert_eq!((a64(0xf900_07ff).as_deref(), free(a64(0xf900_07e1).as_deref())), (zero, true));
         // addi sp, sp, -16; sd zero, 8(sp); ld a0, 8(sp); addi sp, sp, 16; ret
         let rv64 = |store: u32| why(Isa::Riscv64, &[0xff01_0113, store, 0x0081_3503, 0x0101_0113, 0x0000_8067]);
-        assert_eq!((rv64(0x0001_3423).as_deref(), rv64(0x00b1_3423).as_deref()), (zero, missing));
+        assert_eq!((rv64(0x0001_3423).as_deref(), free(rv64(0x00b1_3423).as_deref())), (zero, true));
+        // A register is only missing where all of them are used: push {r4-r11, lr}; sub sp, sp, #8; str r3, [sp, #4]; add r4, r5, r6, ..
+        let all = |words: [u32; 3]| {
+            let a32 = [&[0xe92d_4ff0, DOWN, STORE], &words[..], &[LOAD, UP, 0xe8bd_8ff0]].concat();
+            why(Isa::A32, &a32)
+        };
+        // add r4, r5, r6; add r7, r8, r9; add r10, r11, r4, and without the last
+        assert_eq!(all([0xe085_4006, 0xe088_7009, 0xe08b_a004]).as_deref(), missing);
     }
 
     /// `return` in place of a call leaves the function: it is advised only where nothing else is left to do.
@@ -218,8 +252,29 @@ mod tests {
         assert!(!is_return(&edit(&looped, &[6, 7])), "{}", edit(&looped, &[6, 7]));
         let stored = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe584_0000, POP];
         assert!(!is_return(&edit(&stored, &[4, 5, 6])));
+        // The function's own result, and interrupts that are let in again: mov r0, r4, and msr cpsr_c, r4
+        let result = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe1a0_0004, POP];
+        assert!(!is_return(&edit(&result, &[4, 5, 6])));
+        let system = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe121_f004, POP];
+        assert!(!is_return(&edit(&system, &[4, 5, 6])));
         let twice = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
         assert!(!is_return(&edit(&twice, &[4, 5, 6])));
+    }
+
+    #[test]
+    fn of_several_calls_none_is_the_only_one() {
+        let named = |words: &[u32], names: [(u64, &str); 2]| {
+            let mut function = function(words);
+            function.callees = names.map(|(at, name)| (at, name.to_owned())).into();
+            let is_hot = (0..words.len()).map(|it| it < 4).collect();
+            let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+            let save = super::super::needed(&subject).into_iter().find(|it| it.kind == Kind::Spill && it.idx == 0);
+            save.expect("the entry saves the return address").why
+        };
+        let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
+        let several = "only calls off the hot path, as that to `a`, need the return address kept";
+        assert_eq!(named(&words, [(16, "a"), (20, "b")]), several);
+        assert_eq!(named(&words, [(16, "a"), (20, "a")]), "only the call to `a`, off the hot path, needs the return address kept");
     }
 
     /// AArch64 saves one or two registers at a time.

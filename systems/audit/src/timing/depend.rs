@@ -287,7 +287,7 @@ impl<'a> Builder<'a> {
         if self.licence.renames && can_rename {
             // The value belongs there: it cannot come before those who need the one that had to be there, too. A register that is the
             // caller's is kept first, and so would be any other that outlives a call.
-            if self.is_pinned(at, reg) || conventions.saved.contains(&reg) && self.was_there(reg) {
+            if self.is_pinned(at, reg) || self.is_callers(reg) && self.was_there(reg) {
                 for nth in 0..self.bound[usize::from(reg.0)].len() {
                     self.edge(self.bound[usize::from(reg.0)][nth], at, 0, Why::Rewrite(reg));
                 }
@@ -319,6 +319,12 @@ impl<'a> Builder<'a> {
         self.pinned.get(at).is_some_and(|it| it.contains(reg))
     }
 
+    /// The caller wants it back, or it says where to go back.
+    fn is_callers(&self, reg: Reg) -> bool {
+        let conventions = self.function.isa.conventions();
+        conventions.saved.contains(&reg) || conventions.link == Some(reg)
+    }
+
     /// What `reg` holds now it may have held before the path.
     fn was_there(&self, reg: Reg) -> bool {
         self.writers[usize::from(reg.0)].iter().all(|(it, _)| self.instruction(*it as usize).is_guarded())
@@ -329,7 +335,7 @@ impl<'a> Builder<'a> {
     fn is_bound(&self, reg: Reg) -> bool {
         let writers = &self.writers[usize::from(reg.0)];
         let is_bound = |it: &u32| is_call(self.instruction(*it as usize)) || self.is_pinned(*it as usize, reg);
-        self.was_there(reg) || self.function.isa.conventions().saved.contains(&reg) || writers.iter().any(|(it, _)| is_bound(it))
+        self.was_there(reg) || self.is_callers(reg) || writers.iter().any(|(it, _)| is_bound(it))
     }
 
     fn memory(&mut self, at: usize) {
@@ -549,6 +555,9 @@ impl<'a> Builder<'a> {
         let operation = instruction.operation?;
         let (reg, by) = match (operation.op, operation.a, operation.b) {
             (Op::Move, Value::Reg(reg), _) => (reg, 0),
+            // Copies of sets that have no other: zero is added, or a register of zero.
+            (Op::Add | Op::Or, Value::Const(0), Value::Reg(reg)) => (reg, 0),
+            (Op::Or, Value::Reg(reg), Value::Const(0)) => (reg, 0),
             (Op::Add, Value::Reg(reg), Value::Const(by)) => (reg, by as i64),
             (Op::Sub, Value::Reg(reg), Value::Const(by)) => (reg, (by as i64).wrapping_neg()),
             _ => return None,

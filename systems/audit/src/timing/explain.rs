@@ -109,11 +109,23 @@ impl Stalls<'_> {
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
             Step::PastStore => self.store(order, &is_meant, &goes),
         };
+        let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
             Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
             None => prevents,
         };
         (fill, Some(prevents), edit.map(Edit::unverified))
+    }
+
+    /// Of the waits that one licence takes away some may only go to others: what it gains in all, if that is less.
+    fn moved_elsewhere(&self, idx: usize) -> String {
+        let (reached, written) = (&self.timed.reached, &self.timed.timing);
+        let before = idx.checked_sub(1).map_or(written.total_cycles, |it| reached[it].timing.total_cycles);
+        let gained = before - reached[idx].timing.total_cycles;
+        let answers =
+            (0..written.stall_cycles.len()).filter(|at| written.stall_cycles[*at] > 0).filter_map(|at| smallest(reached, written, at));
+        let told: u32 = answers.filter(|it| it.0 == idx).map(|it| it.1).sum();
+        if told > gained { format!("; of {} that go so, {gained} are gained, others wait instead", counted(told)) } else { String::new() }
     }
 
     fn is_load(&self, at: u32) -> bool {

@@ -685,3 +685,21 @@ fn a_load_through_a_copy_goes_above_a_test_if_the_pointer_was_followed() {
     // add x4, x0, #0 is the same, orr x4, x2, x0 is another.
     assert!(!stays(0x9100_0004) && stays(0xaa00_0044));
 }
+
+#[test]
+fn no_object_of_the_linker_lies_in_the_frame() {
+    let follows = |isa: Isa, words: &[u32]| {
+        let function = function_of(isa, words);
+        let trace = hot_trace(&Guide::of(&function));
+        let name = if isa == Isa::A32 { "arm1136jf-s" } else { "sifive-u74" };
+        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core(name), Licence::default());
+        let last = words.len() as u32 - 1;
+        edges.iter().any(|it| (it.from, it.to, it.why) == (last - 1, last, Why::Memory))
+    };
+    // addi sp, sp, -32; addi a0, sp, 8: its address is known. auipc a5, 0; sd a1, 8(sp); ld a4, 0(a5), and with ld a5, 0(a2) for auipc
+    let rv64 = |base: u32| follows(Isa::Riscv64, &[0xfe01_0113, 0x0081_0513, base, 0x00b1_3423, 0x0007_b703]);
+    assert!(!rv64(0x0000_0797) && rv64(0x0006_3783));
+    // sub sp, sp, #32; add r0, sp, #8; ldr r5, [pc, #4], a word of the code; str r1, [sp, #8]; ldr r4, [r5], and with ldr r5, [r2]
+    let a32 = |base: u32| follows(Isa::A32, &[0xe24d_d020, 0xe28d_0008, base, 0xe58d_1008, 0xe595_4000]);
+    assert!(!a32(0xe59f_5004) && a32(0xe592_5000));
+}

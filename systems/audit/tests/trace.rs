@@ -284,3 +284,19 @@ fn a_copy_of_a_pointer_that_was_followed_is_good() {
     };
     assert_eq!((rv32(0x00a0_0733), rv32(0x00a6_0733)), (Some(Step::ProvedLoad), Some(Step::PromisedLoad)));
 }
+
+/// Nobody has to vouch for a word beside the code, nor for the frame, whatever else goes above the same test.
+#[test]
+fn a_word_beside_the_code_is_good_everywhere() {
+    let prevents = |words: &[u32], at: usize| {
+        let said = explain(&function(words, &[]), &Core::bundled("arm1136jf-s").expect("it is bundled"), &audited(words));
+        said.iter().find(|it| it.idx == at).and_then(|it| it.prevents.clone()).unwrap_or_default()
+    };
+    // ldr r3, [r0]; cmp r3, #0; beq 7; a load; add r2, r2, #1; str r2, [r0]; bx lr; 7: mov r0, #0; bx lr
+    let with = |load: u32| [0xe590_3000, 0xe353_0000, beq(5), load, 0xe282_2001, 0xe580_2000, BX_LR, 0xe3a0_0000, BX_LR];
+    // ldr r2, [pc, #16], ldr r2, [sp], ldr r2, [r1]
+    for good in [0xe59f_2010, 0xe59d_2000] {
+        assert!(prevents(&with(good), 1).contains("though it would do no harm"), "{}", prevents(&with(good), 1));
+    }
+    assert!(prevents(&with(0xe591_2000), 1).contains("vouches"), "{}", prevents(&with(0xe591_2000), 1));
+}

@@ -30,7 +30,13 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// function's entry and its ways out, on sets without instructions for lists. No register is missing there.
 fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> bool {
     let conventions = subject.function.isa.conventions();
-    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg);
+    // What conventions say of other registers is not in their lists: what goes to the frame as it came, and back into the same register.
+    let unlisted: Vec<Reg> = conventions.unlisted().collect();
+    let comes_back = |reg: &Reg| {
+        let is_back = |it: &&Place| it.kind == spills::Kind::Reload && it.slot == place.slot;
+        unlisted.contains(reg) && places.iter().filter(is_back).any(|it| subject.at(it.idx).writes.iter().any(|write| write.reg == *reg))
+    };
+    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg) || comes_back(reg);
     let saves = |idx: usize| {
         let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
         !data.is_empty() && data.iter().all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
@@ -314,6 +320,22 @@ mod tests {
         for kind in [Kind::Spill, Kind::Reload] {
             assert!(places_on(Isa::A64, &a64, kind).is_empty() && places_on(Isa::Riscv64, &rv64, kind).is_empty(), "{kind:?}");
         }
+    }
+
+    /// A register of floating point that comes back as it went.
+    #[test]
+    fn what_is_kept_of_floating_point_is_no_spill() {
+        // addi sp, sp, -16; fsd fs0, 8(sp); fmv.d fs0, fa0; fmv.d fa0, fs0; fld fs0, 8(sp); addi sp, sp, 16; ret
+        let rv64 = |load: u32| [0xff01_0113, 0x0081_3427, 0x22a5_0453, 0x2284_0553, load, 0x0101_0113, 0x0000_8067];
+        // sub sp, sp, #16; str d8, [sp, #8]; fmov d8, d0; fmov d0, d8; ldr d8, [sp, #8]; add sp, sp, #16; ret
+        let a64 = |load: u32| [0xd100_43ff, 0xfd00_07e8, 0x1e60_4008, 0x1e60_4100, load, 0x9100_43ff, 0xd65f_03c0];
+        for kind in [Kind::Spill, Kind::Reload] {
+            assert!(places_on(Isa::Riscv64, &rv64(0x0081_3407), kind).is_empty(), "{kind:?}");
+            assert!(places_on(Isa::A64, &a64(0xfd40_07e8), kind).is_empty(), "{kind:?}");
+        }
+        // Into another it is a value: fld fa1, 8(sp), and ldr d1, [sp, #8].
+        assert_eq!(places_on(Isa::Riscv64, &rv64(0x0081_3587), Kind::Spill), [1]);
+        assert_eq!(places_on(Isa::A64, &a64(0xfd40_07e1), Kind::Spill), [1]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::loops::Nests;
@@ -129,6 +129,8 @@ struct Builder<'a> {
     values: Vec<(Origin, i64)>,
     /// Accesses since the last barrier.
     accesses: Vec<(u32, Access, Place)>,
+    /// Addresses that the linker knows.
+    statics: BTreeSet<Origin>,
     /// Pointers that were followed, with the place in the trace.
     followed: BTreeMap<Origin, u32>,
     barrier: Option<u32>,
@@ -167,6 +169,8 @@ enum Place {
     Slot(usize, i64),
     /// Likewise, of the first count, and no pointer leads there.
     Own(i64),
+    /// By an address that the linker knows, perhaps with the distance from it: no place of the frame.
+    Static(Option<(Origin, i64)>),
     Unknown,
 }
 
@@ -183,6 +187,7 @@ impl<'a> Builder<'a> {
             readers: vec![Vec::new(); REGS_MAX],
             values: (0..=u8::MAX).map(|it| (Origin::Before(Reg(it)), 0)).collect(),
             accesses: Vec::new(),
+            statics: BTreeSet::new(),
             followed: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
@@ -367,7 +372,14 @@ impl<'a> Builder<'a> {
             let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
             return if is_own { Place::Own(slot.offset) } else { Place::Slot(slot.count, slot.offset) };
         }
+        let is_static = |base: Reg| self.statics.contains(&self.value(base).0);
         match (access.base, access.index, access.index_form) {
+            (Some(base), None, IndexForm::Whole) if is_static(base) => {
+                let (origin, distance) = self.value(base);
+                Place::Static(Some((origin, distance.wrapping_add(access.disp))))
+            }
+            // What the linker has still to write.
+            (Some(base), Some((index, 0)), IndexForm::Other) if base == index && is_static(base) => Place::Static(None),
             (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
             (Some(base), None, IndexForm::Whole) => {
                 let (origin, distance) = self.value(base);
@@ -480,9 +492,22 @@ impl<'a> Builder<'a> {
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
             Place::Constant | Place::Slot(..) | Place::Own(_) => true,
-            Place::At(origin, _) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
-            Place::Unknown => false,
+            Place::At(origin, _) | Place::Static(Some((origin, _))) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
+            Place::Unknown | Place::Static(None) => false,
         }
+    }
+
+    /// It makes an address that the linker knows: of nothing, as `adrp` and `lui`, of a word beside the code, or of the first half of it.
+    fn makes_static(&self, instruction: &Instruction) -> bool {
+        let is_literal = instruction.accesses.iter().all(|it| !it.is_store && it.base.is_none() && it.index.is_none());
+        let is_known = matches!(instruction.class, Class::Alu | Class::Constant | Class::Load | Class::LoadSlow);
+        let continues = instruction.operation.is_none() && instruction.accesses.is_empty();
+        let mut reads = instruction.reads.iter();
+        let reads_static = |it: &Read| continues && self.statics.contains(&self.value(it.reg).0);
+        is_known
+            && is_literal
+            && !instruction.is_guarded()
+            && reads.all(|it| it.role == Role::Base && !instruction.accesses.is_empty() || reads_static(it))
     }
 
     /// May instruction `from` go below an exit where `live` is read?
@@ -509,6 +534,7 @@ impl<'a> Builder<'a> {
             }
         }
         let computed = self.computed(instruction);
+        let makes_static = self.makes_static(instruction);
         for write in &instruction.writes {
             let writers = &mut self.writers[usize::from(write.reg.0)];
             if !instruction.is_guarded() {
@@ -534,6 +560,9 @@ impl<'a> Builder<'a> {
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
             self.values[usize::from(write.reg.0)] = value;
+            if makes_static {
+                self.statics.insert(value.0);
+            }
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
@@ -686,7 +715,17 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
             Overlap::Surely
         }
     };
-    match (a, b) {
+    // Among objects an address is one like any other.
+    let plain = |place: Place| match place {
+        Place::Static(known) => known.map_or(Place::Unknown, |(origin, distance)| Place::At(origin, distance)),
+        _ => place,
+    };
+    let is_frame = |place: Place| matches!(place, Place::Slot(..) | Place::Own(_));
+    let is_static = |place: Place| matches!(place, Place::Static(_));
+    if is_static(a) && is_frame(b) || is_frame(a) && is_static(b) {
+        return Overlap::Never;
+    }
+    match (plain(a), plain(b)) {
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
         (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => apart(a, b),

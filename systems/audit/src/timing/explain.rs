@@ -4,9 +4,11 @@ use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Op, Read, Reg, Value};
+use crate::facts::frame::StackFrame;
 use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
 use crate::timing::Timed;
+use crate::timing::depend::{Why, dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, smallest};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind};
@@ -168,13 +170,21 @@ impl Stalls<'_> {
                 format!("{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it", self.path.named(test));
             return (prevents, None);
         }
-        if step == Step::PromisedLoad && loads {
+        if step == Step::PromisedLoad && loads && self.needs_promise(mover, exit) {
             let why = "the compiler cannot know that its address is good there";
             let prevents = format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it");
             (prevents, Some(format!("{edit}, if the pointer is always valid there")))
         } else {
             (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), Some(edit))
         }
+    }
+
+    /// Above an exit from `exit` on the load at `mover` is only good if somebody says so.
+    fn needs_promise(&self, mover: u32, exit: u32) -> bool {
+        let frame = StackFrame::of(self.path.function);
+        let edges = dependences(self.path.function, &frame, &self.timed.trace, self.path.core, Step::ProvedLoad.licence());
+        let exits: Vec<u32> = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| *it >= exit).collect();
+        edges.iter().any(|it| it.to == mover && it.why == Why::Control && exits.contains(&it.from))
     }
 
     /// Of the exits from `exit` on that the load at `mover` goes above, one that asks whether its own pointer is null.

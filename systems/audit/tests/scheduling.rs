@@ -588,7 +588,7 @@ fn waiting_code(rng: &mut Rng) -> Vec<u32> {
     let has_tests = rng.bool();
     for nth in 1..=5 {
         let base = 8 + rng.u32(0..2);
-        words.extend([0xe590_0000 | base << 16 | nth << 12 | 4 * nth, 0xe280_0001 | nth << 16 | nth << 12]);
+        words.extend([0xe590_0000 | base << 16 | nth << 12 | (4 * nth), 0xe280_0001 | nth << 16 | nth << 12]);
         match (rng.bool(), has_tests) {
             (true, true) => words.extend([0xe350_0000 | nth << 16, 0x0a00_0000]),
             (true, false) => words.push(0xe580_0000 | (17 - base) << 16 | nth << 12),

@@ -253,7 +253,7 @@ fn fault(machine: &Machine, it: &Instruction, slot: usize, before: [&State; 2], 
         // SPARC's `bn,a` goes behind its delay slot, which is where all words go on here.
         Flow::Branch { target, is_conditional: false } if target != taken => &[End::Next],
         Flow::Branch { is_conditional: true, .. } => &[End::Next, End::Taken],
-        _ if it.is_guarded => &[End::Next, End::Taken],
+        _ if it.is_guarded() => &[End::Next, End::Taken],
         Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => &[End::Taken],
     };
     if !may_end.contains(&first.0) {
@@ -314,7 +314,7 @@ fn meaning_fault(machine: &Machine, it: &Instruction, before: &State, after: &St
     let said = meaning::result(operation, |reg| machine.value(before, reg), loaded)?;
     let said = if matches!(machine.isa, Isa::A64 | Isa::Riscv64) { said } else { said & 0xffff_ffff };
     let found = machine.value(after, result);
-    let is_left_alone = it.is_guarded && found == machine.value(before, result);
+    let is_left_alone = it.is_guarded() && found == machine.value(before, result);
     (found != said && !is_left_alone).then(|| format!("the operation {operation:?} gives {said:#x}, the machine {found:#x}"))
 }
 
@@ -423,7 +423,7 @@ fn form(it: &Instruction) -> String {
     let mnemonic = it.text.split(' ').next().unwrap_or("");
     // Thumb's `.w` stands behind the condition.
     let (name, suffix) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
-    let n = name.len() - if it.is_guarded { 2 } else { 0 };
+    let n = name.len() - if it.is_guarded() { 2 } else { 0 };
     format!("{} {suffix}", &name[..n]).trim_end().to_owned()
 }
 
@@ -431,7 +431,7 @@ fn form(it: &Instruction) -> String {
 fn operand(it: &Instruction, read: usize) -> String {
     let role = it.reads[read].role;
     let nth = it.reads[..read].iter().filter(|it| it.role == role).count();
-    let guard = if it.is_guarded && role == Role::Condition { " (guarded)" } else { "" };
+    let guard = if it.is_guarded() && role == Role::Condition { " (guarded)" } else { "" };
     format!("{role:?} {nth}{guard}")
 }
 

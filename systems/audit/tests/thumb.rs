@@ -11,6 +11,7 @@ use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
+use machine::in_order::Core;
 
 /// Compiles with a compiler of the user's own, or with the usual one for the Cortex-M4.
 fn compiled(name: &str, text: &str, cc: Option<&str>) -> Program {
@@ -46,7 +47,7 @@ fn a_block_guards_what_follows_it() {
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let f = function(&program, "f");
     assert_eq!(texts(&f), ["cmp r0, #3", "itte eq", "addeq r0, #1", "muleq r0, r1, r0", "subne r0, #1", "adds r0, #1", "bx lr"]);
-    assert_eq!(f.instructions.iter().map(|it| it.is_guarded).collect::<Vec<_>>(), [false, false, true, true, true, false, false]);
+    assert_eq!(f.instructions.iter().map(|it| it.is_guarded()).collect::<Vec<_>>(), [false, false, true, true, true, false, false]);
     let z = Isa::T32.register("Z").expect("it is a flag");
     let [reads, writes] = [2, 5].map(|idx| {
         let it = &f.instructions[idx];
@@ -183,4 +184,55 @@ fn what_else_is_needless_in_thumb() {
     assert!(kinds("mov r0, r8\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr").is_empty());
     let spilled = "push {r4, lr}\nsub sp, #8\nstr r0, [sp, #4]\nbl g\nldr r0, [sp, #4]\nadd sp, #8\npop {r4, pc}";
     assert_eq!(kinds(spilled), [Kind::Spill, Kind::Reload]);
+}
+
+/// Why instructions of a function of assembly wait: who, and for what.
+fn waits(cpu: &str, body: &str) -> Vec<(String, String)> {
+    let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+    let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+    let core = Core::bundled(cpu).expect("it is bundled");
+    let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+    let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
+    let stalls = audit.findings.iter().filter(|it| it.kind == Kind::Stall);
+    stalls.map(|it| (it.who.clone(), it.why.clone())).collect()
+}
+
+/// Only one of the two halves of a block is done: neither waits for the other.
+#[test]
+fn the_halves_of_a_block_do_not_wait_for_each_other() {
+    let waits = |cpu: &str, block: &str| {
+        let all = waits(cpu, &format!("cmp r2, #0\n{block}\nmov r0, r3\nbx lr"));
+        all.into_iter().filter(|it| it.0.starts_with("ldr") && it.1.contains("mov")).map(|it| it.0).collect::<Vec<_>>()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(waits("cortex-m4", "ite ne\nmovne r3, #0\nldreq r3, [r3, r2, lsl #2]"), none);
+    assert_eq!(waits("cortex-m4", "itt eq\nmoveq r3, #0\nldreq r3, [r3, r2, lsl #2]"), ["ldreq.w r3, [r3, r2, lsl #2]"]);
+    // `hi` and `eq`, two blocks, on the Cortex-R5.
+    assert_eq!(waits("cortex-r5", "it hi\nmovhi r3, #0\nit eq\nldreq r3, [r3, #4]"), none);
+    assert_eq!(waits("cortex-r5", "it hs\nmovhs r3, #0\nit eq\nldreq r3, [r3, #4]"), ["ldreq r3, [r3, #4]"]);
+}
+
+/// A compiler could move a block as a whole, and no order here does: where one is on the path, it is said beside what no order avoids.
+#[test]
+fn what_stays_because_of_a_block_is_said_to() {
+    let prevents = |cpu: &str, body: &str| {
+        let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+        let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
+        let all = audit.findings.into_iter().filter(|it| it.kind == Kind::Stall);
+        all.filter_map(|it| it.prevents).collect::<Vec<_>>()
+    };
+    let none = "nothing: no order of these instructions avoids it";
+    let blocked = format!("{none}; what `it` guards stays where it is");
+    let wait = "ldr r1, [r0]\nldr r1, [r1]";
+    assert_eq!(prevents("cortex-m4", &format!("{wait}\ncmp r1, #0\nit eq\nmoveq r1, #1\nbx lr"))[0], blocked);
+    assert_eq!(prevents("cortex-m4", &format!("{wait}\nbx lr"))[0], none);
+    // On another core, in a longer block, and where a wait goes elsewhere: one of two can be filled.
+    let two = "ldr r1, [r0]\nadd r2, r1, #1\nldr r3, [r2]\nadd r3, r3, #1\nmov ip, #1";
+    let kept = "nothing: the fastest order of these instructions waits here too";
+    assert!(prevents("cortex-r5", &format!("{two}\nbx lr")).iter().any(|it| it == kept));
+    let with_block = prevents("cortex-r5", &format!("{two}\ncmp r2, #0\nite ne\nmovne r0, #1\nmoveq r0, #2\nbx lr"));
+    assert!(with_block.iter().any(|it| *it == format!("{kept}; what `it` guards stays where it is")), "{with_block:?}");
 }

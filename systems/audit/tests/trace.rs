@@ -237,3 +237,66 @@ fn registers_that_an_order_needs() {
     assert_eq!(needed(&function, &trace, &[0, 2, 1, 3, 4]), kept + 3);
     assert_eq!(available(&function), 14);
 }
+
+/// A pointer that is asked for null is not good above the question.
+#[test]
+fn no_load_goes_above_the_test_of_its_own_pointer() {
+    let core = |name: &str| Core::bundled(name).expect("it is bundled");
+    let prevents = |isa: Isa, words: &[u32], cpu: &str, at: usize| {
+        let decode = |(idx, word): (usize, &u32)| isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions");
+        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
+        let frames = vec![Vec::new(); instructions.len()];
+        let (callees, constants) = Default::default();
+        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search).expect("it has instructions");
+        let said = explain(&function, &core(cpu), &timed).into_iter().find(|it| it.idx == at).expect("it waits");
+        (said.prevents.expect("something is said"), said.edit.is_some())
+    };
+    // cmp r0, #0; beq; ldr r1, [r0]; add r2, r1, #1; bx lr; the way out returns 0
+    let a32 = |compare: u32| prevents(Isa::A32, &[compare, beq(4), LDR_R1_R0, ADD_R2_R1_1, BX_LR, 0xe3a0_0000, BX_LR], "arm1136jf-s", 3);
+    let (null, has_edit) = a32(CMP_R0_0);
+    assert!(null.contains("which asks whether its pointer is null") && !has_edit, "{null}");
+    // cmp r3, #0: another's.
+    let (other, has_edit) = a32(0xe353_0000);
+    assert!(other.contains("if the programmer vouches for it") && has_edit, "{other}");
+    // beqz a0, 4; lw a5, 0(a0); addi a4, a5, 1; ret; 4: li a0, 0; ret, and with beqz a1
+    let rv32 = |test: u32| prevents(Isa::Riscv32, &[test, 0x0005_2783, 0x0017_8713, 0x0000_8067, 0x0000_0513, 0x0000_8067], "rocket", 2);
+    assert!(rv32(0x0005_0863).0.contains("which asks whether its pointer is null"), "{:?}", rv32(0x0005_0863));
+    assert!(rv32(0x0005_8863).0.contains("if the programmer vouches for it"), "{:?}", rv32(0x0005_8863));
+}
+
+/// A copy is the same pointer, however a set of instructions writes copies.
+#[test]
+fn a_copy_of_a_pointer_that_was_followed_is_good() {
+    let licence = |isa: Isa, cpu: &str, words: &[u32], at: usize| {
+        let decode = |(idx, word): (usize, &u32)| isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions");
+        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
+        let frames = vec![Vec::new(); instructions.len()];
+        let (callees, constants) = Default::default();
+        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let core = Core::bundled(cpu).expect("it is bundled");
+        let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
+        smallest(&timed.reached, &timed.timing, at).map(|(idx, _)| timed.reached[idx].step)
+    };
+    // add a4, zero, a0, which is c.mv; lw a0, 0(a0); beqz a0, 6; lw a5, 8(a4); add a0, a5, a5; ret; 6: ret, and with add a4, a2, a0
+    let rv32 = |copy: u32| {
+        licence(Isa::Riscv32, "rocket", &[copy, 0x0005_2503, 0x0005_0863, 0x0087_2783, 0x00f7_8533, 0x0000_8067, 0x0000_8067], 2)
+    };
+    assert_eq!((rv32(0x00a0_0733), rv32(0x00a6_0733)), (Some(Step::ProvedLoad), Some(Step::PromisedLoad)));
+}
+
+/// Nobody has to vouch for a word beside the code, nor for the frame, whatever else goes above the same test.
+#[test]
+fn a_word_beside_the_code_is_good_everywhere() {
+    let prevents = |words: &[u32], at: usize| {
+        let said = explain(&function(words, &[]), &Core::bundled("arm1136jf-s").expect("it is bundled"), &audited(words));
+        said.iter().find(|it| it.idx == at).and_then(|it| it.prevents.clone()).unwrap_or_default()
+    };
+    // ldr r3, [r0]; cmp r3, #0; beq 7; a load; add r2, r2, #1; str r2, [r0]; bx lr; 7: mov r0, #0; bx lr
+    let with = |load: u32| [0xe590_3000, 0xe353_0000, beq(5), load, 0xe282_2001, 0xe580_2000, BX_LR, 0xe3a0_0000, BX_LR];
+    // ldr r2, [pc, #16], ldr r2, [sp], ldr r2, [r1]
+    for good in [0xe59f_2010, 0xe59d_2000] {
+        assert!(prevents(&with(good), 1).contains("though it would do no harm"), "{}", prevents(&with(good), 1));
+    }
+    assert!(prevents(&with(0xe591_2000), 1).contains("vouches"), "{}", prevents(&with(0xe591_2000), 1));
+}

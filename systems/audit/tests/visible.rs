@@ -465,3 +465,14 @@ fn a_jump_that_a_branch_skips_because_it_does_not_reach_says_so() {
     assert!(whys(Isa::A64, "cortex-a53", &bit(8300))[0].contains("does not reach its target"));
     assert_eq!(whys(Isa::A64, "cortex-a53", &bit(8000)), ["its target could stand here instead"]);
 }
+
+#[test]
+fn where_a_structure_is_returned_is_an_argument() {
+    // mov x8, x1; bl elsewhere; ret, and with x9
+    let of = |copy: &str| found(&function(Isa::A64, &[copy, "00040094", "c0035fd6"]));
+    assert_eq!(of("e80301aa"), []);
+    assert_eq!(of("e90301aa"), [(0, Kind::DeadValue)]);
+    // add x8, sp, #16 in front of a jump to another function, and mov x19, x8, which comes back into it
+    assert_nothing(Isa::A64, &["e8430091", "00040014"]);
+    assert_nothing(Isa::A64, &["f30308aa", "e80313aa", "00040014"]);
+}

@@ -32,6 +32,43 @@ pub struct Write {
     pub out: Out,
 }
 
+/// A condition over flags, as the states of these flags in which it holds: of four flags there are 16 states, a bit for each.
+///
+/// ```text
+/// eq   Z set: 8 of the 16 states
+/// hi   C set and Z clear: 4, none of them among those of `eq`
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard(u16);
+
+impl Guard {
+    /// All states: no condition.
+    pub const ALWAYS: Guard = Guard(u16::MAX);
+
+    /// No state.
+    pub const NEVER: Guard = Guard(0);
+
+    /// The condition that holds where `holds` says so of a state.
+    pub fn new(holds: impl Fn(u8) -> bool) -> Guard {
+        Guard((0..16).filter(|state| holds(*state)).fold(0, |states, state| states | 1 << state))
+    }
+
+    /// It holds in this state.
+    pub fn holds(self, state: u8) -> bool {
+        self.0 >> state & 1 != 0
+    }
+
+    /// The two never hold at once, as `eq` and `hi`.
+    pub fn excludes(self, other: Guard) -> bool {
+        self.0 & other.0 == 0
+    }
+
+    /// What is left of it where `other` does not hold.
+    pub fn without(self, other: Guard) -> Guard {
+        Guard(self.0 & !other.0)
+    }
+}
+
 /// One access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -95,6 +132,11 @@ pub enum Flow {
 }
 
 impl Instruction {
+    /// It may leave everything as it was.
+    pub fn is_guarded(&self) -> bool {
+        self.guard.is_some()
+    }
+
     /// What Arm's assemblers write where nothing shall happen, before there was a `nop`.
     pub fn is_filler(&self) -> bool {
         self.text == "mov r0, r0" || self.text == "mov r8, r8"
@@ -237,8 +279,8 @@ pub struct Instruction {
     pub word: u64,
     /// The text as the usual assembler writes it.
     pub text: String,
-    /// Done only if a condition holds (A32, Thumb), which [`Role::Condition`] reads name.
-    pub is_guarded: bool,
+    /// Done only if this holds (A32, Thumb); its flags are what [`Role::Condition`] reads name.
+    pub guard: Option<Guard>,
     /// The row of the machine file.
     pub class: Class,
     /// It works on whole vector registers of 128 bits.
@@ -249,6 +291,8 @@ pub struct Instruction {
     pub writes: Vec<Write>,
     /// All accesses to memory.
     pub accesses: Vec<Access>,
+    /// By how much a written-back base moves, where the word says it.
+    pub base_moves: Option<i64>,
     /// Where control goes next.
     pub flow: Flow,
     /// The instruction behind this one is done before control goes where `flow` says (SPARC);

@@ -134,7 +134,7 @@ impl Bits {
         let result = operation.result?;
         let Value::Reg(source) = operation.a else { return None };
         let has_flags = instruction.writes.iter().any(|it| it.reg != result && self.demanded(idx, it.reg) != 0);
-        if has_flags || instruction.is_guarded || !self.is_reached(idx) {
+        if has_flags || instruction.is_guarded() || !self.is_reached(idx) {
             return None;
         }
         let demanded = self.demanded(idx, result) & low(self.bits);
@@ -247,7 +247,7 @@ fn step(state: &mut [Known], function: &Function, idx: usize, conventions: &Conv
         if let Some((_, known)) = result.filter(|(reg, _)| *reg == write.reg && matches!(write.out, Out::Result | Out::Nth(0))) {
             new = Known { writer: Writer::At(idx), ..known };
         }
-        if instruction.is_guarded {
+        if instruction.is_guarded() {
             new = Known { writer: Writer::Several, ..new.either(*place) };
         }
         state[usize::from(write.reg.0)] = new;
@@ -470,7 +470,7 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
         }
         conventions.unlisted().for_each(|reg| demanded[usize::from(reg.0)] = u64::MAX);
     }
-    if !instruction.is_guarded {
+    if !instruction.is_guarded() {
         for write in &instruction.writes {
             demanded[usize::from(write.reg.0)] &= !write.bits;
         }

@@ -5,7 +5,9 @@
 //! Of several computed jumps it is not known which leads where. In threaded code, as of an interpreter, all share their cases, and which piece
 //! follows which is known when it runs; two `switch` statements look the same from outside of their tables.
 
-use crate::decode::code::{Class, Delay, Flow};
+use std::collections::BTreeSet;
+
+use crate::decode::code::{Class, Delay, Flow, Reg, Role};
 use crate::program::function::Function;
 
 /// The computed jumps of a function.
@@ -67,7 +69,8 @@ impl Computed {
 }
 
 /// Where a computed jump may enter code that other ways lead to as well, as the label of a case does that the one before falls into: no
-/// word shows it, but such a label begins a line of the source. Nothing if the function has no such jump.
+/// word shows it, but such a label begins a line of the source. What makes the frame at the beginning is entered once. Nothing if the function
+/// has no such jump.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {
@@ -75,7 +78,25 @@ pub fn entries(function: &Function) -> Vec<bool> {
         Computed::One(_, cases) | Computed::Several(_, cases) => !cases.is_empty(),
     };
     let begins = |idx: usize| idx > 0 && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1]);
-    (0..n).map(|idx| has_cases && begins(idx)).collect()
+    let first = frame_is_made(function);
+    (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect()
+}
+
+/// The place behind the last instruction of the first piece, up to a branch or where one leads, that moves the stack pointer or keeps a
+/// register for the caller.
+fn frame_is_made(function: &Function) -> usize {
+    let conventions = function.isa.conventions();
+    let n = function.instructions.len();
+    let targets: BTreeSet<usize> = (0..n).filter_map(|it| function.target(it)).collect();
+    let is_inside = |idx: &usize| !targets.contains(idx) && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next);
+    let makes = |idx: &usize| {
+        let instruction = &function.instructions[*idx];
+        let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg);
+        let keeps = instruction.accesses.iter().any(|it| it.is_store && it.base == Some(conventions.stack_pointer))
+            && instruction.reads.iter().filter(|it| it.role == Role::Data).all(|it| is_kept(&it.reg));
+        keeps || instruction.writes.iter().any(|it| it.reg == conventions.stack_pointer)
+    };
+    (0..n).take_while(is_inside).filter(makes).last().map_or(0, |it| it + 1)
 }
 
 /// The place behind an instruction and its delay slot, and whether control may come there from it.
@@ -85,7 +106,7 @@ pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
     let goes_on = match instruction.flow {
         Flow::Next | Flow::Call { .. } => true,
         Flow::Branch { is_conditional, .. } => is_conditional,
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded,
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded(),
     };
     (idx + 1 + usize::from(has_slot), goes_on)
 }

@@ -14,7 +14,7 @@ pub fn keeps_conventions(function: &Function) -> bool {
     let conventions = function.isa.conventions();
     let stack = conventions.stack_pointer;
     let ends = function.instructions.iter().rev().find(|it| it.flow != Flow::Next);
-    if ends.is_none_or(|it| it.flow != Flow::Return || it.is_guarded) {
+    if ends.is_none_or(|it| it.flow != Flow::Return || it.is_guarded()) {
         return false;
     }
     let is_listed = |list: &[Reg], reg: Reg| list.contains(&reg);

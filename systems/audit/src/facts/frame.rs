@@ -98,7 +98,7 @@ impl StackFrame {
 /// Which instructions may come after this one, as places.
 pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
     let instruction = &function.instructions[idx];
-    let falls_through = instruction.is_guarded || instruction.delay != Delay::None;
+    let falls_through = instruction.is_guarded() || instruction.delay != Delay::None;
     let goes_on = match instruction.flow {
         Flow::Branch { is_conditional, .. } => is_conditional || falls_through,
         Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall => falls_through,
@@ -162,9 +162,9 @@ fn step(instruction: &Instruction, idx: usize, state: State, stack_pointer: Reg,
             Out::High | Out::Carried | Out::Nth(_) | Out::Flag | Out::Link => None,
         };
         if is_stack {
-            after.stack = if instruction.is_guarded { same(new, after.stack) } else { new };
+            after.stack = if instruction.is_guarded() { same(new, after.stack) } else { new };
         } else {
-            after.frame = if instruction.is_guarded { same(new, after.frame) } else { new };
+            after.frame = if instruction.is_guarded() { same(new, after.frame) } else { new };
         }
     }
     after
@@ -173,6 +173,9 @@ fn step(instruction: &Instruction, idx: usize, state: State, stack_pointer: Reg,
 /// By how much an access with write-back moves its base: a push to the lowest address that it
 /// writes, a pop behind the highest that it reads. A call and its return cancel out.
 fn moved(instruction: &Instruction, base: Reg) -> Option<i64> {
+    if instruction.base_moves.is_some() {
+        return instruction.base_moves;
+    }
     if matches!(instruction.flow, Flow::Call { .. }) {
         return Some(0);
     }

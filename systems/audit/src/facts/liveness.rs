@@ -1,5 +1,6 @@
 //! Which registers may still be read before they are written again, at each instruction of a function.
 
+use super::pinned::{left, returned};
 use crate::decode::code::{Delay, Flow, Instruction, Reg};
 use crate::program::function::Function;
 
@@ -27,7 +28,7 @@ impl RegSet {
     }
 
     /// Adds all of `other`; says whether that changed anything.
-    fn add_all(&mut self, other: &RegSet) -> bool {
+    pub(super) fn add_all(&mut self, other: &RegSet) -> bool {
         let before = *self;
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             *mine |= theirs;
@@ -54,15 +55,25 @@ impl Liveness {
     /// Follows all paths of `function` backwards. What lies behind a jump to an unknown place may
     /// read everything.
     pub fn of(function: &Function) -> Liveness {
+        let ends = Ends { returned: after_return(function), elsewhere: elsewhere(function), unknown: RegSet::ALL };
+        Liveness::follow(function, &ends, step_back)
+    }
+
+    /// The same of what only the conventions of calls want where it is: what instructions read may be elsewhere.
+    pub(super) fn of_conventions(function: &Function) -> Liveness {
+        let ends = Ends { returned: returned(function), elsewhere: left(function), unknown: left(function) };
+        Liveness::follow(function, &ends, conventions_back)
+    }
+
+    fn follow(function: &Function, ends: &Ends, step_back: fn(&Function, &Instruction, &mut RegSet)) -> Liveness {
         let n = function.instructions.len();
         let mut live = vec![RegSet::default(); n];
-        let after_return = after_return(function);
         let mut is_changed = true;
         // Backward order settles straight code in one round, and each loop in one more for each level.
         while is_changed {
             is_changed = false;
             for idx in (0..n).rev() {
-                let mut set = behind(function, idx, &live, &after_return);
+                let mut set = behind(function, idx, &live, ends);
                 step_back(function, &function.instructions[idx], &mut set);
                 is_changed |= live[idx].add_all(&set);
             }
@@ -92,18 +103,29 @@ pub fn elsewhere(function: &Function) -> RegSet {
     kept.chain([conventions.stack_pointer]).chain(conventions.link).chain(reserved).chain(conventions.unlisted()).collect()
 }
 
+/// What is live where control leaves a function.
+struct Ends {
+    /// To the caller.
+    returned: RegSet,
+    /// To another function.
+    elsewhere: RegSet,
+    /// To a place that is not known.
+    unknown: RegSet,
+}
+
 /// What is live right behind an instruction, whichever way control goes.
-fn behind(function: &Function, idx: usize, live: &[RegSet], after_return: &RegSet) -> RegSet {
+fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegSet {
     let instruction = &function.instructions[idx];
     let mut set = RegSet::default();
     let (goes_on, there) = match instruction.flow {
         Flow::Next | Flow::Call { .. } => (true, None),
         Flow::Branch { is_conditional, .. } => {
-            let there = function.target(idx).map_or_else(|| elsewhere(function), |to| live[to]);
+            let there = function.target(idx).map_or(ends.elsewhere, |to| live[to]);
             (is_conditional, Some(there))
         }
-        Flow::Return => (instruction.is_guarded, Some(*after_return)),
-        Flow::Jump | Flow::Resume | Flow::LastCall => (instruction.is_guarded, Some(RegSet::ALL)),
+        Flow::Return => (instruction.is_guarded(), Some(ends.returned)),
+        Flow::Resume => (instruction.is_guarded(), Some(RegSet::ALL)),
+        Flow::Jump | Flow::LastCall => (instruction.is_guarded(), Some(ends.unknown)),
         Flow::Stop => (false, None),
     };
     if let Some(there) = there {
@@ -125,7 +147,7 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
         }
         conventions.arguments.iter().copied().chain(conventions.unlisted()).for_each(|reg| set.insert(reg));
     }
-    if !instruction.is_guarded {
+    if !instruction.is_guarded() {
         // A part of a register that is written leaves the rest: only a whole write ends a life.
         let whole = |reg: Reg| if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits) };
         for write in &instruction.writes {
@@ -136,6 +158,18 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
     }
     for read in &instruction.reads {
         set.insert(read.reg);
+    }
+}
+
+/// What conventions want before an instruction.
+fn conventions_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
+    let conventions = function.isa.conventions();
+    if matches!(instruction.flow, Flow::Call { .. }) {
+        conventions.scratch.iter().for_each(|&reg| set.remove(reg));
+        conventions.arguments.iter().take(1).for_each(|&reg| set.insert(reg));
+    }
+    if !instruction.is_guarded() {
+        instruction.writes.iter().for_each(|it| set.remove(it.reg));
     }
 }
 

@@ -7,6 +7,7 @@ pub mod frame;
 pub mod hazards;
 pub mod liveness;
 pub mod loops;
+pub mod pinned;
 pub mod recorded;
 pub mod spills;
 pub mod stack_switch;

@@ -215,7 +215,10 @@ fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<
     let apply = |set: &mut Set, touch: &Touch| {
         if touch.is_store {
             overlaps[touch.what].iter().for_each(|&it| set.remove(it));
-            set.insert(touch.what);
+            // A store under a condition may not be done, or only where the load is not.
+            if !function.instructions[touch.idx].is_guarded() {
+                set.insert(touch.what);
+            }
         }
     };
     let starts = block_starts(function);
@@ -411,6 +414,15 @@ mod tests {
             &[PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0000, STORE, LOAD, UP, POP],
             &[(2, Kind::Spill), (5, Kind::Spill), (6, Kind::Reload)],
         );
+    }
+
+    #[test]
+    fn a_load_behind_a_store_that_may_not_be_done_is_none() {
+        // cmp r0, #0; strne r3, [sp, #4]; ldreq r2, [sp, #4], and ldr r2, [sp, #4]
+        check(&[PUSH, DOWN, 0xe350_0000, 0x158d_3004, 0x059d_2004, UP, POP], &[]);
+        check(&[PUSH, DOWN, 0xe350_0000, 0x158d_3004, LOAD, UP, POP], &[]);
+        // Where another store comes before, both are.
+        check(&[PUSH, DOWN, STORE, 0xe350_0000, 0x158d_3004, LOAD, UP, POP], &[(2, Kind::Spill), (4, Kind::Spill), (5, Kind::Reload)]);
     }
 
     #[test]

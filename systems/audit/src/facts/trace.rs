@@ -94,7 +94,7 @@ impl Trace {
                     let live = leaves_to.filter(|to| *to < n).map_or_else(|| elsewhere(function), |to| *liveness.before(to));
                     exits.push(Exit { at, is_taken, live });
                 }
-                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => {
+                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => {
                     exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
                 }
                 _ => {}
@@ -118,7 +118,7 @@ pub(crate) fn step(function: &Function, idx: usize, choose: impl Fn(usize, usize
             Some(there) if choose(there, behind) => Some(there),
             _ => Some(behind),
         },
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded => Some(behind),
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => Some(behind),
         Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
     };
     // A slot that is annulled is done only if a conditional branch is taken.
@@ -250,7 +250,7 @@ fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
                 }
                 Flow::Return | Flow::Resume => true,
                 Flow::Jump => !calls_cold,
-                Flow::Stop | Flow::LastCall => instruction.is_guarded && behind,
+                Flow::Stop | Flow::LastCall => instruction.is_guarded() && behind,
             };
             is_warm[idx] = warm;
             is_changed |= warm;

@@ -82,8 +82,8 @@ fn builders(subject: &Subject<'_>, idx: usize, reg: Reg) -> Option<Vec<usize>> {
             _ => return None,
         }
         writers.push(place);
-        is_conditional |= instruction.is_guarded;
-        if !instruction.is_guarded {
+        is_conditional |= instruction.is_guarded();
+        if !instruction.is_guarded() {
             break;
         }
         // Two that exclude each other leave nothing of what was there before.
@@ -99,7 +99,7 @@ fn builders(subject: &Subject<'_>, idx: usize, reg: Reg) -> Option<Vec<usize>> {
 /// with a constant only `sltiu 1` (`seqz`) and `sltu x0` (`snez`) have a branch of their own.
 fn sets_truth(subject: &Subject<'_>, place: usize) -> bool {
     let instruction = subject.at(place);
-    if instruction.is_guarded || !instruction.accesses.is_empty() {
+    if instruction.is_guarded() || !instruction.accesses.is_empty() {
         return false;
     }
     match instruction.operation.map(|it| (it.op, it.a, it.b)) {

@@ -60,7 +60,7 @@ fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 fn plain_store(subject: &Subject<'_>, idx: usize) -> Option<Access> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses.as_slice() else { return None };
-    let is_plain = matches!(instruction.class, Class::Store) && !instruction.is_guarded;
+    let is_plain = matches!(instruction.class, Class::Store) && !instruction.is_guarded();
     (is_plain && access.is_store && access.index.is_none()).then_some(*access)
 }
 

@@ -46,12 +46,17 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// The next that reads what this writes, if nothing leads elsewhere before: itself dead.
 fn reader(subject: &Subject<'_>, idx: usize) -> Option<usize> {
     let mut written: Vec<_> = subject.at(idx).writes.iter().map(|it| it.reg).collect();
+    // While the flags are the same, what its own condition excludes is not done behind it.
+    let mut guard = subject.at(idx).guard;
     for at in idx + 1..subject.function.instructions.len() {
         let instruction = subject.at(at);
-        if instruction.reads.iter().any(|it| written.contains(&it.reg)) {
+        let writes_flags = |place: usize| subject.at(place).writes.iter().any(|it| subject.is_flag(it.reg));
+        guard = guard.filter(|_| !writes_flags(at - 1));
+        let is_excluded = guard.zip(instruction.guard).is_some_and(|(one, other)| one.excludes(other));
+        if !is_excluded && instruction.reads.iter().any(|it| written.contains(&it.reg)) {
             return Some(at);
         }
-        if !instruction.is_guarded {
+        if !instruction.is_guarded() {
             written.retain(|reg| instruction.writes.iter().all(|it| it.reg != *reg));
         }
         if written.is_empty() || instruction.flow != Flow::Next {
@@ -99,6 +104,21 @@ mod tests {
         // mov r3, #0; mov r3, #1; add r3, r3, #1: the first is written over.
         let over = why(&[0xe3a0_3000, 0xe3a0_3001, 0xe283_3001, 0xe3a0_0002, RETURN]);
         assert_eq!(over, Some(format!("nobody reads r3 behind it {by}")));
+    }
+
+    /// Of two whose conditions exclude each other one is not done: it reads nothing.
+    #[test]
+    fn what_is_not_done_reads_nothing() {
+        let why = |words: &[u32]| found(words).into_iter().find(|it| it.0 == 1 && it.1 == Kind::DeadValue).map(|it| it.2);
+        let by = "(demanded bits, by the a32 calling convention)";
+        // cmp r0, #0; movne r3, #0; addeq r3, r3, #1; mov r0, #2
+        let other = why(&[0xe350_0000, 0x13a0_3000, 0x0283_3001, 0xe3a0_0002, RETURN]);
+        assert_eq!(other, Some(format!("nobody reads r3 behind it {by}")));
+        // The same under `hi`, which implies `ne`; and under `eq` of other flags: cmp r1, #0 stands between.
+        let same = why(&[0xe350_0000, 0x13a0_3000, 0x8283_3001, 0xe3a0_0002, RETURN]);
+        assert_eq!(same, Some(format!("only `addhi r3, r3, #1` at 0x8 reads r3, and nobody reads what that makes {by}")));
+        let later = why(&[0xe350_0000, 0x13a0_3000, 0xe351_0000, 0x0283_3001, 0xe3a0_0002, RETURN]);
+        assert_eq!(later, Some(format!("only `addeq r3, r3, #1` at 0xc reads r3, and nobody reads what that makes {by}")));
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn compared_with_zero(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         let it = subject.at(place);
         it.reads.iter().any(|read| subject.is_flag(read.reg)) || it.writes.iter().any(|write| subject.is_flag(write.reg))
     };
-    let is_free = !instruction.is_guarded && !subject.at(idx).is_guarded && !(writer + 1..idx).any(touches_flags);
+    let is_free = !instruction.is_guarded() && !subject.at(idx).is_guarded() && !(writer + 1..idx).any(touches_flags);
     if !is_free || touches_flags(writer) || !reads_only_sign_and_zero(subject, idx) {
         return None;
     }
@@ -89,7 +89,7 @@ fn inverted_test(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
     let operation = subject.at(writer).operation.filter(|it| it.result == Some(reg) && it.width == test.width)?;
     let (source, bit) = tested_bit(&operation, mask.trailing_zeros())?;
-    let is_free = !subject.at(writer).is_guarded && subject.is_kept(source, writer, idx);
+    let is_free = !subject.at(writer).is_guarded() && subject.is_kept(source, writer, idx);
     if !is_free || !is_only_reader(subject, writer, idx, reg) && test.result != Some(reg) {
         return None;
     }

@@ -60,7 +60,7 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         _ => return None,
     };
     let is_whole = subject.bits.demanded(idx, reg) == 0 || second.result == Some(reg);
-    if !is_whole || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
+    if !is_whole || subject.at(idx).is_guarded() || subject.at(writer).is_guarded() {
         return None;
     }
     let value = value & crate::facts::bits::low(second.width);
@@ -81,7 +81,7 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
     let first = subject.at(writer).operation.filter(|it| it.result == Some(reg))?;
     let (Op::Move, Value::Const(low)) = (first.op, first.a) else { return None };
-    if instruction.is_guarded || subject.at(writer).is_guarded {
+    if instruction.is_guarded() || subject.at(writer).is_guarded() {
         return None;
     }
     let value = u64::from(high) << 16 | low & 0xffff;
@@ -111,7 +111,7 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let goes_on = is_used || subject.bits.demanded(idx, reg) != 0 && second.result != Some(reg);
     let has_flags =
         |place: usize| subject.at(place).writes.iter().any(|it| subject.is_flag(it.reg) && subject.bits.demanded(place, it.reg) != 0);
-    if is_frame || goes_on || has_flags(writer) || subject.at(idx).is_guarded || subject.at(writer).is_guarded {
+    if is_frame || goes_on || has_flags(writer) || subject.at(idx).is_guarded() || subject.at(writer).is_guarded() {
         return None;
     }
     let value = value & crate::facts::bits::low(second.width);
@@ -208,7 +208,7 @@ fn constant(subject: &Subject<'_>, idx: usize) -> Option<u32> {
         Isa::T32 => subject.has_wide_words(),
         _ => false,
     };
-    let is_plain = is_load(instruction) && !instruction.is_guarded && is_known;
+    let is_plain = is_load(instruction) && !instruction.is_guarded() && is_known;
     subject.function.constants.get(&instruction.address).copied().filter(|_| is_plain)
 }
 

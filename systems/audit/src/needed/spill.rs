@@ -1,11 +1,11 @@
 //! Values that went to the stack frame and came back; which of them a register still held, and
-//! which only a call on a cold path forces there.
+//! which only a call off the hot path forces there.
 
 use std::collections::BTreeSet;
 
 use super::Subject;
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, Out, Reg, Role};
+use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
 use crate::facts::cases::behind;
 use crate::facts::spills::{self, Place};
@@ -30,7 +30,13 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// function's entry and its ways out, on sets without instructions for lists. No register is missing there.
 fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> bool {
     let conventions = subject.function.isa.conventions();
-    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg);
+    // What conventions say of other registers is not in their lists: what goes to the frame as it came, and back into the same register.
+    let unlisted: Vec<Reg> = conventions.unlisted().collect();
+    let comes_back = |reg: &Reg| {
+        let is_back = |it: &&Place| it.kind == spills::Kind::Reload && it.slot == place.slot;
+        unlisted.contains(reg) && places.iter().filter(is_back).any(|it| subject.at(it.idx).writes.iter().any(|write| write.reg == *reg))
+    };
+    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg) || comes_back(reg);
     let saves = |idx: usize| {
         let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
         !data.is_empty() && data.iter().all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
@@ -52,7 +58,10 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     let n_hot = places.iter().filter(|it| is_own(it) && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
     let is_hot = subject.is_hot[idx];
     let why = if is_hot && n_hot == 0 {
-        "the value is only needed back on a cold path: the store could stand there".to_owned()
+        "the value is only needed back off the hot path: the store could stand there".to_owned()
+    } else if let Some(free) = free_register(subject) {
+        let free = subject.name(free);
+        format!("the value is in the frame, though {free} is free: a part of an object there, or one register less to keep for the caller")
     } else {
         "there was no register for the value".to_owned()
     };
@@ -64,11 +73,25 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
     finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
-        "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)"
+        "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken"
     } else {
         "compute the value later, or shorten the life of another"
     }));
     finding
+}
+
+/// A register that outlives calls, holds values like any other, and is not used in the function.
+fn free_register(subject: &Subject<'_>) -> Option<Reg> {
+    let conventions = subject.function.isa.conventions();
+    let is_used = |reg: &Reg| {
+        let touches = |it: &Instruction| it.reads.iter().any(|it| it.reg == *reg) || it.writes.iter().any(|it| it.reg == *reg);
+        subject.function.instructions.iter().any(touches)
+    };
+    // Most of Thumb's short instructions know eight registers.
+    let is_short = subject.function.isa == Isa::T32 && !subject.has_wide_words();
+    let is_general =
+        |reg: &&Reg| **reg != conventions.stack_pointer && Some(**reg) != conventions.frame_pointer && (!is_short || reg.0 < 8);
+    conventions.saved.iter().filter(is_general).find(|it| !is_used(it)).copied()
 }
 
 /// `own` are the slots of one instruction.
@@ -88,7 +111,7 @@ fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     subject.finding(place.idx, Kind::Reload, why)
 }
 
-/// Registers that the entry saves although only cold paths call anybody.
+/// Registers that the entry saves although nobody is called on the hot path.
 fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let conventions = subject.function.isa.conventions();
     let Some(link) = conventions.link else { return };
@@ -106,28 +129,37 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
         let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
-        let why = format!("only the call to `{callee}` on a cold path needs the return address kept");
+        let mut names: Vec<Option<&String>> = calls.iter().map(|it| subject.function.callees.get(&subject.at(*it).address)).collect();
+        names.dedup();
+        let why = match names.len() {
+            1 => format!("only the call to `{callee}`, off the hot path, needs the return address kept"),
+            _ => format!("only calls off the hot path, as that to `{callee}`, need the return address kept"),
+        };
         let mut finding = subject.finding(save, Kind::Spill, why);
         // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
         let edit = match callee.starts_with("__") || !calls.iter().all(|it| ends_behind(subject, *it)) {
-            true => "move the cold path into a function of its own that is not inlined (`noinline`, `cold`)".to_owned(),
-            false => format!("end the cold path with `return {callee}(..)`, so that it becomes a jump"),
+            true => "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken".to_owned(),
+            false => format!("end that way with `return {callee}(..)`, so that it becomes a jump"),
         };
         finding.edit = (!is_last).then(|| Edit::unverified(edit));
         findings.push(finding);
     }
 }
 
-/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no branch that may go two ways. Or nothing at all: the
-/// callee does not come back.
+/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no result, no change of the system's state, no branch
+/// that may go two ways. Or nothing at all: the callee does not come back.
 fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
     let function = subject.function;
     let mut seen = BTreeSet::new();
     let mut at = behind(function, idx).0;
     while at < function.instructions.len() && seen.insert(at) {
         let instruction = subject.at(at);
-        let is_work = instruction.accesses.iter().any(|it| it.is_store) || instruction.is_guarded && instruction.flow != Flow::Next;
+        let results = function.isa.conventions().results;
+        let is_work = instruction.accesses.iter().any(|it| it.is_store)
+            || instruction.is_guarded() && instruction.flow != Flow::Next
+            || matches!(instruction.class, Class::System | Class::Atomic)
+            || instruction.flow == Flow::Next && instruction.writes.iter().any(|it| results.contains(&it.reg));
         match instruction.flow {
             Flow::Return if !is_work => return true,
             Flow::Next if !is_work => at += 1,
@@ -182,9 +214,9 @@ mod tests {
         let words = [PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0002, CALL, LOAD, 0xe1a0_0000, UP, POP];
         let all = findings(&words, &[5, 6, 7]);
         let spill = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 2).expect("there is a spill");
-        assert_eq!(spill.why, "the value is only needed back on a cold path: the store could stand there");
+        assert_eq!(spill.why, "the value is only needed back off the hot path: the store could stand there");
         let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
-        assert_eq!(save.why, "only the call to `another function` on a cold path needs the return address kept");
+        assert_eq!(save.why, "only the call to `another function`, off the hot path, needs the return address kept");
     }
 
     /// No register is missing where zero is stored.
@@ -192,13 +224,21 @@ mod tests {
     fn zero_needs_no_register() {
         let why = |isa: Isa, words: &[u32]| found_on(isa, words).into_iter().find(|it| it.1 == Kind::Spill).map(|it| it.2);
         let missing = Some("there was no register for the value");
+        let free = |it: Option<&str>| it.is_some_and(|it| it.starts_with("the value is in the frame, though "));
         let zero = Some("it is zero, which is always in a register: a part of an object in the frame");
         // sub sp, sp, #16; str xzr, [sp, #8]; ldr x0, [sp, #8]; add sp, sp, #16; ret
         let a64 = |store: u32| why(Isa::A64, &[0xd100_43ff, store, 0xf940_07e0, 0x9100_43ff, 0xd65f_03c0]);
-        assert_eq!((a64(0xf900_07ff).as_deref(), a64(0xf900_07e1).as_deref()), (zero, missing));
+        assert_eq!((a64(0xf900_07ff).as_deref(), free(a64(0xf900_07e1).as_deref())), (zero, true));
         // addi sp, sp, -16; sd zero, 8(sp); ld a0, 8(sp); addi sp, sp, 16; ret
         let rv64 = |store: u32| why(Isa::Riscv64, &[0xff01_0113, store, 0x0081_3503, 0x0101_0113, 0x0000_8067]);
-        assert_eq!((rv64(0x0001_3423).as_deref(), rv64(0x00b1_3423).as_deref()), (zero, missing));
+        assert_eq!((rv64(0x0001_3423).as_deref(), free(rv64(0x00b1_3423).as_deref())), (zero, true));
+        // A register is only missing where all of them are used: push {r4-r11, lr}; sub sp, sp, #8; str r3, [sp, #4]; add r4, r5, r6, ..
+        let all = |words: [u32; 3]| {
+            let a32 = [&[0xe92d_4ff0, DOWN, STORE], &words[..], &[LOAD, UP, 0xe8bd_8ff0]].concat();
+            why(Isa::A32, &a32)
+        };
+        // add r4, r5, r6; add r7, r8, r9; add r10, r11, r4, and without the last
+        assert_eq!(all([0xe085_4006, 0xe088_7009, 0xe08b_a004]).as_deref(), missing);
     }
 
     /// `return` in place of a call leaves the function: it is advised only where nothing else is left to do.
@@ -209,7 +249,7 @@ mod tests {
             let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
             save.edit.clone().expect("there is one").text
         };
-        let is_return = |it: &str| it.starts_with("end the cold path with `return another function(..)`");
+        let is_return = |it: &str| it.starts_with("end that way with `return another function(..)`");
         // cmp r0, #0; beq 4; pop; 4: bl; pop
         let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
         assert!(is_return(&edit(&words, &[4, 5])));
@@ -218,8 +258,29 @@ mod tests {
         assert!(!is_return(&edit(&looped, &[6, 7])), "{}", edit(&looped, &[6, 7]));
         let stored = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe584_0000, POP];
         assert!(!is_return(&edit(&stored, &[4, 5, 6])));
+        // The function's own result, and interrupts that are let in again: mov r0, r4, and msr cpsr_c, r4
+        let result = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe1a0_0004, POP];
+        assert!(!is_return(&edit(&result, &[4, 5, 6])));
+        let system = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe121_f004, POP];
+        assert!(!is_return(&edit(&system, &[4, 5, 6])));
         let twice = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
         assert!(!is_return(&edit(&twice, &[4, 5, 6])));
+    }
+
+    #[test]
+    fn of_several_calls_none_is_the_only_one() {
+        let named = |words: &[u32], names: [(u64, &str); 2]| {
+            let mut function = function(words);
+            function.callees = names.map(|(at, name)| (at, name.to_owned())).into();
+            let is_hot = (0..words.len()).map(|it| it < 4).collect();
+            let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+            let save = super::super::needed(&subject).into_iter().find(|it| it.kind == Kind::Spill && it.idx == 0);
+            save.expect("the entry saves the return address").why
+        };
+        let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
+        let several = "only calls off the hot path, as that to `a`, need the return address kept";
+        assert_eq!(named(&words, [(16, "a"), (20, "b")]), several);
+        assert_eq!(named(&words, [(16, "a"), (20, "a")]), "only the call to `a`, off the hot path, needs the return address kept");
     }
 
     /// AArch64 saves one or two registers at a time.
@@ -247,6 +308,34 @@ mod tests {
         // The same store of a value of the function's own is one: mov x21, x2 comes first.
         let own = [0xa9bd_7bfd, 0xaa02_03f5, 0xf900_13f5, 0x9400_0100, 0xf940_13f5, 0xaa15_03e0, 0xa8c3_7bfd, 0xd65f_03c0];
         assert_eq!((places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)), (vec![2], vec![4]));
+    }
+
+    /// A table may lead to any line, but not to those that make the frame.
+    #[test]
+    fn what_is_kept_for_the_caller_of_a_switch_is_no_spill() {
+        // sub sp, sp, #16; str x19, [sp, #8]; mov x19, x0; br x1; add x0, x19, #1; ldr x19, [sp, #8]; add sp, sp, #16; ret
+        let a64 = [0xd100_43ff, 0xf900_07f3, 0xaa00_03f3, 0xd61f_0020, 0x9100_0660, 0xf940_07f3, 0x9100_43ff, 0xd65f_03c0];
+        // addi sp, sp, -16; sd s0, 8(sp); mv s0, a0; jr a1; addi a0, s0, 1; ld s0, 8(sp); addi sp, sp, 16; ret
+        let rv64 = [0xff01_0113, 0x0081_3423, 0x0005_0413, 0x0005_8067, 0x0014_0513, 0x0081_3403, 0x0101_0113, 0x0000_8067];
+        for kind in [Kind::Spill, Kind::Reload] {
+            assert!(places_on(Isa::A64, &a64, kind).is_empty() && places_on(Isa::Riscv64, &rv64, kind).is_empty(), "{kind:?}");
+        }
+    }
+
+    /// A register of floating point that comes back as it went.
+    #[test]
+    fn what_is_kept_of_floating_point_is_no_spill() {
+        // addi sp, sp, -16; fsd fs0, 8(sp); fmv.d fs0, fa0; fmv.d fa0, fs0; fld fs0, 8(sp); addi sp, sp, 16; ret
+        let rv64 = |load: u32| [0xff01_0113, 0x0081_3427, 0x22a5_0453, 0x2284_0553, load, 0x0101_0113, 0x0000_8067];
+        // sub sp, sp, #16; str d8, [sp, #8]; fmov d8, d0; fmov d0, d8; ldr d8, [sp, #8]; add sp, sp, #16; ret
+        let a64 = |load: u32| [0xd100_43ff, 0xfd00_07e8, 0x1e60_4008, 0x1e60_4100, load, 0x9100_43ff, 0xd65f_03c0];
+        for kind in [Kind::Spill, Kind::Reload] {
+            assert!(places_on(Isa::Riscv64, &rv64(0x0081_3407), kind).is_empty(), "{kind:?}");
+            assert!(places_on(Isa::A64, &a64(0xfd40_07e8), kind).is_empty(), "{kind:?}");
+        }
+        // Into another it is a value: fld fa1, 8(sp), and ldr d1, [sp, #8].
+        assert_eq!(places_on(Isa::Riscv64, &rv64(0x0081_3587), Kind::Spill), [1]);
+        assert_eq!(places_on(Isa::A64, &a64(0xfd40_07e1), Kind::Spill), [1]);
     }
 
     #[test]

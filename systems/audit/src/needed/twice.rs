@@ -113,7 +113,7 @@ impl Piece {
         let key = self.key(subject, idx);
         let bits = subject.function.isa.conventions().bits;
         let copied =
-            instruction.operation.filter(|it| !instruction.is_guarded && it.width == bits).and_then(moved).map(|from| self.value(from));
+            instruction.operation.filter(|it| !instruction.is_guarded() && it.width == bits).and_then(moved).map(|from| self.value(from));
         let written: Vec<Option<Bytes>> =
             instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
@@ -126,7 +126,7 @@ impl Piece {
         let comes_back = |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
         let finding = known.filter(|it| !comes_back(it.1)).map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
-            let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded;
+            let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded();
             let number = if is_result { number } else { self.fresh() };
             self.values.insert(write.reg, number);
         }
@@ -163,7 +163,7 @@ impl Piece {
     /// The instruction's value as a key, if it is one that could have been kept.
     fn key(&mut self, subject: &Subject<'_>, idx: usize) -> Option<Key> {
         let instruction = subject.at(idx);
-        let operation = instruction.operation.filter(|_| !instruction.is_guarded)?;
+        let operation = instruction.operation.filter(|_| !instruction.is_guarded())?;
         let result = operation.result?;
         if let Op::Load { is_signed } = operation.op {
             let [access] = instruction.accesses[..] else { return None };
@@ -220,7 +220,7 @@ fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let mut data = instruction.reads.iter().filter(|it| it.role == Role::Data);
     let (Some(read), None) = (data.next(), data.next()) else { return None };
     let is_whole = u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
-    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded).then_some(read.reg)
+    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded()).then_some(read.reg)
 }
 
 /// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.

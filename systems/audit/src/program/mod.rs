@@ -416,7 +416,7 @@ fn far_jumps(symbol: &Symbol, instructions: &mut [Instruction]) {
     for instruction in instructions {
         match instruction.flow {
             Flow::Call { target: Some(target) } if inside.contains(&target) => {
-                instruction.flow = Flow::Branch { target, is_conditional: instruction.is_guarded };
+                instruction.flow = Flow::Branch { target, is_conditional: instruction.is_guarded() };
             }
             _ => {}
         }

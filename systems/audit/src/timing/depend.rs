@@ -16,10 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::loops::Nests;
+use crate::facts::pinned::pinned;
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -128,6 +129,8 @@ struct Builder<'a> {
     values: Vec<(Origin, i64)>,
     /// Accesses since the last barrier.
     accesses: Vec<(u32, Access, Place)>,
+    /// Addresses that the linker knows.
+    statics: BTreeSet<Origin>,
     /// Pointers that were followed, with the place in the trace.
     followed: BTreeMap<Origin, u32>,
     barrier: Option<u32>,
@@ -147,6 +150,12 @@ struct Builder<'a> {
     guards: Vec<bool>,
     /// The last of those so far.
     guard: Option<u32>,
+    /// The registers in which conventions want the value that each instruction of the trace leaves there.
+    pinned: Vec<RegSet>,
+    /// By register, who read or wrote a value of it that no other register could hold, since one was last written.
+    bound: Vec<Vec<u32>>,
+    /// How often flags were written before each instruction of the trace.
+    flags: Vec<u32>,
 }
 
 /// What an address is known to be.
@@ -160,6 +169,8 @@ enum Place {
     Slot(usize, i64),
     /// Likewise, of the first count, and no pointer leads there.
     Own(i64),
+    /// By an address that the linker knows, perhaps with the distance from it: no place of the frame.
+    Static(Option<(Origin, i64)>),
     Unknown,
 }
 
@@ -176,6 +187,7 @@ impl<'a> Builder<'a> {
             readers: vec![Vec::new(); REGS_MAX],
             values: (0..=u8::MAX).map(|it| (Origin::Before(Reg(it)), 0)).collect(),
             accesses: Vec::new(),
+            statics: BTreeSet::new(),
             followed: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
@@ -186,6 +198,9 @@ impl<'a> Builder<'a> {
             stretches: stretches(function, trace),
             guards: guards(function, trace),
             guard: None,
+            pinned: if licence.renames { pinned(function, trace) } else { Vec::new() },
+            bound: vec![Vec::new(); REGS_MAX],
+            flags: flag_writes(function, trace),
         }
     }
 
@@ -208,8 +223,7 @@ impl<'a> Builder<'a> {
             if Some(read.reg) == zero {
                 continue;
             }
-            for nth in 0..self.writers[usize::from(read.reg.0)].len() {
-                let (from, out) = self.writers[usize::from(read.reg.0)][nth];
+            for (from, out) in self.read_from(at, read.reg) {
                 let writer = self.instruction(from as usize);
                 let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
                 let work = self.core.work_of(writer.class, writer.is_quad);
@@ -227,7 +241,7 @@ impl<'a> Builder<'a> {
                 continue;
             }
             // A written-back base is the base: both change their name or none does.
-            self.rewrite(at, write.reg, instruction.is_guarded || write.out == Out::BaseUpdate);
+            self.rewrite(at, write.reg, instruction.is_guarded() || write.out == Out::BaseUpdate);
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
@@ -243,11 +257,46 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The writers that `reg` may come from where instruction `at` reads it: not those whose condition excludes its own under the
+    /// same flags, nor those that later ones have written over whenever `at` is done. `movne r3, #0` is nothing to `ldreq r3, [r3]`.
+    fn read_from(&self, at: usize, reg: Reg) -> Vec<(u32, Out)> {
+        let mut open = self.instruction(at).guard.unwrap_or(Guard::ALWAYS);
+        let mut found = Vec::new();
+        for &(from, out) in self.writers[usize::from(reg.0)].iter().rev() {
+            if open == Guard::NEVER {
+                break;
+            }
+            match self.instruction(from as usize).guard.filter(|_| self.flags[from as usize] == self.flags[at]) {
+                Some(guard) if guard.excludes(open) => continue,
+                Some(guard) => open = open.without(guard),
+                None => {}
+            }
+            found.push((from, out));
+        }
+        found.reverse();
+        found
+    }
+
+    /// Only one of the two is done: their conditions exclude each other, and the flags are the same.
+    fn exclude_each_other(&self, from: u32, at: usize) -> bool {
+        match (self.instruction(from as usize).guard, self.instruction(at).guard) {
+            (Some(one), Some(other)) => self.flags[from as usize] == self.flags[at] && one.excludes(other),
+            _ => false,
+        }
+    }
+
     /// Instruction `at` writes a register over. A fresh one would do, unless the value belongs there.
     fn rewrite(&mut self, at: usize, reg: Reg, is_fixed: bool) {
         let conventions = self.function.isa.conventions();
         let can_rename = !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
         if self.licence.renames && can_rename {
+            // The value belongs there: it cannot come before those who need the one that had to be there, too. A register that is the
+            // caller's is kept first, and so would be any other that outlives a call.
+            if self.is_pinned(at, reg) || self.is_callers(reg) && self.was_there(reg) {
+                for nth in 0..self.bound[usize::from(reg.0)].len() {
+                    self.edge(self.bound[usize::from(reg.0)][nth], at, 0, Why::Rewrite(reg));
+                }
+            }
             return;
         }
         for nth in 0..self.readers[usize::from(reg.0)].len() {
@@ -256,14 +305,42 @@ impl<'a> Builder<'a> {
             let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
             let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
             let why = if lock > 0 { Why::Lock(reg) } else { Why::Rewrite(reg) };
-            if from as usize != at {
+            // Flags are read to know whether anything is done.
+            let is_done = conventions.flags.contains(&reg) || !self.exclude_each_other(from, at);
+            if from as usize != at && is_done {
                 self.edge(from, at, lock.cast_signed(), why);
             }
         }
         for nth in 0..self.writers[usize::from(reg.0)].len() {
             let (from, _) = self.writers[usize::from(reg.0)][nth];
-            self.edge(from, at, 0, Why::Rewrite(reg));
+            if !self.exclude_each_other(from, at) {
+                self.edge(from, at, 0, Why::Rewrite(reg));
+            }
         }
+    }
+
+    /// Conventions want what instruction `at` leaves in `reg` to be there.
+    fn is_pinned(&self, at: usize, reg: Reg) -> bool {
+        self.pinned.get(at).is_some_and(|it| it.contains(reg))
+    }
+
+    /// The caller wants it back, or it says where to go back.
+    fn is_callers(&self, reg: Reg) -> bool {
+        let conventions = self.function.isa.conventions();
+        conventions.saved.contains(&reg) || conventions.link == Some(reg)
+    }
+
+    /// What `reg` holds now it may have held before the path.
+    fn was_there(&self, reg: Reg) -> bool {
+        self.writers[usize::from(reg.0)].iter().all(|(it, _)| self.instruction(*it as usize).is_guarded())
+    }
+
+    /// What `reg` holds now could be in no other register: it was there before, a call left it there, or conventions want it there. A
+    /// register that is the caller's is not given to another value for nothing, which would have to be kept in turn.
+    fn is_bound(&self, reg: Reg) -> bool {
+        let writers = &self.writers[usize::from(reg.0)];
+        let is_bound = |it: &u32| is_call(self.instruction(*it as usize)) || self.is_pinned(*it as usize, reg);
+        self.was_there(reg) || self.is_callers(reg) || writers.iter().any(|(it, _)| is_bound(it))
     }
 
     fn memory(&mut self, at: usize) {
@@ -278,7 +355,8 @@ impl<'a> Builder<'a> {
                 let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
                 let is_load_past_store = other.is_store && !access.is_store;
                 let is_given_up = is_load_past_store && self.licence.reorders_memory && overlap == Overlap::Perhaps;
-                if overlap != Overlap::Never && !is_given_up && from as usize != at {
+                let is_other = from as usize != at && !self.exclude_each_other(from, at);
+                if overlap != Overlap::Never && !is_given_up && is_other {
                     self.edge(from, at, 0, Why::Memory);
                 }
             }
@@ -294,7 +372,14 @@ impl<'a> Builder<'a> {
             let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
             return if is_own { Place::Own(slot.offset) } else { Place::Slot(slot.count, slot.offset) };
         }
+        let is_static = |base: Reg| self.statics.contains(&self.value(base).0);
         match (access.base, access.index, access.index_form) {
+            (Some(base), None, IndexForm::Whole) if is_static(base) => {
+                let (origin, distance) = self.value(base);
+                Place::Static(Some((origin, distance.wrapping_add(access.disp))))
+            }
+            // What the linker has still to write.
+            (Some(base), Some((index, 0)), IndexForm::Other) if base == index && is_static(base) => Place::Static(None),
             (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
             (Some(base), None, IndexForm::Whole) => {
                 let (origin, distance) = self.value(base);
@@ -397,7 +482,7 @@ impl<'a> Builder<'a> {
         let conventions = self.function.isa.conventions();
         let clobbers = instruction.writes.iter().any(|it| {
             let is_fixed = it.out == Out::BaseUpdate || it.reg == conventions.stack_pointer || conventions.flags.contains(&it.reg);
-            let can_rename = self.licence.renames && !is_fixed;
+            let can_rename = self.licence.renames && !is_fixed && !self.is_pinned(at, it.reg);
             exit.live.contains(it.reg) && !can_rename
         });
         is_good && !clobbers
@@ -407,9 +492,22 @@ impl<'a> Builder<'a> {
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
             Place::Constant | Place::Slot(..) | Place::Own(_) => true,
-            Place::At(origin, _) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
-            Place::Unknown => false,
+            Place::At(origin, _) | Place::Static(Some((origin, _))) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
+            Place::Unknown | Place::Static(None) => false,
         }
+    }
+
+    /// It makes an address that the linker knows: of nothing, as `adrp` and `lui`, of a word beside the code, or of the first half of it.
+    fn makes_static(&self, instruction: &Instruction) -> bool {
+        let is_literal = instruction.accesses.iter().all(|it| !it.is_store && it.base.is_none() && it.index.is_none());
+        let is_known = matches!(instruction.class, Class::Alu | Class::Constant | Class::Load | Class::LoadSlow);
+        let continues = instruction.operation.is_none() && instruction.accesses.is_empty();
+        let mut reads = instruction.reads.iter();
+        let reads_static = |it: &Read| continues && self.statics.contains(&self.value(it.reg).0);
+        is_known
+            && is_literal
+            && !instruction.is_guarded()
+            && reads.all(|it| it.role == Role::Base && !instruction.accesses.is_empty() || reads_static(it))
     }
 
     /// May instruction `from` go below an exit where `live` is read?
@@ -423,7 +521,7 @@ impl<'a> Builder<'a> {
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
         // A load that may not have been done proves nothing.
-        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded) {
+        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded()) {
             if let Some(base) = access.base {
                 let (origin, _) = self.value(base);
                 self.followed.entry(origin).or_insert(at as u32);
@@ -431,25 +529,46 @@ impl<'a> Builder<'a> {
         }
         for read in &instruction.reads {
             self.readers[usize::from(read.reg.0)].push(at as u32);
+            if self.licence.renames && self.is_bound(read.reg) {
+                self.bound[usize::from(read.reg.0)].push(at as u32);
+            }
         }
         let computed = self.computed(instruction);
+        let makes_static = self.makes_static(instruction);
         for write in &instruction.writes {
             let writers = &mut self.writers[usize::from(write.reg.0)];
-            if !instruction.is_guarded {
+            if !instruction.is_guarded() {
                 writers.clear();
                 self.readers[usize::from(write.reg.0)].clear();
             }
             writers.push((at as u32, write.out));
-            let value = match computed {
-                Some((reg, value)) if reg == write.reg && !instruction.is_guarded => value,
+            if self.licence.renames && self.is_bound(write.reg) {
+                // Who is pinned follows all of them.
+                let follows = self.is_pinned(at, write.reg) && !instruction.is_guarded() && write.out != Out::BaseUpdate;
+                let bound = &mut self.bound[usize::from(write.reg.0)];
+                if follows {
+                    bound.clear();
+                }
+                bound.push(at as u32);
+            }
+            let (origin, distance) = self.values[usize::from(write.reg.0)];
+            let moved = instruction.base_moves.filter(|_| write.out == Out::BaseUpdate);
+            let value = match (computed, moved) {
+                _ if instruction.is_guarded() => (Origin::Written(at as u32, write.reg), 0),
+                (Some((reg, value)), _) if reg == write.reg => value,
+                (_, Some(by)) => (origin, distance.wrapping_add(by)),
                 _ => (Origin::Written(at as u32, write.reg), 0),
             };
             self.values[usize::from(write.reg.0)] = value;
+            if makes_static {
+                self.statics.insert(value.0);
+            }
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
                 self.writers[usize::from(reg.0)].clear();
                 self.writers[usize::from(reg.0)].push((at as u32, Out::Link));
+                self.bound[usize::from(reg.0)].clear();
                 self.readers[usize::from(reg.0)].clear();
                 self.values[usize::from(reg.0)] = (Origin::Written(at as u32, reg), 0);
             }
@@ -465,6 +584,9 @@ impl<'a> Builder<'a> {
         let operation = instruction.operation?;
         let (reg, by) = match (operation.op, operation.a, operation.b) {
             (Op::Move, Value::Reg(reg), _) => (reg, 0),
+            // Copies of sets that have no other: zero is added, or a register of zero.
+            (Op::Add | Op::Or, Value::Const(0), Value::Reg(reg)) => (reg, 0),
+            (Op::Or, Value::Reg(reg), Value::Const(0)) => (reg, 0),
             (Op::Add, Value::Reg(reg), Value::Const(by)) => (reg, by as i64),
             (Op::Sub, Value::Reg(reg), Value::Const(by)) => (reg, (by as i64).wrapping_neg()),
             _ => return None,
@@ -498,6 +620,19 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
     }
     blocks
+}
+
+/// How often flags were written before each instruction: between two with the same number a condition says the same.
+fn flag_writes(function: &Function, trace: &Trace) -> Vec<u32> {
+    let flags = function.isa.conventions().flags;
+    let writes = |it: &Instruction| is_call(it) || it.writes.iter().any(|write| flags.contains(&write.reg));
+    let mut n_writes = 0;
+    let before = trace.places.iter().map(|place| {
+        let before = n_writes;
+        n_writes += u32::from(writes(&function.instructions[*place]));
+        before
+    });
+    before.collect()
 }
 
 /// Whether each instruction is an `it` of Thumb or stands in its block.
@@ -580,7 +715,17 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
             Overlap::Surely
         }
     };
-    match (a, b) {
+    // Among objects an address is one like any other.
+    let plain = |place: Place| match place {
+        Place::Static(known) => known.map_or(Place::Unknown, |(origin, distance)| Place::At(origin, distance)),
+        _ => place,
+    };
+    let is_frame = |place: Place| matches!(place, Place::Slot(..) | Place::Own(_));
+    let is_static = |place: Place| matches!(place, Place::Static(_));
+    if is_static(a) && is_frame(b) || is_frame(a) && is_static(b) {
+        return Overlap::Never;
+    }
+    match (plain(a), plain(b)) {
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
         (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => apart(a, b),

@@ -3,10 +3,12 @@
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow};
+use crate::decode::code::{Class, Flow, Op, Read, Reg, Value};
+use crate::facts::frame::StackFrame;
 use crate::finding::{Edit, Finding, Kind};
 use crate::program::function::Function;
 use crate::timing::Timed;
+use crate::timing::depend::{Why, dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, smallest};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind};
@@ -101,19 +103,31 @@ impl Stalls<'_> {
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
         let (prevents, edit) = match reached.step {
-            Step::InsideBlocks => (self.table(producer, &goes), "another order of these statements, or another scheduler".to_owned()),
+            Step::InsideBlocks => (self.table(producer, &goes), Some("another order of these statements, or another scheduler".to_owned())),
             Step::Renaming => (
                 format!("a register is used again too soon; {goes} with a fresh one"),
-                "a variable of its own for each value, and fewer of them alive at once".to_owned(),
+                Some("a variable of its own for each value, and fewer of them alive at once".to_owned()),
             ),
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
             Step::PastStore => self.store(order, &is_meant, &goes),
         };
+        let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
             Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
             None => prevents,
         };
-        (fill, Some(prevents), Some(Edit::unverified(edit)))
+        (fill, Some(prevents), edit.map(Edit::unverified))
+    }
+
+    /// Of the waits that one licence takes away some may only go to others: what it gains in all, if that is less.
+    fn moved_elsewhere(&self, idx: usize) -> String {
+        let (reached, written) = (&self.timed.reached, &self.timed.timing);
+        let before = idx.checked_sub(1).map_or(written.total_cycles, |it| reached[it].timing.total_cycles);
+        let gained = before - reached[idx].timing.total_cycles;
+        let answers =
+            (0..written.stall_cycles.len()).filter(|at| written.stall_cycles[*at] > 0).filter_map(|at| smallest(reached, written, at));
+        let told: u32 = answers.filter(|it| it.0 == idx).map(|it| it.1).sum();
+        if told > gained { format!("; of {} that go so, {gained} are gained, others wait instead", counted(told)) } else { String::new() }
     }
 
     fn is_load(&self, at: u32) -> bool {
@@ -133,12 +147,10 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, String) {
+    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<String>) {
         let Some((mover, exit)) = crossed else {
-            return (
-                format!("the border of a block, a side exit or where another way comes in; {goes} if instructions may cross it"),
-                "compute before the test what is needed behind it".to_owned(),
-            );
+            // Who crosses an exit fills another wait, and this one goes with it.
+            return (format!("nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"), None);
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
@@ -151,25 +163,67 @@ impl Stalls<'_> {
         } else {
             format!("compute what {mover_place} computes into a variable of its own, before the test of {exit_place}")
         };
-        if step == Step::PromisedLoad && loads {
+        if step == Step::PromisedLoad
+            && let Some(test) = self.null_test(mover, exit)
+        {
+            let prevents =
+                format!("{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it", self.path.named(test));
+            return (prevents, None);
+        }
+        if step == Step::PromisedLoad && loads && self.needs_promise(mover, exit) {
             let why = "the compiler cannot know that its address is good there";
             let prevents = format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it");
-            (prevents, format!("{edit}, if the pointer is always valid there"))
+            (prevents, Some(format!("{edit}, if the pointer is always valid there")))
         } else {
-            (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), edit)
+            (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), Some(edit))
         }
     }
 
+    /// Above an exit from `exit` on the load at `mover` is only good if somebody says so.
+    fn needs_promise(&self, mover: u32, exit: u32) -> bool {
+        let frame = StackFrame::of(self.path.function);
+        let edges = dependences(self.path.function, &frame, &self.timed.trace, self.path.core, Step::ProvedLoad.licence());
+        let exits: Vec<u32> = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| *it >= exit).collect();
+        edges.iter().any(|it| it.to == mover && it.why == Why::Control && exits.contains(&it.from))
+    }
+
+    /// Of the exits from `exit` on that the load at `mover` goes above, one that asks whether its own pointer is null.
+    fn null_test(&self, mover: u32, exit: u32) -> Option<u32> {
+        let base = self.path.instruction(mover).accesses.iter().find(|it| !it.is_store)?.base?;
+        let conventions = self.path.function.isa.conventions();
+        let writes = |at: u32, reg: Reg| self.path.instruction(at).writes.iter().any(|it| it.reg == reg);
+        let is_flag = |it: &Read| conventions.flags.contains(&it.reg);
+        let asks = |at: u32| {
+            let branch = self.path.instruction(at);
+            let mut reads = branch.reads.iter().filter(|it| Some(it.reg) != conventions.zero);
+            match (reads.next(), reads.next()) {
+                (Some(read), None) if !is_flag(read) => read.reg == base,
+                (Some(read), _) if is_flag(read) => {
+                    let compare = (0..at).rev().find(|it| writes(*it, read.reg));
+                    let operation = compare.and_then(|it| self.path.instruction(it).operation);
+                    let is_unchanged = compare.is_some_and(|it| !(it..at).any(|it| writes(it, base)));
+                    is_unchanged && operation.is_some_and(|it| it.op == Op::Compare && it.a == Value::Reg(base) && it.b == Value::Const(0))
+                }
+                _ => false,
+            }
+        };
+        let exits = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| (exit..mover).contains(it));
+        exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|it| asks(*it))
+    }
+
     /// Of the loads that went past a store, one that has to do with this stall.
-    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, String) {
+    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, Option<String>) {
         let past = past_stores(order, &self.timed.edges);
         let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
-        match meant.or(past.first()) {
+        match meant {
             Some((load, store)) => (
                 format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
-                format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store)),
+                Some(format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store))),
             ),
-            None => (format!("a store may write what a load reads; {goes} if it does not"), "make the pointers `restrict`".to_owned()),
+            None => {
+                let edit = "make the pointers `restrict`".to_owned();
+                (format!("a store may write what a load reads; {goes} if it does not"), Some(edit))
+            }
         }
     }
 }

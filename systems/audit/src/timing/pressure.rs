@@ -54,7 +54,7 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
         }
         for it in &instruction.writes {
             // A guarded write goes to the register where the old value is: one value for both.
-            if !instruction.is_guarded {
+            if !instruction.is_guarded() {
                 writers.insert(it.reg, at);
             }
             read(&writers, it.reg, place[at]);

@@ -23,7 +23,7 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         }
         Err(_) if theirs.last().is_some_and(|it| it == "mvfr2") => Some("DDI 0487: the register came with ARMv8"),
         Err(why) if why.contains("hint to memory") => Some("A5.3.8: a hint that nobody has named, which llvm-mc calls `pld`"),
-        Ok(ours) if ours.is_guarded && ours.text.starts_with("udf") && mnemonic == "udf" => {
+        Ok(ours) if ours.is_guarded() && ours.text.starts_with("udf") && mnemonic == "udf" => {
             Some("A7.7.194: `udf` has a condition like any other, which llvm-mc leaves out")
         }
         Ok(ours) if ours.text.starts_with("udf") && ["trap", "__brkdiv0"].contains(&mnemonic) => {

@@ -503,7 +503,7 @@ mod tests {
     fn branches_count_from_two_words_on() {
         let it = Isa::A32.decode(0x1000, &0x1aff_fffeu32.to_le_bytes()).expect("it is a branch");
         assert_eq!((it.text.as_str(), it.flow), ("bne 0x1000", Flow::Branch { target: 0x1000, is_conditional: true }));
-        assert!(it.is_guarded);
+        assert!(it.is_guarded());
     }
 
     #[test]

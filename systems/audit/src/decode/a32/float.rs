@@ -323,6 +323,7 @@ fn transfers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     word.read(base, Role::Base);
     if writes_back {
         word.write(base, Out::BaseUpdate);
+        word.moves_base(4 * i64::from(n_words) * if is_down { -1 } else { 1 });
     }
     let mut names = Vec::new();
     for nth in 0..n {

@@ -31,6 +31,11 @@ pub fn address(word: &mut Word, offset: &Offset, width: u8, is_store: bool) -> R
     if let Some(base) = base {
         word.read(base, Role::Base);
     }
+    if let Offset::Constant(by) = offset
+        && writes_back
+    {
+        word.moves_base(*by);
+    }
     let mut is_slow = false;
     let (offset_text, disp, index, index_form) = match offset {
         Offset::Constant(0) if word.bit(23) => (String::new(), 0, None, IndexForm::Whole),
@@ -247,6 +252,7 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
     }
     if writes_back {
         word.write(base, Out::BaseUpdate);
+        word.moves_base(if is_up { 4 * n } else { -4 * n });
     }
     if has_pc {
         let is_frame = base == SP || base == FP;

@@ -1,7 +1,7 @@
 //! One word while it is decoded: its fields, and the instruction that grows from them.
 
 use super::{C, N, PC, V, Z};
-use crate::decode::code::{Access, Class, Extends, Flow, Instruction, Op, Operation, Out, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Extends, Flow, Guard, Instruction, Op, Operation, Out, Reg, Role, Value};
 
 /// What every register holds at most.
 pub const ALL: u64 = 0xffff_ffff;
@@ -42,7 +42,7 @@ impl Word {
     pub fn guarded(instruction: Instruction, bits: u32, condition: u32, ahead: u64) -> Word {
         let pc = instruction.address.wrapping_add(ahead) & ALL;
         let mut word = Word { bits, condition, pc, suffix: "", address_text: String::new(), instruction };
-        word.instruction.is_guarded = condition < 14;
+        word.instruction.guard = guard(condition);
         let flags: &[Reg] = match condition {
             0 | 1 => &[Z],
             2 | 3 => &[C],
@@ -57,6 +57,11 @@ impl Word {
             word.read_flag(flag);
         }
         word
+    }
+
+    /// A written-back base moves so far.
+    pub fn moves_base(&mut self, by: i64) {
+        self.instruction.base_moves = Some(by);
     }
 
     /// All of the word.
@@ -212,4 +217,47 @@ impl Word {
 /// The name of a register, the program counter too.
 pub fn name(number: u32) -> &'static str {
     super::CONVENTIONS.names[(number & 15) as usize]
+}
+
+/// The states of N, Z, C and V, from the highest bit on, in which a condition holds; none if it always does.
+fn guard(condition: u32) -> Option<Guard> {
+    let holds = |state: u8| {
+        let [v, c, z, n] = [0, 1, 2, 3].map(|flag| state >> flag & 1 == 1);
+        let holds = match condition >> 1 {
+            0 => z,
+            1 => c,
+            2 => n,
+            3 => v,
+            4 => c && !z,
+            5 => n == v,
+            _ => !z && n == v,
+        };
+        holds != (condition & 1 == 1)
+    };
+    (condition < 14).then(|| Guard::new(holds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which conditions never hold together, by the manual's table of their flags.
+    #[test]
+    fn conditions_exclude_each_other() {
+        let at = |name: &str| guard(CONDITIONS.iter().position(|it| *it == name).expect("it is a condition") as u32).expect("it is one");
+        let excluding = |name: &str| {
+            let others = CONDITIONS[..14].iter().filter(|other| at(name).excludes(at(other)));
+            others.copied().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(excluding("eq"), "ne hi gt");
+        assert_eq!(excluding("ne"), "eq");
+        assert_eq!(excluding("hs"), "lo");
+        assert_eq!(excluding("lo"), "hs hi");
+        assert_eq!(excluding("hi"), "eq lo ls");
+        assert_eq!(excluding("ge"), "lt");
+        assert_eq!(excluding("gt"), "eq lt le");
+        assert_eq!(excluding("lt"), "ge gt");
+        assert_eq!(excluding("mi"), "pl");
+        assert_eq!(guard(14), None);
+    }
 }

@@ -202,7 +202,7 @@ impl Word {
         };
         let at = if mode == Mode::After { 0 } else { disp };
         let access = |disp| Access { is_store: !is_load, base: reg_sp(rn), index: None, index_form: IndexForm::Whole, disp, width };
-        Ok(updates_base(it.accesses(access(at)).accesses(access(at + i64::from(width))), rn, mode))
+        Ok(updates_base(it.accesses(access(at)).accesses(access(at + i64::from(width))), rn, mode, disp))
     }
 
     /// Two registers stored, and the tag of the address for their memory.
@@ -213,7 +213,7 @@ impl Word {
         let it = self.plain(Class::StoreDouble, text).reads(reg_sp(rn), ALL, Role::Base);
         let it = it.reads(reg(rt), ALL, Role::Data).reads(reg(rt2), ALL, Role::Data);
         let at = if mode == Mode::After { 0 } else { disp };
-        updates_base(it.stores(reg_sp(rn), at, 8).stores(reg_sp(rn), at + 8, 8), rn, mode)
+        updates_base(it.stores(reg_sp(rn), at, 8).stores(reg_sp(rn), at + 8, 8), rn, mode, disp)
     }
 
     /// What size and operation of a single load or store say; `None` for a prefetch.
@@ -287,7 +287,7 @@ impl Word {
             return self.refuse("an updated base that is also moved is unpredictable");
         }
         let text = format!("{}, {}", self.transfer_text(&transfer, infix), address_text(rn, disp, mode));
-        let disp = if mode == Mode::After { 0 } else { disp };
+        let (by, disp) = (disp, if mode == Mode::After { 0 } else { disp });
         let access = Access {
             is_store: transfer.is_store,
             base: reg_sp(rn),
@@ -297,7 +297,7 @@ impl Word {
             width: transfer.width,
         };
         let it = self.plain(transfer_class(&transfer), text).reads(reg_sp(rn), ALL, Role::Base);
-        Ok(updates_base(self.moves(it, &transfer).accesses(access), rn, mode))
+        Ok(updates_base(self.moves(it, &transfer).accesses(access), rn, mode, by))
     }
 
     fn with_index(&self) -> Result<Instruction, Undecodable> {
@@ -465,8 +465,13 @@ pub(super) fn address_text(rn: u32, disp: i64, mode: Mode) -> String {
     }
 }
 
-pub(super) fn updates_base(it: Instruction, rn: u32, mode: Mode) -> Instruction {
-    if mode == Mode::Offset { it } else { it.writes(Some(Reg(rn as u8)), ALL, Out::BaseUpdate) }
+/// Its base is written back so far from where it was, unless the mode leaves it alone.
+pub(super) fn updates_base(mut it: Instruction, rn: u32, mode: Mode, by: i64) -> Instruction {
+    if mode == Mode::Offset {
+        return it;
+    }
+    it.base_moves = Some(by);
+    it.writes(Some(Reg(rn as u8)), ALL, Out::BaseUpdate)
 }
 
 /// What is fetched ahead, into which cache, and for how long.

@@ -49,7 +49,8 @@ pub(super) const CONVENTIONS: Conventions = Conventions {
     frame_pointer: Some(Reg(29)),
     link: Some(Reg(30)),
     zero: Some(Reg(36)),
-    arguments: &[Reg(0), Reg(1), Reg(2), Reg(3), Reg(4), Reg(5), Reg(6), Reg(7)],
+    // The eighth says where a structure is returned.
+    arguments: &[Reg(0), Reg(1), Reg(2), Reg(3), Reg(4), Reg(5), Reg(6), Reg(7), Reg(8)],
     results: &[Reg(0), Reg(1)],
     saved: &[Reg(19), Reg(20), Reg(21), Reg(22), Reg(23), Reg(24), Reg(25), Reg(26), Reg(27), Reg(28), Reg(29), Reg(31)],
     scratch: &[

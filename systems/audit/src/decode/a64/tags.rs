@@ -73,6 +73,6 @@ impl Word {
         let it = self.plain(Class::Store, format!("{mnemonic} {}, {}", name_sp(rt, true), address_text(rn, disp, mode)));
         let it = it.reads(reg_sp(rn), ALL, Role::Base).reads(reg_sp(rt), TAG, Role::Data);
         let at = if mode == Mode::After { 0 } else { disp };
-        Ok(updates_base(it.stores(reg_sp(rn), at, width), rn, mode))
+        Ok(updates_base(it.stores(reg_sp(rn), at, width), rn, mode, disp))
     }
 }

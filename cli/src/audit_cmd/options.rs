@@ -9,7 +9,8 @@ use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
 use machine::in_order::Core;
-use report::{Diagnostic, did_you_mean};
+use measure::tool::ToolError;
+use report::{Diagnostic, SourceFile, Span, did_you_mean};
 
 use crate::output::Failure;
 
@@ -171,8 +172,8 @@ impl How {
                     return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
                 };
                 let isa = toolchain::chosen(sets, &build);
+                let mut text = Vec::new();
                 let made = if is_standard_input {
-                    let mut text = Vec::new();
                     let read = std::io::stdin().lock().read_to_end(&mut text);
                     read.map_err(|error| Failure::environment("read standard input", error))?;
                     toolchain::assemble(&text, isa, cpu, &build).map(|(made, unknown)| {
@@ -182,7 +183,10 @@ impl How {
                 } else {
                     toolchain::compile(path, isa, cpu, &build)
                 };
-                made.map_err(Failure::tool)?
+                made.map_err(|error| {
+                    let text = if is_standard_input { text } else { std::fs::read(path).unwrap_or_default() };
+                    not_made(&shown, &String::from_utf8_lossy(&text), cpu, error)
+                })?
             }
         };
         let (mut programs, left_out) = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
@@ -206,6 +210,36 @@ impl How {
         let warnings = of_build.into_iter().chain(self.warnings(&programs, &left_out)).collect();
         Ok(Loaded { warnings, programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
+}
+
+/// What a compiler or an assembler refuses in a source is the user's to mend; what it says of anything else is its failure.
+fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
+    const SHOWN_MAX: usize = 5;
+    let refused = toolchain::refused(&error);
+    let name = if shown == "-" { "stdin.s" } else { shown.rsplit('/').next().unwrap_or(shown) };
+    let file = SourceFile::new(shown, text);
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for it in refused.iter().take(SHOWN_MAX) {
+        let is_here = it.file.rsplit('/').next() == Some(name);
+        let before: usize = text.split_inclusive('\n').take(it.line - 1).map(str::len).sum();
+        match text.lines().nth(it.line - 1) {
+            Some(line) if is_here => {
+                let from = before + line.len() - line.trim_start().len();
+                let span = Span::new(&file, from..(before + line.trim_end().len()).max(from));
+                diagnostics.push(Diagnostic::new(it.said.clone()).at(span, "refused"));
+            }
+            _ => diagnostics.push(Diagnostic::new(format!("{}:{}: {}", it.file, it.line, it.said))),
+        }
+    }
+    if let Some(last) = diagnostics.pop() {
+        let more = refused.len().saturating_sub(SHOWN_MAX);
+        let more = if more > 0 { format!("{more} more lines are refused; ") } else { String::new() };
+        diagnostics.push(last.with_help(format!(
+            "{more}the compiler for {cpu} refuses it: mend it, or name another machine with --cpu, or flags with --cflags"
+        )));
+        return Failure::User(diagnostics);
+    }
+    Failure::tool(error)
 }
 
 /// A machine for code of which nothing else is known. Most Thumb is firmware.

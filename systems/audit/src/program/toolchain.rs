@@ -220,7 +220,7 @@ pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<
             Ok(_) => return Ok((read(&made)?, skipped)),
             Err(error) => error,
         };
-        let found = refused_lines(&error.said, &lines);
+        let found = refused_lines(&error, &lines);
         if found.is_empty() || 2 * (skipped.len() + found.len()) > n_statements {
             return Err(error);
         }
@@ -238,19 +238,42 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "._$".contains(it))
 }
 
-/// The lines of `stdin.s` in what gcc or clang says, once each and in their order.
-fn refused_lines(said: &str, lines: &[String]) -> Vec<Skipped> {
-    let mut found: Vec<Skipped> = Vec::new();
-    for message in said.lines() {
-        let Some((_, place)) = message.split_once("stdin.s:") else { continue };
-        let Some((line, rest)) = place.split_once(':') else { continue };
-        let Some((_, what)) = rest.split_once("rror:") else { continue };
-        let Some(text) = line.parse::<usize>().ok().and_then(|it| lines.get(it.checked_sub(1)?)) else { continue };
-        let line = line.parse().expect("it was a number");
-        if !found.iter().any(|it| it.line == line) {
-            found.push(Skipped { line, text: text.trim().to_owned(), said: what.trim().to_owned() });
+/// A place in a source that a compiler or an assembler refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The file, as the tool names it.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// What the tool says.
+    pub said: String,
+}
+
+/// The places in sources that `error` is about, each line once, in the tool's order; none if it is about something else, such as a flag.
+pub fn refused(error: &ToolError) -> Vec<Refused> {
+    let mut found: Vec<Refused> = Vec::new();
+    for message in error.said.lines() {
+        // `FILE:LINE:COLUMN: fatal error: WHAT` of compilers, `FILE:LINE: Error: WHAT` of assemblers.
+        let Some((place, said)) = message.split_once("rror:") else { continue };
+        let place = place.trim_end_matches(['e', 'E']).trim_end().trim_end_matches("fatal").trim_end().trim_end_matches(':');
+        let Some((before, last)) = place.rsplit_once(':') else { continue };
+        let Ok(last) = last.parse::<usize>() else { continue };
+        let (file, line) = match before.rsplit_once(':').map(|(file, line)| (file, line.parse::<usize>())) {
+            Some((file, Ok(line))) => (file, line),
+            _ => (before, last),
+        };
+        if line > 0 && !found.iter().any(|it| it.file == file && it.line == line) {
+            found.push(Refused { file: file.to_owned(), line, said: said.trim().to_owned() });
         }
     }
+    found
+}
+
+/// Those of standard input's lines, in their order.
+fn refused_lines(error: &ToolError, lines: &[String]) -> Vec<Skipped> {
+    let of_input = refused(error).into_iter().filter(|it| it.file.ends_with("stdin.s"));
+    let mut found: Vec<Skipped> =
+        of_input.filter_map(|it| Some(Skipped { line: it.line, text: lines.get(it.line - 1)?.trim().to_owned(), said: it.said })).collect();
     found.sort_by_key(|it| it.line);
     found
 }

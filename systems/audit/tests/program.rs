@@ -302,7 +302,9 @@ fn naked_functions_are_not_to_be_inlined() {
 fn told(isa: Isa, cpu: &str, code: &str, far_at: Option<&str>) -> (Vec<String>, End) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let [source, object, linked] = ["f.s", "f.o", "f.elf"].map(|it| folder.path().join(it));
-    let far = if far_at.is_some() { "\n.section .far,\"ax\"\n.global far\n.type far, %function\nfar: ret\n.size far, .-far" } else { "" };
+    let back = if matches!(isa, Isa::A32 | Isa::T32) { "bx lr" } else { "ret" };
+    let far = format!("\n.section .far,\"ax\"\n.global far\n.type far, %function\nfar: {back}\n.size far, .-far");
+    let far = if far_at.is_some() { &*far } else { "" };
     let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f{far}\n");
     std::fs::write(&source, text).expect("a scratch file");
     let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
@@ -338,6 +340,36 @@ fn calls_and_jumps_that_take_two_instructions_name_whom_they_reach() {
         let behind = "beqz a0, 1f\n2: auipc t1, %pcrel_hi(far + 2)\n jr %pcrel_lo(2b)(t1)\n1: ret";
         let (lines, end) = told(isa, cpu, behind, Some(linked_at));
         assert!(lines.iter().all(|it| !it.contains("far")) && end == End::Jump, "{cpu}: {lines:?}");
+    }
+}
+
+/// Arm's long calls: through a word beside the code, or through two halves; from an object file and linked.
+#[test]
+fn calls_and_jumps_through_a_register_name_whom_they_reach() {
+    let [word, halves] = ["ldr r3, =far", "movw r3, #:lower16:far\n movt r3, #:upper16:far"];
+    for (isa, cpu) in [(Isa::A32, "cortex-a7"), (Isa::T32, "cortex-m4")] {
+        for far_at in [None, Some("0x7fff000")] {
+            for loads in [word, halves] {
+                let call = format!("push {{r4, lr}}\n {loads}\n mov r4, r0\n blx r3\n pop {{r4, pc}}\n.pool");
+                let (lines, _) = told(isa, cpu, &call, far_at);
+                assert!(lines.contains(&"blx far".to_owned()), "{cpu} {far_at:?} {loads}: {lines:?}");
+                let jump = format!("cmp r0, #0\n beq 1f\n {loads}\n bx r3\n1: bx lr\n.pool");
+                let (lines, end) = told(isa, cpu, &jump, far_at);
+                assert!(lines.contains(&"bx far".to_owned()), "{cpu} {far_at:?} {loads}: {lines:?}");
+                assert_eq!(end, End::Return, "{cpu} {far_at:?} {loads}: the way to what is cold is cold");
+                // Which of two is called is not known where ways meet, nor where the load is done or not.
+                let either = format!("push {{r4, lr}}\n mov r3, r1\n cmp r0, #0\n beq 1f\n {loads}\n1: blx r3\n pop {{r4, pc}}\n.pool");
+                let (lines, _) = told(isa, cpu, &either, far_at);
+                assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?} {loads}: {lines:?}");
+                let guarded = ".syntax unified\n push {r4, lr}\n mov r3, r1\n cmp r0, #0\n it ne\n ldrne r3, =far\n blx r3\n pop {r4, pc}\n.pool";
+                let (lines, _) = told(isa, cpu, guarded, far_at);
+                assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?}: {lines:?}");
+                // What lies behind a function's beginning has not its name.
+                let behind = call.replace("far", "far + 4");
+                let (lines, _) = told(isa, cpu, &behind, far_at);
+                assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?} {loads}: {lines:?}");
+            }
+        }
     }
 }
 

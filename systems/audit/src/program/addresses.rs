@@ -97,13 +97,59 @@ fn far_target(isa: Isa, first: &Instruction, second: &Instruction) -> Option<u64
     Some(upper.wrapping_add_signed(offset) & bits & !1)
 }
 
+/// Arm's calls and jumps through a register, each with what last wrote it: a load, or the second half of `movw` and `movt`. Only where that is done
+/// whenever the jump is reached: nothing between them jumps, is jumped to, or writes the register.
+pub fn register_jumps(instructions: &[Instruction], isa: Isa) -> Vec<(usize, usize)> {
+    if !matches!(isa, Isa::A32 | Isa::T32) {
+        return Vec::new();
+    }
+    let entered: BTreeSet<u64> = instructions
+        .iter()
+        .filter_map(|it| match it.flow {
+            Flow::Branch { target, .. } => Some(target),
+            _ => None,
+        })
+        .collect();
+    let writer_of = |jump: usize| {
+        let through = instructions[jump].reads.iter().find(|it| it.role == Role::Target)?.reg;
+        let mut below = jump;
+        for idx in (jump.saturating_sub(APART_MAX)..jump).rev() {
+            if entered.contains(&instructions[below].address) || instructions[idx].flow != Flow::Next {
+                return None;
+            }
+            if instructions[idx].writes.iter().any(|it| it.reg == through) {
+                return instructions[idx].guard.is_none().then_some(idx);
+            }
+            below = idx;
+        }
+        None
+    };
+    let jumps = (0..instructions.len()).filter(|it| matches!(instructions[*it].flow, Flow::Call { target: None } | Flow::Jump));
+    jumps.filter_map(|jump| Some((jump, writer_of(jump)?))).collect()
+}
+
+/// The number that `movw` and, at `second`, `movt` put together, where no linker has still to write it.
+pub fn pair_of_halves(instructions: &[Instruction], second: usize, isa: Isa) -> Option<u64> {
+    let upper = upper_half(isa, &instructions[second])?;
+    let reg = instructions[second].writes[0].reg;
+    let first = instructions[..second].iter().rev().take(APART_MAX).find(|it| it.writes.iter().any(|it| it.reg == reg))?;
+    match first.operation.filter(|it| it.op == Op::Move && it.result == Some(reg) && first.guard.is_none())?.a {
+        Value::Const(low) => Some(u64::from(upper) << 16 | low & 0xffff),
+        _ => None,
+    }
+}
+
 /// The number that `movt` of Arm's writes into the upper half of a register, spread over its word (A8.8.106 of DDI 0406C).
 pub fn upper_half(isa: Isa, instruction: &Instruction) -> Option<u16> {
     let is_arm = matches!(isa, Isa::A32 | Isa::T32) && instruction.class == Class::Constant && instruction.operation.is_none();
     if !is_arm || !matches!(instruction.writes[..], [write] if write.bits == 0xffff_0000) {
         return None;
     }
-    let word = instruction.word as u32;
+    Some(half(isa, instruction.word as u32))
+}
+
+/// The number in the word of a `movw` or `movt`; of Thumb's the first half of the word stands above.
+pub fn half(isa: Isa, word: u32) -> u16 {
     let low = if isa == Isa::A32 { word & 0xfff } else { (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff };
-    Some(((word >> 16 & 15) << 12 | low) as u16)
+    ((word >> 16 & 15) << 12 | low) as u16
 }

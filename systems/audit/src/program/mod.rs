@@ -59,6 +59,8 @@ pub struct Program {
     pub lines: Lines,
     sections: Vec<Code>,
     links: BTreeMap<u64, Link>,
+    /// What a linker would write beside the code or into `movt`, by its address (A32, Thumb).
+    pointers: BTreeMap<u64, Link>,
     /// Places in sections with code that a linker would still write.
     relocated: BTreeSet<u64>,
     /// Where the sections of a linked file lie.
@@ -143,6 +145,7 @@ impl Program {
         }
         let isa = symbols.first().map_or(machine, |it| it.isa);
         let links = links(&file, &layout, machine);
+        let pointers = pointers(&file, &layout, machine);
         let lines = Lines::read(&file, &layout);
         let text = file.sections().filter(|it| it.kind() == SectionKind::Text);
         let places = |section: object::Section<'_, '_>| {
@@ -153,7 +156,7 @@ impl Program {
         let relocated = if is_linked { BTreeSet::new() } else { text.flat_map(places).collect() };
         let placed = file.sections().filter(|it| is_linked && it.address() != 0);
         let objects = placed.map(|it| it.address()..it.address().saturating_add(it.size())).collect();
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, relocated, objects })
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, pointers, relocated, objects })
     }
 
     /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
@@ -285,16 +288,17 @@ impl Program {
         far_jumps(symbol, &mut instructions);
         let linked = |at: u64| self.links.get(&at).and_then(|it| it.target);
         let pairs = addresses::follow_pairs(symbol.address..symbol.address + symbol.size, &mut instructions, symbol.isa, linked);
+        let through = self.through_registers(code, &mut instructions, symbol.isa);
         addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
             let inside = |target: u64| (symbol.address..symbol.address + symbol.size).contains(&target);
-            let linked = self.links.get(&instruction.address);
+            let linked = self.links.get(&instruction.address).or_else(|| through.get(&instruction.address));
             let target = match instruction.flow {
                 Flow::Call { target } => target,
                 Flow::Branch { target, .. } if !inside(target) || linked.is_some_and(|it| it.target.is_none()) => Some(target),
-                Flow::Jump => pairs.get(&instruction.address).copied(),
+                Flow::Jump => pairs.get(&instruction.address).copied().or(linked.and_then(|it| it.target)),
                 Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Stop => continue,
             };
             let named = linked.and_then(|it| it.symbol.clone());
@@ -319,6 +323,26 @@ impl Program {
             function.instructions.iter_mut().filter(|it| it.flow == Flow::Return).for_each(|it| it.flow = Flow::Resume);
         }
         Ok(Decoded { function, undecodable })
+    }
+
+    /// Where Arm's calls and jumps through registers go whose target is a number in the code, or one that a linker would write, by address.
+    fn through_registers(&self, code: &Code, instructions: &mut [Instruction], isa: Isa) -> BTreeMap<u64, Link> {
+        let mut found = BTreeMap::new();
+        for (jump, writer) in addresses::register_jumps(instructions, isa) {
+            let beside = instructions[writer].accesses.first().and_then(|it| u64::try_from(it.disp).ok());
+            let pointer = self.pointers.get(&beside.unwrap_or(instructions[writer].address)).cloned();
+            let number = || {
+                let loaded = self.constant(code, &instructions[writer]).map(u64::from);
+                let target = loaded.or_else(|| addresses::pair_of_halves(instructions, writer, isa))?;
+                Some(Link { symbol: None, target: Some(target & !1) })
+            };
+            let Some(link) = pointer.or_else(number) else { continue };
+            if let Flow::Call { target } = &mut instructions[jump].flow {
+                *target = link.target;
+            }
+            found.insert(instructions[jump].address, link);
+        }
+        found
     }
 
     /// A function of the C library that never returns, and not one of this file that has its name.
@@ -541,6 +565,34 @@ fn is_cold(name: &str, file: &File<'_>, index: SectionIndex) -> bool {
     let section = section.as_ref().and_then(|it| it.name().ok()).unwrap_or_default();
     let cold = [".text.unlikely", ".text.cold", ".text.exit", ".text.startup", ".init.text", ".exit.text"];
     cold.iter().any(|it| section.starts_with(it)) || name.contains(".cold")
+}
+
+/// Words and upper halves of addresses that a linker would write into code of Arm's, by their own address.
+fn pointers(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
+    let mut pointers = BTreeMap::new();
+    if file.kind() != object::ObjectKind::Relocatable || !matches!(isa, Isa::A32 | Isa::T32) {
+        return pointers;
+    }
+    for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
+        let data = section.data().unwrap_or_default();
+        for (offset, relocation) in section.relocations() {
+            let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
+            let Some(reference) = layout.reference(file, &relocation) else { continue };
+            // The addend stands in the word, or in the half that the instruction has.
+            let word = data.get(offset as usize..).and_then(|it| it.first_chunk()).map_or(0, |it| u32::from_le_bytes(*it));
+            let addend = match r_type {
+                elf::R_ARM_ABS32 => word as i32,
+                elf::R_ARM_MOVT_ABS => i32::from(addresses::half(Isa::A32, word) as i16),
+                elf::R_ARM_THM_MOVT_ABS => i32::from(addresses::half(Isa::T32, word.rotate_left(16)) as i16),
+                _ => continue,
+            };
+            // The lowest bit of a function of Thumb is no part of its address.
+            let target = reference.address.map(|it| it.wrapping_add_signed(addend.into()) & !1);
+            let symbol = reference.symbol.filter(|_| addend & !1 == 0);
+            pointers.insert(layout.base(section.index()).wrapping_add(offset), Link { symbol, target });
+        }
+    }
+    pointers
 }
 
 /// The calls and jumps that a linker would complete, by address of the instruction.

@@ -151,7 +151,7 @@ mod tests {
             [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
         let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
         assert_eq!(titles, ["Streams beside libgcrypt, avx2", "Streams beside openssl, avx2", "Streams beside openssl, avx512"]);
-        let drawn = charts(&rows)[1].for_page();
+        let drawn = charts(&rows)[1].svg();
         assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
     }
 
@@ -170,10 +170,13 @@ mod tests {
         let evidence = Evidence::from_json(text).expect("committed evidence");
         let blocks = committed(&evidence);
         let [Block::Text(_), drawn @ .., Block::Table(table)] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
-        let charts: Vec<&String> = drawn.iter().map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") }).collect();
+        let both = drawn.iter().map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") });
+        let (charts, narrow): (Vec<&str>, Vec<&str>) = both.map(|it| it.split_at(it.rfind("<svg ").expect("the one for phones"))).unzip();
         assert_eq!(charts.len(), 4);
-        // Every row is drawn, with its whole name.
-        assert_eq!(charts.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
+        // Every row is drawn twice, on windows with its whole name.
+        for drawn in [&charts, &narrow] {
+            assert_eq!(drawn.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
+        }
         assert!(charts.iter().all(|it| !it.contains('\u{2026}') && it.contains("aes-128 64 B")), "{charts:?}");
         assert!(table.terminal(None).contains("chacha20 v"), "{}", table.terminal(None));
     }

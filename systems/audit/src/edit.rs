@@ -351,7 +351,7 @@ fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut
         .collect();
     let Some(names) = names else { return };
     let is_void = head.split_whitespace().last() == Some("void");
-    // Who starts again has to find what the first one found.
+    // A second start has to find what the first one found.
     if names.iter().any(|name| lines[first + 1..first + length].iter().any(|line| writes(line, name))) {
         return;
     }
@@ -387,7 +387,7 @@ fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut
     }
 }
 
-/// Before this instruction, on every way to it, the function calls nobody and changes nothing but its own frame.
+/// Before this instruction, on every way to it, the function makes no call and changes nothing but its own frame.
 fn is_first_change(audit: &Audit, frame: &StackFrame, idx: usize) -> bool {
     let function = &audit.function;
     let n = function.instructions.len();
@@ -570,7 +570,7 @@ fn chains(line: &str, with_assigned: bool) -> Vec<String> {
         let is_assigned = rest.starts_with('=') && !rest.starts_with("==");
         let is_changed = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--", "("].iter().any(|it| rest.starts_with(it));
         let is_read = is_load && (with_assigned && !rest.starts_with('(') || !is_assigned && !is_changed);
-        // Whoever reads the whole reads its parts.
+        // Reading the whole reads its parts.
         let parts = if is_read && !with_assigned { Vec::new() } else { parts };
         for expression in is_read.then(|| line[from..at].to_owned()).into_iter().chain(parts) {
             if !found.contains(&expression) {

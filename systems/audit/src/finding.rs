@@ -11,7 +11,7 @@ pub enum Kind {
     Stall,
     /// An extension or mask that changes nothing.
     RedundantExtension,
-    /// A result that nobody reads.
+    /// A result that is not read.
     DeadValue,
     /// Flags made by an instruction of their own, or in two steps.
     FlagIdiom,
@@ -23,7 +23,7 @@ pub enum Kind {
     Spill,
     /// A value that came back from it.
     Reload,
-    /// A store that nobody reads.
+    /// A store that is not read.
     DeadStore,
     /// A call worth inlining, or to a routine of a few instructions.
     Call,
@@ -66,7 +66,7 @@ pub struct Finding {
     pub idx: usize,
     /// What kind.
     pub kind: Kind,
-    /// Who waits, or is not needed.
+    /// The instruction that waits, or is not needed.
     pub who: String,
     /// For what it waits, or why it is not needed.
     pub why: String,
@@ -94,7 +94,7 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// An edit that nobody tried.
+    /// An edit that was not tried.
     pub fn unverified(text: impl Into<String>) -> Edit {
         Edit { text: text.into(), tried: 0, patch: None }
     }

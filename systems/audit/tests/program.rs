@@ -361,7 +361,8 @@ fn calls_and_jumps_through_a_register_name_whom_they_reach() {
                 let either = format!("push {{r4, lr}}\n mov r3, r1\n cmp r0, #0\n beq 1f\n {loads}\n1: blx r3\n pop {{r4, pc}}\n.pool");
                 let (lines, _) = told(isa, cpu, &either, far_at);
                 assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?} {loads}: {lines:?}");
-                let guarded = ".syntax unified\n push {r4, lr}\n mov r3, r1\n cmp r0, #0\n it ne\n ldrne r3, =far\n blx r3\n pop {r4, pc}\n.pool";
+                let guarded =
+                    ".syntax unified\n push {r4, lr}\n mov r3, r1\n cmp r0, #0\n it ne\n ldrne r3, =far\n blx r3\n pop {r4, pc}\n.pool";
                 let (lines, _) = told(isa, cpu, guarded, far_at);
                 assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?}: {lines:?}");
                 // What lies behind a function's beginning has not its name.

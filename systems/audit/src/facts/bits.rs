@@ -28,14 +28,14 @@ pub struct Known {
     pub ones: u64,
     /// So many bits at the top are equal, at least one.
     pub n_signs: u8,
-    /// Who wrote it.
+    /// Its writer.
     pub writer: Writer,
 }
 
-/// Who wrote a register last.
+/// The last writer of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writer {
-    /// Nobody in this function.
+    /// None in this function.
     Caller,
     /// The instruction at this place.
     At(usize),
@@ -58,7 +58,7 @@ pub struct Bits {
 pub enum Proof {
     /// Its operand has these bits already.
     Known,
-    /// Nobody reads the bits that it changes.
+    /// The bits that it changes are not read.
     Demanded,
     /// The one or the other, bit by bit.
     Both,

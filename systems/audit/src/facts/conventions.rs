@@ -1,7 +1,7 @@
 //! Whether a function without branches is one that a compiler could have made: it keeps what the conventions of calls promise.
 //!
 //! ```text
-//! ldr r0, [r12]        nobody hands a function anything in r12
+//! ldr r0, [r12]        no argument comes in r12
 //! mov r4, r0           r4 is the caller's, and is not kept
 //! bx lr
 //! ```

@@ -112,7 +112,7 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
     next
 }
 
-/// Calls that do not return although nobody says so: other ways lead to what stands behind them, with another frame. A compiler
+/// Calls that do not return although they are not marked so: other ways lead to what stands behind them, with another frame. A compiler
 /// puts the blocks of a function behind each other as it likes.
 ///
 /// ```text

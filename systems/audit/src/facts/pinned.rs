@@ -1,4 +1,4 @@
-//! Values that the conventions of calls want in one register: no other name helps whoever writes it too late or too early.
+//! Values that the conventions of calls want in one register: renaming does not help a writer that comes too late or too early.
 //!
 //! ```text
 //! ld  a5, 8(a0)        a0 holds the argument
@@ -22,7 +22,7 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     let n = trace.places.len();
     let resumes = |at: usize| function.instructions[trace.places[at]].flow == Flow::Resume;
     let mut wanted = match trace.end {
-        // Whoever was interrupted sees every register.
+        // The interrupted code sees every register.
         End::Return if n > 0 && resumes(n - 1) => RegSet::ALL,
         End::Return => {
             let mut all = returned(function);
@@ -71,7 +71,7 @@ pub(super) fn left(function: &Function) -> RegSet {
     conventions.arguments.iter().take(1).chain(conventions.saved).copied().chain(conventions.link).collect()
 }
 
-/// The arguments of who is called at this place of the trace, or behind its end, as far as the path shows them.
+/// The arguments of the function called at this place of the trace, or behind its end, as far as the path shows them.
 fn passed(function: &Function, trace: &Trace, call_at: usize) -> RegSet {
     let arguments = function.isa.conventions().arguments;
     let is_last = call_at == trace.places.len();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Trace 0: 0x7f.. [0000000000000000/0000000000400580/.. qemu -d exec,nochain: blocks, by their first address
-//! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples; with those who called, a
+//! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples; with their callers, a
 //!                                                       line each behind the first, only the first is counted
 //! -0000000123 | P:0x00400580 ..                         a debugger's list: the first address of a line
 //!       12:    7:  if (x)                               gcov: lines of the source
@@ -27,7 +27,7 @@ pub enum Form {
     Lines,
 }
 
-/// Samples of `perf record -g`: a line about the sample, the address, those who called, an empty line.
+/// Samples of `perf record -g`: a line about the sample, the address, the callers, an empty line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Callers {
     #[default]

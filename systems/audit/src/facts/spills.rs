@@ -123,7 +123,7 @@ pub struct OwnAccess {
     pub width: u8,
 }
 
-/// Instructions that access nothing but what this function alone can reach: its frame if nobody else knows where that lies, or such
+/// Instructions that access nothing but what this function alone can reach: its frame if its address is known nowhere else, or such
 /// slots of it.
 pub fn in_own_frame(function: &Function) -> BTreeSet<usize> {
     if !frame::is_private(function) {

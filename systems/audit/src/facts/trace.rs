@@ -56,9 +56,9 @@ pub struct Trace {
 pub struct Exit {
     /// The branch, as a place in [`Trace::places`].
     pub at: usize,
-    /// The branch is taken on the path; who leaves goes straight on.
+    /// The branch is taken on the path; leaving it means going straight on.
     pub is_taken: bool,
-    /// What may be read by who leaves.
+    /// What the code at the exit may read.
     pub live: RegSet,
 }
 

@@ -1,4 +1,4 @@
-//! Stores that nobody reads: into the function's own frame, and to a place that the hot path writes again before
+//! Stores that are never read: into the function's own frame, and to a place that the hot path writes again before
 //! anything can look. Where side exits lie between the two, the first is dead in part: only they see it.
 
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         loaded.get(&it.slot.count).is_some_and(|them| them.iter().any(overlaps))
     };
     let stores: Vec<OwnAccess> = accesses.iter().filter(|it| it.is_store).copied().collect();
-    // What stores several registers is dead if nobody reads any of them.
+    // What stores several registers is dead if none of them is read.
     for own in stores.chunk_by(|a, b| a.idx == b.idx).filter(|own| !own.iter().any(is_read)) {
         let it = &own[0];
         let why = "nobody reads this place of the frame, and its address is not taken".to_owned();

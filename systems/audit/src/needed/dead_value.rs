@@ -1,4 +1,4 @@
-//! Instructions whose results nobody reads.
+//! Instructions whose results are not read.
 //!
 //! ```text
 //! mov r3, #0           overwritten before anybody reads it

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! and r3, r0, #3       ands r3, r0, #3   sets them at once,
-//! cmp r3, #0           tst r0, #3        if nobody reads r3 later
+//! cmp r3, #0           tst r0, #3        if r3 is not read later
 //!
 //! mvn r3, r0, lsr #23  tst r0, #0x800000 with the condition turned round
 //! ands r3, r3, #1
@@ -31,7 +31,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The flags that nobody reads behind a comparison with zero may differ: carry and overflow.
+/// The flags that are not read behind a comparison with zero may differ: carry and overflow.
 fn reads_only_sign_and_zero(subject: &Subject<'_>, idx: usize) -> bool {
     let isa = subject.function.isa;
     let differs: Vec<Reg> = ["C", "V", "c", "v"].iter().filter_map(|name| isa.register(name)).collect();

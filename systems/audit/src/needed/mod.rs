@@ -37,7 +37,7 @@ pub struct Subject<'a> {
 pub struct Callee {
     /// Its instructions.
     pub n_instructions: usize,
-    /// It calls nobody and has no branch.
+    /// It has no call and no branch.
     pub is_straight: bool,
     /// It has no line information, while its caller has: it was written in assembly.
     pub is_assembly: bool,

@@ -46,7 +46,7 @@ fn kept(op: Op, b: Value) -> (u8, bool) {
     }
 }
 
-/// Who has put the bits in place.
+/// What has put the bits in place.
 fn known(subject: &Subject<'_>, idx: usize, op: Op) -> String {
     let is_signed = matches!(op, Op::SignExtend { .. } | Op::Field { is_signed: true, .. });
     let what = if is_signed { "has extended the sign" } else { "has the bits" };
@@ -63,7 +63,7 @@ fn known(subject: &Subject<'_>, idx: usize, op: Op) -> String {
     }
 }
 
-/// Who reads the result, and how little of it.
+/// What reads the result, and how little of it.
 fn demanded(subject: &Subject<'_>, idx: usize) -> String {
     let Some(result) = subject.at(idx).operation.and_then(|it| it.result) else { return String::new() };
     let bits = 64 - subject.bits.demanded(idx, result).leading_zeros();

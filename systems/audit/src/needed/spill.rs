@@ -111,7 +111,7 @@ fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     subject.finding(place.idx, Kind::Reload, why)
 }
 
-/// Registers that the entry saves although nobody is called on the hot path.
+/// Registers that the entry saves although there is no call on the hot path.
 fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let conventions = subject.function.isa.conventions();
     let Some(link) = conventions.link else { return };

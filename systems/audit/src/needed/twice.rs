@@ -184,7 +184,7 @@ impl Piece {
 
     /// The last of those behind `before` that may have changed these bytes, which `idx` loads.
     fn change(&self, own: &BTreeSet<usize>, before: usize, idx: usize, loaded: Bytes) -> Option<usize> {
-        // What is spilled changes no object: nobody else has a pointer to the frame.
+        // What is spilled changes no object: there is no other pointer to the frame.
         let is_elsewhere = |at: usize| own.contains(&at) && !own.contains(&idx);
         let may_change = |at: usize, written: Option<Bytes>| !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded));
         self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(at, it)| may_change(*at, *it)).map(|(at, _)| *at)

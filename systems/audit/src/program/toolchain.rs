@@ -25,7 +25,7 @@ pub struct Build {
     pub cc: Option<String>,
     /// Flags behind those that choose the machine; without any [`FLAGS`].
     pub flags: Vec<String>,
-    /// Where the compiler is started, if the two above are the whole command of somebody's build.
+    /// Where the compiler is started, if the two above are the whole command of a build.
     pub folder: Option<PathBuf>,
 }
 

@@ -61,7 +61,7 @@ pub fn slots(need: &Need, core: &Core) -> i64 {
     })
 }
 
-/// What an order costs in any case: who comes behind starts behind, or together if there is a place.
+/// What an order costs in any case: a successor starts behind, or together if there is a place.
 pub fn distance(edge: &Edge, needs: &[Need], core: &Core) -> u32 {
     let (from, to) = (&needs[edge.from as usize], &needs[edge.to as usize]);
     let shares = from.slots + to.slots <= core.issue_width;
@@ -94,7 +94,7 @@ pub fn bound_cycles(needs: &[Need], edges: &[Edge], core: &Core, written_cycles:
 
 /// What chains of latencies alone say of a trace.
 struct Chains {
-    /// For each instruction, who comes before it, and by how much at least.
+    /// For each instruction its predecessors, and by how much at least.
     before: Vec<Vec<(u32, u32)>>,
     heads: Vec<u32>,
     tails: Vec<u32>,
@@ -145,7 +145,7 @@ fn units(needs: &[Need], heads: &[u32], tails: &[u32], by_head: &[usize]) -> u32
     let takes = |set: &UnitSet| {
         let width = i64::from(set.count());
         let stays = |it: &usize| needs[*it].units.count() > 0 && needs[*it].units.0 & !set.0 == 0;
-        // As one machine that is as fast as all of them: who starts late keeps its unit beyond the end.
+        // As one machine that is as fast as all of them: a late one keeps its unit beyond the end.
         let job = |at: usize| {
             let slots = i64::from(needs[at].unit_cycles);
             Job { head: i64::from(heads[at]) * width, slots, tail: (i64::from(tails[at]) - slots) * width }

@@ -152,7 +152,7 @@ struct Builder<'a> {
     guard: Option<u32>,
     /// The registers in which conventions want the value that each instruction of the trace leaves there.
     pinned: Vec<RegSet>,
-    /// By register, who read or wrote a value of it that no other register could hold, since one was last written.
+    /// By register, the readers and writers of a value of it that no other register could hold, since one was last written.
     bound: Vec<Vec<u32>>,
     /// How often flags were written before each instruction of the trace.
     flags: Vec<u32>,
@@ -543,7 +543,7 @@ impl<'a> Builder<'a> {
             }
             writers.push((at as u32, write.out));
             if self.licence.renames && self.is_bound(write.reg) {
-                // Who is pinned follows all of them.
+                // A pinned one follows all of them.
                 let follows = self.is_pinned(at, write.reg) && !instruction.is_guarded() && write.out != Out::BaseUpdate;
                 let bound = &mut self.bound[usize::from(write.reg.0)];
                 if follows {

@@ -1,4 +1,4 @@
-//! Stalls as sentences: who waits, for what, how long, what could fill the wait, what prevents the compiler.
+//! Stalls as sentences: what waits, for what, how long, what could fill the wait, what prevents the compiler.
 
 use machine::in_order::Core;
 
@@ -28,7 +28,7 @@ const FILL_MAX: usize = 3;
 struct Stalls<'a> {
     path: Path<'a>,
     timed: &'a Timed,
-    /// For each licence, who crosses which exit.
+    /// For each licence, which instructions cross which exit.
     crossings: Vec<Vec<(u32, u32)>>,
 }
 
@@ -97,7 +97,7 @@ impl Stalls<'_> {
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };
-        // Who moved for this stall: what fills it, what it waits for, or itself.
+        // What moved for this stall: what fills it, what it waits for, or itself.
         let moved = &self.crossings[idx];
         let is_meant = |it: &u32| *it == producer || *it == at as u32 || between.contains(it);
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
@@ -149,7 +149,7 @@ impl Stalls<'_> {
 
     fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<String>) {
         let Some((mover, exit)) = crossed else {
-            // Who crosses an exit fills another wait, and this one goes with it.
+            // What crosses an exit fills another wait, and this one goes with it.
             return (format!("nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"), None);
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
@@ -179,7 +179,7 @@ impl Stalls<'_> {
         }
     }
 
-    /// Above an exit from `exit` on the load at `mover` is only good if somebody says so.
+    /// Above an exit from `exit` on the load at `mover` is only good if the programmer says so.
     fn needs_promise(&self, mover: u32, exit: u32) -> bool {
         let frame = StackFrame::of(self.path.function);
         let edges = dependences(self.path.function, &frame, &self.timed.trace, self.path.core, Step::ProvedLoad.licence());

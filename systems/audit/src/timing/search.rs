@@ -6,7 +6,7 @@
 //!    far, or that reached the same set of instructions no later before.
 //!
 //! Keeps: all edges. The given order wins ties, so nothing moves without need.
-//! Costs: exponential in the worst case, so nodes are counted; who reaches the limit gets the best
+//! Costs: exponential in the worst case, so nodes are counted; at the limit the answer is the best
 //! order so far and the bound, and no word of optimality.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Stalls, cycle by cycle: who waits, for what, how long, and everything else that would have made it wait.
+//! Stalls, cycle by cycle: what waits, for what, how long, and everything else that would have made it wait.
 
 use machine::in_order::Core;
 
@@ -81,7 +81,7 @@ pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: 
             causes.push(Cause { producer: edge.from, kind: CauseKind::Order(edge.why), cycles: ready - turn });
         }
     }
-    // Who takes the unit: the last one before that has a unit in common and keeps it beyond this turn.
+    // What takes the unit: the last one before that has a unit in common and keeps it beyond this turn.
     let mut pipe = Pipe::new(core);
     for (before, need) in needs[..at].iter().enumerate() {
         pipe.take(need, timing.starts[before]);

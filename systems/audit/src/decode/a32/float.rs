@@ -2,7 +2,7 @@
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0406C, chapter A7.5. A double register is the two single ones that it
 //! is made of. Short vectors are not followed: the procedure call standard keeps FPSCR's LEN at 0.
-//! Exceptions add up in FPSCR in any order, so nothing waits for them; who reads FPSCR is a barrier.
+//! Exceptions add up in FPSCR in any order, so nothing waits for them; an instruction that reads FPSCR is a barrier.
 
 use super::word::{FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
 use super::{C, D16, FPFLAGS, FPSCR, N, S0, V, Z};

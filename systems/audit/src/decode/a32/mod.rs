@@ -2,7 +2,7 @@
 //!
 //! Decoding follows the encoding tables of the Arm Architecture Reference Manual (DDI 0100I for
 //! ARMv6, DDI 0406C for what came later). A word that the manual calls
-//! unpredictable is refused like an undefined one: nobody can say what it would read or write.
+//! unpredictable is refused like an undefined one: what it would read or write cannot be said.
 //!
 //! The program counter is no register here. Where it is read, it is a constant, the address and
 //! eight; where it is written, control goes elsewhere, which [`Flow`](crate::decode::code::Flow) says.

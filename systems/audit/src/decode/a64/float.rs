@@ -44,7 +44,7 @@ impl Word {
     }
 
     /// An operation that rounds, and may set exceptions' flags: these add up in any order, so nothing waits for them, and
-    /// who reads them is a barrier.
+    /// an instruction that reads them is a barrier.
     fn float(&self, text: String, sources: &[u32]) -> Instruction {
         let class = match text.split(' ').next() {
             Some("fmul" | "fnmul" | "fmadd" | "fmsub" | "fnmadd" | "fnmsub") => Class::FloatMul,

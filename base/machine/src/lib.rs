@@ -1,5 +1,7 @@
 //! Facts about machines: how many operations start in a cycle, where, and when their results are there.
 
+use std::ops::RangeInclusive;
+
 mod dispute;
 pub mod in_order;
 mod load;
@@ -45,6 +47,17 @@ pub struct RegisterCounts {
     pub neon: Option<u32>,
 }
 
+/// Processors that a file describes, by what they say of themselves (`cpuid`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Processors {
+    /// Such as `AuthenticAMD`.
+    pub vendor: String,
+    /// The family, its extension added.
+    pub family: u32,
+    /// Models, their extensions added.
+    pub models: Vec<RangeInclusive<u32>>,
+}
+
 /// One machine, as its file describes it; every number there has a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
@@ -64,6 +77,8 @@ pub struct Machine {
     pub units: Vec<String>,
     /// Registers for values.
     pub registers: RegisterCounts,
+    /// Processors that are this machine; a file may leave them out.
+    pub processors: Option<Processors>,
     /// Figures that another source gives otherwise, in the order of the file.
     pub disputes: Vec<Dispute>,
     /// By kind, then class; read with [`Machine::operation`].
@@ -82,6 +97,12 @@ impl Machine {
         let (name, text) = BUNDLED.iter().find(|(it, _)| *it == name)?;
         let machine = Machine::parse(&format!("machines/{name}.toml"), text);
         Some(machine.unwrap_or_else(|fault| panic!("a test parses the bundled machines, but {fault}")))
+    }
+
+    /// The bundled machine that describes this processor.
+    pub fn of_processor(vendor: &str, family: u32, model: u32) -> Option<Machine> {
+        let is_it = |it: &Processors| it.vendor == vendor && it.family == family && it.models.iter().any(|range| range.contains(&model));
+        Machine::names().filter_map(Machine::bundled).find(|machine| machine.processors.as_ref().is_some_and(is_it))
     }
 
     /// The names of the bundled machines, the default first.
@@ -108,6 +129,7 @@ impl Machine {
             window: width,
             units: (0..width).map(|i| format!("u{i}")).collect(),
             registers: RegisterCounts { general: 32, sse: Some(32), avx2: Some(32), avx512: Some(32), neon: Some(32) },
+            processors: None,
             disputes: Vec::new(),
             operations: std::array::from_fn(|_| std::array::from_fn(|_| operation.clone())),
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::dispute::{Dispute, Other};
-use crate::{Class, Kind, Machine, Operation, Order, RegisterCounts, UnitSet};
+use crate::{Class, Kind, Machine, Operation, Order, Processors, RegisterCounts, UnitSet};
 
 /// Cycles and counts beyond this are slips of the pen.
 const NUMBER_MAX: u32 = 1000;
@@ -22,6 +22,7 @@ struct File {
     issue: Spanned<Issue>,
     units: Spanned<Units>,
     registers: Spanned<Registers>,
+    processors: Option<Spanned<ProcessorTable>>,
     general: Spanned<Operations>,
     vector: Spanned<Operations>,
     vector512: Option<Spanned<Operations>>,
@@ -58,6 +59,15 @@ struct Registers {
     avx2: Option<Spanned<u32>>,
     avx512: Option<Spanned<u32>>,
     neon: Option<Spanned<u32>>,
+    source: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProcessorTable {
+    vendor: String,
+    family: u32,
+    models: Vec<Spanned<[u32; 2]>>,
     source: Spanned<String>,
 }
 
@@ -164,6 +174,7 @@ impl Reader {
             }
         }
         let count = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
+        let processors = parsed.processors.map(|it| self.processors(it.into_inner())).transpose()?;
         Ok(Machine {
             name: parsed.name,
             title: parsed.title,
@@ -183,8 +194,19 @@ impl Reader {
             },
             operations: [general, vector.clone(), vector512.unwrap_or(vector)],
             units: self.units,
+            processors,
             disputes,
         })
+    }
+
+    fn processors(&self, table: ProcessorTable) -> Result<Processors, Diagnostic> {
+        self.source(&table.source)?;
+        if let Some(range) = table.models.iter().find(|it| it.get_ref()[0] > it.get_ref()[1]) {
+            let [first, last] = *range.get_ref();
+            return Err(self.fault(format!("models from {first} to {last} are none"), range.span(), "the lower one comes first"));
+        }
+        let models = table.models.into_iter().map(|it| it.into_inner()).map(|[first, last]| first..=last).collect();
+        Ok(Processors { vendor: table.vendor, family: table.family, models })
     }
 
     /// A source must say something.
@@ -345,6 +367,25 @@ mod tests {
         let machine = Machine::bundled("cortex-a72").expect("it is bundled");
         assert_eq!(machine.operation(Kind::Vector512, Class::Load), machine.operation(Kind::Vector, Class::Load));
         assert_eq!((machine.registers.avx512, machine.registers.neon), (None, Some(32)));
+    }
+
+    #[test]
+    fn a_processor_has_the_machine_that_names_it_and_no_other() {
+        let name = |vendor: &str, family, model| Machine::of_processor(vendor, family, model).map(|it| it.name);
+        assert_eq!(name("AuthenticAMD", 25, 17).as_deref(), Some("zen4"));
+        assert_eq!(name("AuthenticAMD", 26, 2).as_deref(), Some("zen5"));
+        assert_eq!(name("GenuineIntel", 6, 85).as_deref(), Some("skylake"));
+        // Zen 3, Sapphire Rapids, and numbers of one vendor from another.
+        for (vendor, family, model) in [("AuthenticAMD", 25, 1), ("GenuineIntel", 6, 143), ("GenuineIntel", 25, 17)] {
+            assert_eq!(name(vendor, family, model), None, "{vendor} {family} {model}");
+        }
+    }
+
+    #[test]
+    fn refuses_models_from_high_to_low() {
+        let text = format!("{GOOD}\n[processors]\nvendor = \"A\"\nfamily = 6\nmodels = [[5, 5], [9, 8]]\nsource = \"s\"\n");
+        let fault = Machine::parse("my.toml", &text).expect_err("no model is meant");
+        assert!(fault.to_string().ends_with("models from 9 to 8 are none"), "{fault}");
     }
 
     #[test]

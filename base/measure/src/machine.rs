@@ -43,6 +43,27 @@ pub fn peak_memory_mb() -> f64 {
     line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()).map_or(0.0, |kb| kb * 1024.0 / 1e6)
 }
 
+/// What a processor says of itself: vendor, family, model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Processor {
+    /// Such as `AuthenticAMD`.
+    pub vendor: String,
+    /// The family, its extension added.
+    pub family: u32,
+    /// The model, its extension added.
+    pub model: u32,
+}
+
+/// The processor of this machine; `None` where the system does not name it so, as on other than x86.
+pub fn processor() -> Option<Processor> {
+    processor_of(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+}
+
+fn processor_of(cpu_info: &str) -> Option<Processor> {
+    let number = |key: &str| field(cpu_info, key)?.parse().ok();
+    Some(Processor { vendor: field(cpu_info, "vendor_id")?.to_owned(), family: number("cpu family")?, model: number("model")? })
+}
+
 /// Processor time of all children that have ended so far, and of theirs, in seconds; 0 where the system does not say.
 pub fn children_seconds() -> f64 {
     let status = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -157,6 +178,15 @@ mod tests {
         assert!(flags(info).any(|it| it == "hypervisor"));
         assert_eq!(cpu_name(""), "unknown");
         assert_eq!(os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n"), "Debian GNU/Linux 12");
+    }
+
+    #[test]
+    fn processors_say_who_they_are() {
+        let amd = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: Example 9000\n";
+        assert_eq!(processor_of(amd), Some(Processor { vendor: "AuthenticAMD".into(), family: 25, model: 17 }));
+        let intel = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n";
+        assert_eq!(processor_of(intel), Some(Processor { vendor: "GenuineIntel".into(), family: 6, model: 143 }));
+        assert_eq!(processor_of("CPU implementer\t: 0x41\nCPU part\t: 0xd08\n"), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Door: `meanwhile cipher speed`: cycles a byte of emitted C, and the cipher section of the report.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cipher::emit_c::Arch;
 use cipher::gain::Care;
 use cipher::native;
-use cipher::speed::{self, Config, Measured};
+use cipher::speed::{self, Config, Measured, Processor};
 use cipher::tune;
 use cipher::unit::Subject;
 use measure::machine;
@@ -72,9 +73,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.build_only {
         return build_all(&configs, out);
     }
-    let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), out)?;
+    let processor = Processor::here();
+    let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
-    out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
+    for line in about_bounds(&rows, processor.core_cycles_per_tick) {
+        out.line(&line);
+    }
+    let ratio = processor.core_cycles_per_tick;
+    out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
 }
 
@@ -186,14 +192,14 @@ fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
 }
 
 /// Measures what the evidence file does not have yet.
-fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, out: &Output) -> Result<Vec<Value>, Failure> {
+fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, processor: &Processor, out: &Output) -> Result<Vec<Value>, Failure> {
     let quick = if care == Care::QUICK { " --quick" } else { "" };
     let mut store = Store::open(store.map(Path::to_path_buf), format!("meanwhile cipher speed{quick} --out FILE"))?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
         if !store.has(config) && native::missing_feature(config.arch).is_none() {
-            let measured = speed::measure(config, care).map_err(Failure::tool)?;
+            let measured = speed::measure(config, care, processor).map_err(Failure::tool)?;
             store.push(row(config, measured.as_ref()))?;
         }
         bar.inc(1);
@@ -225,7 +231,13 @@ fn compilers() -> Vec<String> {
 
 /// One line for each primitive, slicing and target, the four ways to compile beside each other.
 fn table(title: &str, rows: &[Value]) -> Table {
-    let columns = ["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled", "original on", "with"];
+    let mut columns = vec!["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled"];
+    // Evidence from before there were bounds has none.
+    let with_bounds = rows.iter().any(|row| row.get("bound_cycles_per_byte").is_some());
+    if with_bounds {
+        columns.extend(["bound [model]", "fastest / bound"]);
+    }
+    columns.extend(["original on", "with"]);
     let mut table = Table::new(title, &columns).kind(Kind::Measured).note("time-stamp cycles a byte of output, moves between bytes and registers excluded, -O3; the original's figures come from another machine (Zen 5)");
     let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_string();
     let mut lines: Vec<(String, String, String)> =
@@ -239,7 +251,7 @@ fn table(title: &str, rows: &[Value]) -> Table {
             row["cycles_per_byte"].as_f64().map_or(Cell::number("too large"), |v| Cell::number(format!("{v:.2}")))
         };
         let original = own.iter().find_map(|r| Some((r["original_on"].as_f64()?, text(r, "cc"))));
-        table.push(vec![
+        let mut cells = vec![
             Cell::words(&primitive),
             Cell::words(&slicing),
             Cell::words(&arch),
@@ -247,11 +259,32 @@ fn table(title: &str, rows: &[Value]) -> Table {
             cell("gcc", "yes"),
             cell("clang", "no"),
             cell("clang", "yes"),
-            Cell::number(original.as_ref().map_or(String::new(), |o| format!("{:.2}", o.0))),
-            Cell::words(original.map_or(String::new(), |o| o.1)),
-        ]);
+        ];
+        if with_bounds {
+            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, row["bound_cycles_per_byte"].as_f64())));
+            let fastest = measured.min_by(|a, b| a.0.total_cmp(&b.0));
+            let number = |it: Option<f64>| Cell::number(it.map_or("-".to_owned(), |it| format!("{it:.2}")));
+            cells.push(number(fastest.and_then(|it| it.1)));
+            cells.push(number(fastest.and_then(|it| Some(it.0 / it.1?))));
+        }
+        cells.push(Cell::number(original.as_ref().map_or(String::new(), |o| format!("{:.2}", o.0))));
+        cells.push(Cell::words(original.map_or(String::new(), |o| o.1)));
+        table.push(cells);
     }
     table
+}
+
+/// What the bounds are, and why some are not known.
+fn about_bounds(rows: &[Value], core_cycles_per_tick: f64) -> Vec<String> {
+    let mut lines = Vec::new();
+    if rows.iter().any(|row| row["bound_cycles_per_byte"].is_f64()) {
+        lines.push(format!(
+            "bound: least time-stamp cycles a byte for the instructions that the fastest executes; {core_cycles_per_tick:.2} core cycles in one"
+        ));
+    }
+    let why: BTreeSet<&str> = rows.iter().filter_map(|row| row["bound_missing"].as_str()).collect();
+    lines.extend(why.into_iter().map(|it| format!("no bound (-): {it}")));
+    lines
 }
 
 /// The fastest way to compile each primitive and slicing, by target.
@@ -340,7 +373,7 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 /// The cipher section of `meanwhile report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let configs = speed::configs(quick, &[]);
-    let rows = measure_all(&configs, if quick { Care::QUICK } else { FULL }, None, out)?;
+    let rows = measure_all(&configs, if quick { Care::QUICK } else { FULL }, None, &Processor::here(), out)?;
     let summary = table("cipher: cycles a byte of emitted C", &rows);
     let mut blocks = vec![Block::Text(
         "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \

@@ -19,6 +19,7 @@ pub mod native;
 pub mod package;
 pub mod passes;
 pub mod pipeline;
+pub mod port_bound;
 pub mod recipe;
 pub mod recipe_file;
 pub mod run_text;

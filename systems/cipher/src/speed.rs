@@ -3,17 +3,20 @@
 
 use std::path::{Path, PathBuf};
 
+use machine::Machine;
 use measure::pairs::{Paired, Summary};
-use measure::quiet;
 use measure::stats::{self, Interval};
 use measure::tool::ToolError;
+use measure::{clock, quiet};
 use serde::{Deserialize, Serialize};
 
+use crate::counts;
 use crate::emit_c::Arch;
 use crate::gain::Care;
 use crate::library::{primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::port_bound;
 use crate::recipe::{Made, Recipe};
 use crate::unit::Subject;
 
@@ -49,6 +52,60 @@ pub struct Measured {
     pub runs: usize,
     /// Equations of the C file.
     pub equations: usize,
+    /// What the processor could reach at best.
+    #[serde(flatten)]
+    pub bound: Bound,
+}
+
+/// The least time of the instructions that were executed, as the machine file counts units: a model's number. Nothing, and why,
+/// where it is not known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bound {
+    /// Time-stamp cycles for each byte of output.
+    #[serde(rename = "bound_cycles_per_byte")]
+    pub cycles_per_byte: Option<f64>,
+    /// Units of which there are too few, or `issue`.
+    #[serde(rename = "bound_by")]
+    pub by: Option<String>,
+    /// Why there is none.
+    #[serde(rename = "bound_missing", skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// What bounds are worked out from.
+#[derive(Debug, Clone)]
+pub struct Processor {
+    /// The machine file of the processor that this runs on, or why there is none.
+    pub machine: Result<Machine, String>,
+    /// Cycles of the core in a time-stamp cycle, measured.
+    pub core_cycles_per_tick: f64,
+}
+
+impl Processor {
+    /// The one that this runs on.
+    pub fn here() -> Processor {
+        let machine = match measure::machine::processor() {
+            None => Err("the system does not name the processor's vendor, family and model".to_owned()),
+            Some(it) => Machine::of_processor(&it.vendor, it.family, it.model)
+                .ok_or_else(|| format!("no machine file describes {}, family {}, model {}", it.vendor, it.family, it.model)),
+        };
+        Processor { machine, core_cycles_per_tick: clock::core_cycles_per_tick() }
+    }
+
+    /// The bound of one call of a program that makes so many bytes.
+    pub fn bound(&self, program: &Path, arch: Arch, bytes: f64) -> Bound {
+        let found = self.machine.clone().and_then(|machine| {
+            let executed = counts::executed(program, arch).map_err(|error| error.said)?;
+            port_bound::bound(&machine, &executed.instructions)
+        });
+        match found {
+            Ok(it) => {
+                let cycles_per_byte = Some(it.cycles / self.core_cycles_per_tick / bytes);
+                Bound { cycles_per_byte, by: Some(it.by), missing: None }
+            }
+            Err(why) => Bound { cycles_per_byte: None, by: None, missing: Some(why) },
+        }
+    }
 }
 
 /// Equations above which the C compilers would need many minutes.
@@ -114,7 +171,7 @@ pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
 }
 
 /// Measures one combination with as many runs of its program as `care` has pairs; `None` if it is too large.
-pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolError> {
+pub fn measure(config: &Config, care: Care, processor: &Processor) -> Result<Option<Measured>, ToolError> {
     let Some((made, program)) = build(config)? else { return Ok(None) };
     let (runs, equations) = (care.n_pairs, made.n_equations());
     let bytes = made.bytes_per_call(config.arch) as f64;
@@ -129,7 +186,8 @@ pub fn measure(config: &Config, care: Care) -> Result<Option<Measured>, ToolErro
         samples.push(least / bytes);
     }
     let Interval { value, low, high, .. } = stats::median_interval(&samples, 0.95);
-    Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations }))
+    let bound = processor.bound(&program, config.arch, bytes);
+    Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations, bound }))
 }
 
 /// Two numbers that each launch of a program measures in turn inside one process: of every sample the least of some launches,
@@ -179,4 +237,53 @@ pub fn original(primitive: &str, slicing: Slicing, cc: Cc, opt: &str, arch: Arch
     let row = column.rows.into_iter().find(|r| family(&r.0) == family(primitive))?;
     let is_horizontal = matches!(row.0.as_str(), "AES" | "Rectangle");
     (slicing == Slicing::Bit || is_horizontal == (slicing == Slicing::Horizontal)).then_some((row.1, row.2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_without_machine_file_has_no_bound_and_says_why() {
+        let processor = Processor { machine: Err("no machine file describes it".to_owned()), core_cycles_per_tick: 1.0 };
+        let bound = processor.bound(Path::new("/nothing"), Arch::Avx2, 16.0);
+        let row = serde_json::to_value(&bound).expect("plain data");
+        assert!(row["bound_cycles_per_byte"].is_null() && row["bound_by"].is_null(), "{row}");
+        assert_eq!(row["bound_missing"], "no machine file describes it");
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_stepped_has_no_bound_and_says_why() {
+        let machine = Ok(Machine::bundled("zen4").expect("it is bundled"));
+        let processor = Processor { machine, core_cycles_per_tick: 1.0 };
+        let bound = processor.bound(Path::new("/nothing"), Arch::X86_64, 16.0);
+        assert_eq!((bound.cycles_per_byte, bound.by), (None, None));
+        assert!(bound.missing.is_some_and(|it| it.contains("No such file")));
+    }
+
+    #[test]
+    fn a_faster_core_clock_needs_fewer_time_stamp_cycles() {
+        let config = Config {
+            primitive: "rectangle-80".to_owned(),
+            slicing: Slicing::Bit,
+            arch: Arch::X86_64,
+            cc: Cc::Gcc,
+            opt: "-O2",
+            unroll: Unroll::No,
+            schedule: Schedule::Auto,
+        };
+        let can_step = cfg!(all(target_os = "linux", target_arch = "x86_64")) && measure::tool::find("gcc").is_some();
+        if !can_step {
+            let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) else { return };
+            return native::append(Path::new(&path), "bounds: single steps need Linux on x86-64 and gcc\n")
+                .expect("the list of skips takes a line");
+        }
+        let (_, program) = build(&config).unwrap_or_else(|error| panic!("{error}")).expect("it is small");
+        let bound = |core_cycles_per_tick: f64| {
+            let machine = Ok(Machine::bundled("zen4").expect("it is bundled"));
+            let bound = Processor { machine, core_cycles_per_tick }.bound(&program, Arch::X86_64, 16.0);
+            bound.cycles_per_byte.unwrap_or_else(|| panic!("{bound:?}"))
+        };
+        assert!(bound(1.0) > 0.0 && (bound(1.0) / bound(1.25) - 1.25).abs() < 1e-9);
+    }
 }

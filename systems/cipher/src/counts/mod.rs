@@ -1,17 +1,22 @@
-//! Door: counts the instructions of a built program: those that a call executes, and those that touch the stack.
+//! Door: counts the instructions of a built program: those that a call executes, and those that touch memory.
 //!
 //! Both look at `run`, the function around the entry that the harness makes, by its symbol. A
 //! call is counted by single-stepping it in a child process, which works for every instruction
 //! set that the processor has; emulation under valgrind ends at AVX-512.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use measure::tool::ToolError;
-use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
+use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, SectionKind, SymbolKind};
 
 use crate::emit_c::Arch;
+
+mod executed;
+
+pub use executed::{Executed, Operands};
 
 /// The function that is counted, as the harness calls it.
 const COUNTED: &str = "run";
@@ -30,12 +35,11 @@ pub struct StackCount {
     pub memory_operands: u64,
 }
 
-/// Instructions that one call of `run` executes in a program of `native::build`. A repeated
-/// string instruction counts once.
+/// What one call of `run` executes in a program of `native::build`.
 ///
 /// The second call is counted, so that nothing is left to bind. Fails for programs that do not
 /// run on this machine itself, and where the system does not let a parent trace its child.
-pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
+pub fn executed(program: &Path, arch: Arch) -> Result<Executed, ToolError> {
     if let Some(missing) = crate::native::missing_feature(arch) {
         return Err(failed("single-step", program, format!("the processor has no {missing}")));
     }
@@ -45,7 +49,12 @@ pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
     let data = read(program)?;
     let code = Code::new(program, &data)?;
     let run = code.function_at_symbol()?;
-    step::count_second_call(program, code.entry, run.address)
+    step::second_call(program, code.entry, run.address, &code.constants())
+}
+
+/// Instructions that one call of `run` executes.
+pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
+    executed(program, arch).map(|it| it.n_instructions())
 }
 
 /// Counts, without running it, the instructions of `run` and of the functions of the same file
@@ -127,6 +136,12 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// Memory that is loaded and never written.
+    fn constants(&self) -> Vec<Range<u64>> {
+        let is_constant = |it: &object::Section<'_, '_>| matches!(it.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel);
+        self.file.sections().filter(is_constant).map(|it| it.address()..it.address() + it.size()).collect()
+    }
+
     fn function_around(&self, address: u64) -> Option<Function> {
         let after = self.functions.partition_point(|function| function.address <= address);
         let function = self.functions[..after].last()?;
@@ -170,169 +185,19 @@ fn target(instruction: &Instruction) -> Option<u64> {
     (instruction.op0_kind() == OpKind::NearBranch64).then(|| instruction.near_branch_target())
 }
 
+// Here alone is what the system must offer for single steps.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod step {
-    use super::{Path, ToolError, failed};
+    use super::executed::Executed;
+    use super::{Path, Range, ToolError, failed};
 
-    pub fn count_second_call(program: &Path, _: u64, _: u64) -> Result<u64, ToolError> {
+    pub fn second_call(program: &Path, _: u64, _: u64, _: &[Range<u64>]) -> Result<Executed, ToolError> {
         Err(failed("single-step", program, "this works on Linux for x86-64 only"))
     }
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod step {
-    use std::mem::offset_of;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command, Stdio};
-
-    use nix::errno::Errno;
-    use nix::libc::{c_long, user_regs_struct};
-    use nix::sys::ptrace;
-    use nix::sys::resource::{Resource, setrlimit};
-    use nix::sys::signal::Signal;
-    use nix::sys::wait::{WaitStatus, waitpid};
-    use nix::unistd::Pid;
-
-    use super::{Path, ToolError, failed};
-
-    /// A longer call is no cipher's; it would take minutes.
-    const STEPS_MAX: u64 = 50_000_000;
-    /// Processor time after which the system ends the child.
-    const LIMIT_S: u64 = 120;
-    /// The one-byte instruction that stops a traced program.
-    const BREAKPOINT: c_long = 0xcc;
-    /// The key under which the system tells a program where it starts.
-    const AT_ENTRY: u64 = 9;
-
-    /// Instructions from the first to the return of the second call of the function at `function`;
-    /// `entry` is where execution starts; both as the file says.
-    pub fn count_second_call(program: &Path, entry: u64, function: u64) -> Result<u64, ToolError> {
-        let failed = |said: String| failed("single-step", program, said);
-        let mut child = Traced::start(program).map_err(|error| failed(error.to_string()))?;
-        child.count(entry, function).map_err(|fault| match fault {
-            Fault::System(error) => failed(error.desc().to_owned()),
-            Fault::Ended(how) => failed(format!("it ended before its second call was over: {how:?}")),
-            Fault::TooLong => failed(format!("a call takes more than {STEPS_MAX} instructions")),
-            Fault::NoStart => failed("the system does not tell where it was loaded".to_owned()),
-        })
-    }
-
-    /// Why a call could not be counted.
-    enum Fault {
-        System(Errno),
-        Ended(WaitStatus),
-        TooLong,
-        NoStart,
-    }
-
-    impl From<Errno> for Fault {
-        fn from(error: Errno) -> Fault {
-            Fault::System(error)
-        }
-    }
-
-    /// A stopped child; ended when dropped.
-    struct Traced {
-        child: Child,
-        id: Pid,
-        has_ended: bool,
-    }
-
-    impl Traced {
-        /// Starts `program bench 1 2` and stops it before its first instruction.
-        #[allow(unsafe_code)]
-        fn start(program: &Path) -> std::io::Result<Traced> {
-            let mut command = Command::new(program);
-            command.args(["bench", "1", "2"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            // SAFETY: both calls are single system calls, which a child may make between fork and exec.
-            unsafe {
-                command.pre_exec(|| {
-                    setrlimit(Resource::RLIMIT_CPU, LIMIT_S, LIMIT_S)?;
-                    Ok(ptrace::traceme()?)
-                });
-            }
-            let child = command.spawn()?;
-            let id = Pid::from_raw(i32::try_from(child.id()).expect("process ids are positive numbers of 31 bits"));
-            Ok(Traced { child, id, has_ended: false })
-        }
-
-        fn count(&mut self, entry: u64, function: u64) -> Result<u64, Fault> {
-            self.wait()?;
-            ptrace::setoptions(self.id, ptrace::Options::PTRACE_O_EXITKILL)?;
-            let start = self.start_address().ok_or(Fault::NoStart)?;
-            let function = function.wrapping_add(start.wrapping_sub(entry));
-            self.run_to(function)?;
-            // Past the first instruction, or the next breakpoint would be hit at once.
-            self.step()?;
-            self.run_to(function)?;
-            let at_call = ptrace::getregs(self.id)?;
-            let back = ptrace::read(self.id, at_call.rsp as *mut _)? as u64;
-            let (mut at, mut n_done) = (function, 0);
-            loop {
-                self.step()?;
-                let next = ptrace::read_user(self.id, offset_of!(user_regs_struct, rip) as *mut _)? as u64;
-                // A repeated instruction stops after each round and stays where it is.
-                n_done += u64::from(next != at);
-                at = next;
-                // Deeper calls return to elsewhere, or with a lower stack pointer.
-                if at == back && ptrace::getregs(self.id)?.rsp > at_call.rsp {
-                    return Ok(n_done);
-                }
-                if n_done > STEPS_MAX {
-                    return Err(Fault::TooLong);
-                }
-            }
-        }
-
-        /// Runs on until the instruction at `address` is next.
-        fn run_to(&mut self, address: u64) -> Result<(), Fault> {
-            let code = ptrace::read(self.id, address as *mut _)?;
-            ptrace::write(self.id, address as *mut _, code & !0xff | BREAKPOINT)?;
-            ptrace::cont(self.id, None)?;
-            self.wait()?;
-            ptrace::write(self.id, address as *mut _, code)?;
-            let mut registers = ptrace::getregs(self.id)?;
-            registers.rip = address;
-            Ok(ptrace::setregs(self.id, registers)?)
-        }
-
-        fn step(&mut self) -> Result<(), Fault> {
-            ptrace::step(self.id, None)?;
-            self.wait()
-        }
-
-        /// Waits until the child has stopped at a breakpoint or after a step.
-        fn wait(&mut self) -> Result<(), Fault> {
-            match waitpid(self.id, None)? {
-                WaitStatus::Stopped(_, Signal::SIGTRAP) => Ok(()),
-                status => {
-                    self.has_ended = matches!(status, WaitStatus::Exited(..) | WaitStatus::Signaled(..));
-                    Err(Fault::Ended(status))
-                }
-            }
-        }
-
-        /// Where the loaded program starts, from the table that the system gives it: pairs of
-        /// 8-byte numbers, key and value.
-        fn start_address(&self) -> Option<u64> {
-            let table = std::fs::read(format!("/proc/{}/auxv", self.id)).ok()?;
-            let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_ne_bytes);
-            let mut pairs = table.chunks_exact(16);
-            let found = pairs.find(|pair| number(&pair[..8]) == Some(AT_ENTRY))?;
-            number(&found[8..])
-        }
-    }
-
-    impl Drop for Traced {
-        fn drop(&mut self) {
-            if !self.has_ended {
-                // The child has not been waited for to its end, so its id is still its own.
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-            }
-        }
-    }
-}
+mod step;
 
 #[cfg(test)]
 mod tests {

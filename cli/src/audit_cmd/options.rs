@@ -235,7 +235,7 @@ fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
         let more = refused.len().saturating_sub(SHOWN_MAX);
         let more = if more > 0 { format!("{more} more lines are refused; ") } else { String::new() };
         diagnostics.push(last.with_help(format!(
-            "{more}the compiler for {cpu} refuses it: mend it, or name another machine with --cpu, or flags with --cflags"
+            "{more}the compiler for {cpu} refuses it: mend it, name another machine with --cpu, or give its flags with --cflags or --compile-commands"
         )));
         return Failure::User(diagnostics);
     }

@@ -165,3 +165,32 @@ impl Graph {
         self.opaque(Part { operation: Operation::Add, bits, part: 0, n_args: 2 }, &[a, b])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Operation;
+    use crate::validate::terms::{Graph, Term};
+
+    /// Bits of a turned word, some of them complemented.
+    fn piece(graph: &mut Graph, word: Term, mask: u64, random: &mut fastrand::Rng) -> Term {
+        let turn = random.u32(0..graph.granule());
+        let piece = graph.gather(&[(word, turn, mask)]);
+        graph.xor_constant(piece, random.u64(..) & mask)
+    }
+
+    #[test]
+    fn a_sum_of_pieces_without_a_common_bit_is_their_disjunction() {
+        for seed in 0..500 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut graph = Graph::new([8, 16, 32, 64][seed as usize % 4], seed);
+            let (x, y) = (graph.input(), graph.input());
+            let mask = random.u64(..);
+            let others = !mask & random.u64(..);
+            let a = piece(&mut graph, x, mask, &mut random);
+            let b = piece(&mut graph, y, others, &mut random);
+            let either = graph.or(a, b);
+            let bits = graph.granule();
+            assert_eq!(graph.elements(Operation::Add, bits, &[a], &[b])[..], [either], "seed {seed}");
+        }
+    }
+}

@@ -380,13 +380,10 @@ impl Graph {
         }
     }
 
-    /// Bits of a term that may be 1.
+    /// Bits of a term that may be 1: those of its node, and those where a number that is xored has a 1.
     pub fn live(&self, term: Term) -> u64 {
-        match self.number(term) {
-            Some(value) => value,
-            None if term.is_complement() => self.ones(),
-            None => self.live[term.node() as usize],
-        }
+        let (node, xored) = self.strip(term);
+        self.live[node as usize] | xored
     }
 
     /// No bit can be 1 in both.

@@ -45,6 +45,8 @@ static void tell(Loop &L, const Strips &Made, BasicBlock *Before, BasicBlock *La
   for (BasicBlock *Block : L.blocks())
     Outer->addBlockEntry(Block);
   Outer->addBasicBlockToLoop(Made.Latch, LI);
+  // A strip is long: copies of it are compiled for nothing.
+  Outer->setLoopAlreadyUnrolled();
 }
 
 Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuilder<> &, Type *)> LengthOf) {

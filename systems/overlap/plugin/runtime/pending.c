@@ -126,12 +126,9 @@ static void ask(void)
 
 static _Thread_local struct pace pace;
 
-/* Behind `passes` of a loop, while something is pending. */
-__attribute__((cold)) SHARED void __overlap_poll_after(struct place *at, int32_t passes, int64_t every_ns)
+/* A poll at a place whose passes are over. */
+__attribute__((cold, noinline)) SHARED void __overlap_poll_now(struct place *at, int64_t every_ns)
 {
-	at->left -= passes;
-	if (at->left > 0)
-		return;
 	int64_t now = now_ns();
 	at->stride = next_stride(at->stride, now - at->last_ns, every_ns);
 	at->left = at->stride;
@@ -147,4 +144,12 @@ __attribute__((cold)) SHARED void __overlap_poll_after(struct place *at, int32_t
 	struct question asked = begin();
 	ask();
 	give_way(&pace, asked, every_ns);
+}
+
+/* Behind `passes` of a loop, while something is pending. */
+__attribute__((cold)) SHARED void __overlap_poll_after(struct place *at, int32_t passes, int64_t every_ns)
+{
+	at->left -= passes;
+	if (at->left <= 0)
+		__overlap_poll_now(at, every_ns);
 }

@@ -205,7 +205,7 @@ fn files_that_cannot_be_read() {
     let first = |path: &Path| load(path, &[]).expect_err("it is refused")[0].message.replace(&*folder.to_string_lossy(), "DIR");
     assert_eq!(first(&folder.join("nowhere.ua")), "cannot read `DIR/nowhere.ua`: No such file or directory (os error 2)");
     assert_eq!(first(&folder), "`DIR` is a folder, not an Usuba file");
-    assert_eq!(first(Path::new("/dev/null")), "`/dev/null` is no ordinary file");
+    assert_eq!(first(Path::new("/dev/null")), "`/dev/null` is not an ordinary file");
     let huge = folder.join("huge.ua");
     std::fs::File::create(&huge).and_then(|file| file.set_len(17 << 20)).expect("a sparse file");
     assert_eq!(first(&huge), "`DIR/huge.ua` is larger than 16 MiB");

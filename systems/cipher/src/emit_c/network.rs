@@ -384,13 +384,13 @@ impl Network<'_> {
     }
 }
 
-/// Calls the exchange of a pair with the names in the order that it wants, and renames what comes out.
+/// Calls the exchange of a pair with the names in the order that it takes, and renames the results.
 fn exchange_names(names: &mut [String], low: usize, high: usize, flips: Flips, mut call: impl FnMut(&str, &str)) {
     if flips.before {
         names.swap(low, high);
     }
     call(&names[low], &names[high]);
-    if flips.behind {
+    if flips.after {
         names.swap(low, high);
     }
 }

@@ -35,7 +35,7 @@ pub fn arrays(node: &mut Node) {
             }
         };
         places(&stmts, &mut read, &mut |place| (mark.borrow_mut())(place));
-        // Carried variables occur only in the heads of loops.
+        // Carried variables are defined by their loops, not by a statement.
         if node.n_loops > 0 {
             carried(&stmts, &mut |var| (mark.borrow_mut())(&Ref::at(var, 0)));
         }

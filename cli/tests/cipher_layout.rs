@@ -86,7 +86,7 @@ fn what_a_layout_does_not_cover_is_named_with_file_and_line() {
         ("schedule = \"lea128_keys\"\n", "\n", "the layout does not fill `k`, which has 4608 bits: 144 words of 32", 28),
         ("{ key = {", "{ kye = {", "node `lea128_keys` has no parameter `kye`", 5),
         ("\"lea128_keys\"", "\"lea128_key\"", "the program has no node `lea128_key`", 4),
-        ("field = \"key\"", "field = \"keys\"", "`keys` is no field", 5),
+        ("field = \"key\"", "field = \"keys\"", "`keys` is not a field", 5),
         ("field = \"input\"", "field = \"nonce\"", "no parameter of `lea128` is the `input`", 6),
         (
             "-> word | -byte bit\"\n",

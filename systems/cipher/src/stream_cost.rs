@@ -51,18 +51,18 @@ pub struct Cost {
     pub interval: [f64; 2],
     /// Pairs of samples.
     pub pairs: usize,
-    /// Batches of blocks that ours works on in turn.
+    /// Interleaved batches of blocks in ours.
     pub interleave: u32,
-    /// The library as it calls itself.
+    /// The version by which the library calls itself.
     pub peer_version: String,
-    /// Processor features that it was told to do without, in its own words; empty: none.
+    /// Processor features that it was told not to use, by its own names; empty: none.
     pub peer_without: &'static str,
     /// What happened to the samples, if anything.
     pub warnings: Vec<String>,
 }
 
-/// The streams that these libraries have, on AVX2 and AVX-512, compiled in the way that is fastest, loops written out.
-/// Empty lists of names and targets are all of them.
+/// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops written out. Empty lists of
+/// names and targets stand for all of them.
 pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
     let mut ways = Vec::new();
     for arch in [Arch::Avx2, Arch::Avx512] {
@@ -86,7 +86,8 @@ pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[
     cells
 }
 
-/// AES without its own instructions; the others with the vectors that the target has. `None`: the library has no such cipher.
+/// The other library's cipher: AES without AES instructions, the others with the vectors of the target. `None` if the library does
+/// not have it.
 fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> {
     let is_openssl = peer == "openssl";
     let cipher = match (primitive, is_openssl) {

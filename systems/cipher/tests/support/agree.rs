@@ -36,7 +36,7 @@ pub fn random_args(ports: &[Port], rng: &mut fastrand::Rng) -> Vec<Words> {
 
 /// Runs the interpreter on `args`.
 pub fn interpret(program: &ast::Program, entry: &str, word: Option<u32>, args: &[Words]) -> Result<Case, String> {
-    let (inputs, outputs) = interp::interface(program, entry, word).ok_or_else(|| format!("`{entry}` is no node of known sizes"))?;
+    let (inputs, outputs) = interp::interface(program, entry, word).ok_or_else(|| format!("`{entry}` is not a node of known sizes"))?;
     let results = interp::run(program, entry, word, args).map_err(|error| format!("the interpreter: {error}"))?;
     let flat = |ports: &[Port], words: &[Words]| {
         ports.iter().zip(words).flat_map(|(p, all)| all.iter().map(|v| (*v, p.m)).collect::<Vec<_>>()).collect()

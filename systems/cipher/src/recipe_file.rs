@@ -126,7 +126,7 @@ impl Way {
         } else if !(1..=MOST).contains(&self.interleave) {
             Some(format!("`interleave` is {}, and it can be 1 to {MOST}", self.interleave))
         } else if self.emit == Emit::C && self.budget.is_some() {
-            Some("`budget` says nothing to the C compiler".into())
+            Some("`budget` is for assembly, and this recipe is for C".into())
         } else if self.emit == Emit::Asm && !self.arch.has_assembly() {
             Some(format!("there is no assembly for {}", self.arch.name()))
         } else {

@@ -22,7 +22,7 @@ pub fn peer() -> impl TypedValueParser<Value = &'static str> {
     one_of(stream_cost::PEERS, |it| it)
 }
 
-/// What is measured; empty lists stand for all.
+/// The choice of measurements; empty lists stand for all.
 pub struct Which<'a> {
     /// Primitives.
     pub names: &'a [String],
@@ -65,7 +65,7 @@ pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Outp
     Ok(())
 }
 
-/// The command as it goes into the evidence, with all that chooses rows.
+/// The command for the evidence, with all options that choose rows.
 fn command(which: &Which<'_>, quick: bool) -> String {
     let list = |option: &str, all: Vec<String>| if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) };
     let names: String = which.names.iter().map(|it| format!(" {it}")).collect();
@@ -124,7 +124,7 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
     groups.into_iter().map(one).collect()
 }
 
-/// Bytes in few letters.
+/// A short text for a number of bytes.
 fn size(bytes: u64) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),

@@ -1,4 +1,4 @@
-//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the paper's speedups; and
+//! `meanwhile cipher bench`: each scheduler off and on, in turn, with the paper's speedups; and
 //! more choices in the same way: `--specialise`, the look-behind window and `--interleave`.
 
 use std::collections::BTreeSet;
@@ -401,7 +401,7 @@ fn window_chart(rows: &[Value]) -> LineChart {
     }
 }
 
-/// Geometric means of each column of the tables: ours beside the paper's, and cycles a byte beside the original's.
+/// Geometric means of each column of the tables: ours and the paper's, and cycles a byte of ours and the original's.
 fn means(rows: &[Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     columns(rows)

@@ -51,7 +51,7 @@ enum Command {
     Bench(bench::Args),
     /// Measure cycles a byte of emitted C.
     Speed(speed::Args),
-    /// Measure our assembly beside the best C, in turn.
+    /// Measure our assembly against the best C, in turn.
     Backends(back_ends::Args),
     /// Search for the fastest way to compile a program for this machine, and write it as a recipe.
     Tune(tune::Args),

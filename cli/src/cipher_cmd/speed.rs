@@ -99,7 +99,7 @@ fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<
     };
     let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded; above 1 the recipe is faster";
-    let mut table = Table::new("A recipe beside the default", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("A recipe against the default", &columns).kind(Kind::Measured).note(note);
     table.push(vec![
         Cell::words(name.clone()),
         Cell::words(way.arch.name().to_owned()),
@@ -229,7 +229,7 @@ fn compilers() -> Vec<String> {
     cipher::native::Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect()
 }
 
-/// One line for each primitive, slicing and target, the four ways to compile beside each other.
+/// One line for each primitive, slicing and target, with the four ways to compile as columns.
 fn table(title: &str, rows: &[Value]) -> Table {
     let mut columns = vec!["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled"];
     // Older evidence has no bounds.

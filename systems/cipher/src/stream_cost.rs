@@ -1,5 +1,5 @@
-//! Streams beside those of OpenSSL and libgcrypt: cycles a byte of one message with a counter of its own, the two in turn in
-//! one process.
+//! Streams against those of OpenSSL and libgcrypt: cycles a byte of one message with its own counter, the two in turn in one
+//! process.
 
 use measure::tool::ToolError;
 use serde::Serialize;
@@ -14,10 +14,10 @@ use crate::unit::Subject;
 
 /// The other libraries.
 pub const PEERS: [&str; 2] = ["openssl", "libgcrypt"];
-/// Lengths of messages, unless others are asked for.
+/// Default lengths of messages.
 pub const BYTES: [usize; 4] = [64, 1 << 10, 1 << 14, 1 << 20];
 
-/// One stream on one target with messages of one length, beside one library.
+/// One stream on one target with messages of one length, against one library.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.

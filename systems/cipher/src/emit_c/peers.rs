@@ -58,7 +58,7 @@ static int against(const char *peer, const char *cipher, const char *without, in
     }
 }
 
-/// Each library behind two functions: one that starts it and says its version, one for a message. Key, nonce and first
+/// Each library behind two functions: one that starts it and returns its version, one for a message. Key, nonce and first
 /// counter are zeros.
 const PEERS: &str = "
 #include <dlfcn.h>

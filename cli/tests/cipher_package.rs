@@ -194,7 +194,7 @@ fn only_the_folder_of_a_package_is_overwritten_and_only_with_force() {
 }
 
 #[test]
-fn what_cannot_be_packaged_is_refused() {
+fn a_program_that_cannot_be_packaged_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     std::fs::write(at.join("words.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");

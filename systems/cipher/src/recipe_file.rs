@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_recipe_is_read_back() {
         let text = file().text();
         assert_eq!(RecipeFile::parse(&SourceFile::new("r.toml", &text), &text).expect("it is right"), file(), "{text}");
     }
 
     #[test]
-    fn what_no_command_could_do_is_refused_with_its_line() {
+    fn an_unsupported_way_is_refused_with_its_line() {
         let text = file().text();
         for (from, to, word) in [
             ("interleave = 2", "interleave = 9", "1 to 4"),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_change_no_program_and_equations_do() {
+    fn the_fingerprint_ignores_comments_but_not_equations() {
         let text = "node f (x : u32) returns (y : u32) let y = x ^ (x <<< 3) tel";
         let of = |text: &str| fingerprint(&Subject::text("f.ua", text, None).expect("it is right"), None).expect("sizes are known");
         assert_eq!(of(text), of(&format!("# A comment.\n\n{text}")));

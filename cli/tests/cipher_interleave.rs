@@ -18,7 +18,7 @@ fn has_gcc() -> bool {
     if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
         use std::io::Write;
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
-        writeln!(file, "cipher batches in turn: gcc is missing").expect("the list of skips");
+        writeln!(file, "cipher interleaved batches: gcc is missing").expect("the list of skips");
     }
     found
 }

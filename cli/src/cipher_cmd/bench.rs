@@ -259,7 +259,7 @@ fn window_table(rows: &[Value]) -> Table {
 
 fn interleave_table(rows: &[Value]) -> Table {
     let columns =
-        ["primitive", "slicing", "target", "compiler", "batches", "one", "in turn", "ratio", "interval", "p", "stack one", "stack"];
+        ["primitive", "slicing", "target", "compiler", "batches", "one", "interleaved", "ratio", "interval", "p", "stack one", "stack"];
     let note = "time-stamp cycles a byte, one batch of blocks and as many interleaved ones as auto chooses, two where it chooses one; loops written out, no scheduler, measured in turn";
     let mut table = Table::new("Interleaved batches", &columns).kind(Kind::Measured).note(note);
     for row in rows {

@@ -1,4 +1,4 @@
-//! Works on several independent batches of blocks at once, statement by statement in turn.
+//! Interleaves several independent batches of blocks, statement by statement.
 //!
 //! ```text
 //! node f(a) -> (b)                 node f_x2(a, a') -> (b, b')

@@ -65,10 +65,7 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                 "Encrypts the next bytes of text, in pieces of any size, in place if out is in.",
                 format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
             );
-            add(
-                "Makes the tag, and ends the message.",
-                format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"),
-            );
+            add("Makes the tag, and ends the message.", format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"));
             add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
         }
         Sponge::Hash | Sponge::Xof => {

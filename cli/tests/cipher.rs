@@ -139,7 +139,7 @@ fn a_folder_is_a_table_of_verdicts() {
     let verdicts: Vec<(&str, bool)> = files.iter().map(|it| (it["file"].as_str().expect("a file"), it["ok"] == true)).collect();
     assert_eq!(verdicts, [("bad.ua", false), ("empty.ua", false), ("good.ua", true), ("more/also.ua", true)]);
     assert_eq!((&report["ok"], &files[2]["entry"], &files[0]["errors"][0]["line"]), (&false.into(), &"f".into(), &1.into()));
-    // What cannot be a folder of programs.
+    // Options for one file, and a folder without programs.
     assert_eq!(meanwhile(&["cipher", "check", place, "--entry", "f"], "").status.code(), Some(1));
     let none = tempfile::tempdir().expect("a scratch folder");
     let refused = meanwhile(&["cipher", "check", none.path().to_str().expect("a plain path")], "");
@@ -158,7 +158,6 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no arithmetic"));
 }
 
-/// An evidence file that says who measured it with which command, and has no rows.
 #[test]
 fn a_mode_is_written_with_its_prototypes_or_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -178,6 +177,7 @@ fn a_mode_is_written_with_its_prototypes_or_refused() {
     }
 }
 
+/// An evidence file of this processor and command, without rows.
 fn evidence(path: &Path, cpu: &str, command: &str) {
     let machine = serde_json::json!({"cpu": cpu, "cores": 2, "os": "Linux 6.1", "virtualised": true});
     let file =
@@ -253,7 +253,7 @@ fn the_header_of_a_hash_has_its_state_in_pieces() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
-    // A state in a row of them: one that is larger than the header says would reach its neighbours.
+    // An array of states: a state larger than in the header would overwrite its neighbours.
     let main = "#include \"hash.h\"\n#include <stdio.h>\n#include <string.h>\n\
         int main(void) {\n  static ascon_hash256_state h[3]; uint8_t out[32];\n  memset(h, 0xa5, sizeof h);\n\
         ascon_hash256_init(&h[1]);\n  if (ascon_hash256_final(&h[1], out) != ASCON_HASH256_OK) return 1;\n\
@@ -298,7 +298,7 @@ fn streams_are_measured_beside_other_libraries() {
 }
 
 #[test]
-fn a_mode_is_watched_with_its_primitive() {
+fn a_mode_is_checked_with_its_primitive() {
     if !has("gcc") || !has("valgrind") {
         return;
     }

@@ -1,4 +1,4 @@
-//! `--interleave`: the C of several batches in turn in a user's program, with bytes and without, and what is refused.
+//! `--interleave`: the C of several batches in a user's program, with and without bytes, and what is refused.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -18,12 +18,12 @@ fn has_gcc() -> bool {
     if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
         use std::io::Write;
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
-        writeln!(file, "cipher batches in turn: gcc is missing").expect("the list of skips");
+        writeln!(file, "cipher interleaved batches: gcc is missing").expect("the list of skips");
     }
     found
 }
 
-/// Compiles a program with the C file that these arguments make beside it; what it prints.
+/// The output of a program that is compiled with the C file of these arguments.
 fn printed(folder: &Path, compile: &[&str], main: &str, flag: &str) -> String {
     let at = |name: &str| folder.join(name).to_str().expect("a plain path").to_string();
     std::fs::write(at("main.c"), main).expect("written");

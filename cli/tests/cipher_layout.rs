@@ -1,4 +1,4 @@
-//! A user's Usuba file with a layout beside it: bytes, keys, streams and vectors as of a bundled primitive, and what is refused.
+//! A user's Usuba file with a layout: bytes, keys, streams and vectors as with a bundled primitive, and what is refused.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -67,7 +67,7 @@ fn constant_time_is_checked_through_bytes_and_schedule() {
 }
 
 #[test]
-fn what_a_layout_does_not_cover_is_named_with_file_and_line() {
+fn errors_of_a_layout_have_file_and_line() {
     let (_keep, folder) = lea();
     let right = std::fs::read_to_string(folder.join("lea.layout.toml")).expect("read");
     for (old, new, message, line) in [
@@ -86,7 +86,7 @@ fn what_a_layout_does_not_cover_is_named_with_file_and_line() {
         ("schedule = \"lea128_keys\"\n", "\n", "the layout does not fill `k`, which has 4608 bits: 144 words of 32", 28),
         ("{ key = {", "{ kye = {", "node `lea128_keys` has no parameter `kye`", 5),
         ("\"lea128_keys\"", "\"lea128_key\"", "the program has no node `lea128_key`", 4),
-        ("field = \"key\"", "field = \"keys\"", "`keys` is no field", 5),
+        ("field = \"key\"", "field = \"keys\"", "`keys` is not a field", 5),
         ("field = \"input\"", "field = \"nonce\"", "no parameter of `lea128` is the `input`", 6),
         (
             "-> word | -byte bit\"\n",
@@ -118,7 +118,7 @@ fn what_a_layout_does_not_cover_is_named_with_file_and_line() {
 }
 
 #[test]
-fn bytes_are_guessed_where_there_is_no_doubt_and_a_note_says_so() {
+fn bytes_of_unambiguous_parameters_are_in_order_and_a_note_says_so() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     write("pad.ua", "node f (x:u8x4, k:u8x4) returns (y:u8x4) let y = x ^ k tel\n");
@@ -126,7 +126,7 @@ fn bytes_are_guessed_where_there_is_no_doubt_and_a_note_says_so() {
     assert!(text(&made.stderr).contains("they are taken in order (write pad.layout.toml to say otherwise)"), "{made:?}");
     let header = std::fs::read_to_string(folder.path().join("pad.h")).expect("the header");
     assert!(header.contains("void pad_expand(pad_roundkeys *keys, const uint8_t key[4]);"), "{header}");
-    // Byte order, or which parameter is which, may be meant in two ways.
+    // Byte order, or the role of a parameter, is ambiguous.
     for (name, node) in [
         ("words.ua", "node f (x:u16x2) returns (y:u16x2) let y = x tel\n"),
         ("two.ua", "node f (x:u8x4, z:u8x4) returns (y:u8x4) let y = x ^ z tel\n"),
@@ -153,7 +153,7 @@ fn the_header_of_the_sliced_interface_says_which_bit_is_which() {
 }
 
 #[test]
-fn compile_writes_over_no_file_of_its_own_command() {
+fn compile_does_not_overwrite_files_of_the_same_command() {
     let (_keep, folder) = lea();
     let before = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
     let (program, layout) = (before("lea.ua"), before("lea.layout.toml"));
@@ -161,7 +161,7 @@ fn compile_writes_over_no_file_of_its_own_command() {
     for line in ["-o lea.ua", "-o lea.layout.toml", "-o a.c --header lea.ua", "-o a.c --header a.c", "-o link.c"] {
         let ran = meanwhile(&folder, &format!("cipher compile lea.ua {line}"));
         assert_eq!(ran.status.code(), Some(1), "{line}: {}", text(&ran.stdout));
-        assert!(text(&ran.stderr).contains("would be written over"), "{line}: {}", text(&ran.stderr));
+        assert!(text(&ran.stderr).contains("would be overwritten"), "{line}: {}", text(&ran.stderr));
         assert_eq!((before("lea.ua"), before("lea.layout.toml")), (program.clone(), layout.clone()), "{line}");
     }
     assert!(meanwhile(&folder, "cipher compile lea.ua -o /dev/null --header /dev/null").status.success());

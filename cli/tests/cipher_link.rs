@@ -1,4 +1,4 @@
-//! Several C files, and several packages, in one program: their names do not meet.
+//! Several C files, and several packages, in one program: their names do not clash.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -94,7 +94,7 @@ fn objects(package: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn two_packages_of_one_cipher_are_one_program_and_show_no_more_than_their_headers() {
+fn two_packages_of_one_cipher_are_one_program_and_export_only_their_headers() {
     if !has_gcc() {
         return;
     }
@@ -116,7 +116,7 @@ fn two_packages_of_one_cipher_are_one_program_and_show_no_more_than_their_header
     let (program, source) = (at("main"), at("main.c"));
     gcc(&[&["-o", &program, &source, &includes[0], &includes[1]][..], &objects].concat());
     assert_eq!(run(Path::new(&program)), "agree\n");
-    // A shared library shows what the header says and nothing of a target.
+    // A shared library exports the functions of the header, and none of a target.
     let library = at("libone.so");
     let own: Vec<&str> = own.iter().map(|it| it.to_str().expect("a plain path")).collect();
     gcc(&[&["-shared", "-o", &library][..], &own].concat());

@@ -27,7 +27,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What OpenSSL makes of the same text with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
+/// The same text encrypted by OpenSSL, with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
 fn references(folder: &Path) -> [PathBuf; 2] {
     let plain = folder.join("plain");
     std::fs::write(&plain, (0..N).map(|i| (i % 251) as u8).collect::<Vec<u8>>()).expect("written");
@@ -85,7 +85,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn both_compilers_have_nothing_to_say_and_neon_runs() {
+fn both_compilers_give_no_warning_and_neon_runs() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     trio(at);
@@ -162,7 +162,7 @@ fn pip_installs_the_python_package() {
 }
 
 #[test]
-fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
+fn only_the_folder_of_a_package_is_overwritten_and_only_with_force() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     let refused = |args: &[&str], why: &str| {
@@ -173,7 +173,7 @@ fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
     assert!(package(at, &["chacha20", "-o", "made"]).status.success());
     refused(&["chacha20", "-o", "made"], "made is there already");
     std::fs::write(at.join("made/own.txt"), "mine").expect("written");
-    // Its own files change, what is gone goes, and what the user put there stays.
+    // Its own files are replaced or removed, and the user's files stay.
     assert!(package(at, &["ace", "-o", "made", "--force"]).status.success());
     assert!(at.join("made/src/ace.c").exists() && !at.join("made/src/chacha20.c").exists());
     assert_eq!(std::fs::read_to_string(at.join("made/own.txt")).expect("still there"), "mine");
@@ -184,7 +184,7 @@ fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
     refused(&["ace", "-o", "mine", "--force"], "mine has files and is no package of ours");
     assert_eq!(std::fs::read_to_string(at.join("mine/CMakeLists.txt")).expect("still there"), "mine");
     refused(&["ace", "-o", "mine/CMakeLists.txt"], "is a file");
-    // A list that names files outside deletes nothing there.
+    // A manifest with files outside the folder deletes none of them.
     let list = std::fs::read_to_string(at.join("made/meanwhile-package.json")).expect("it is there");
     let mut list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
     list["files"].as_array_mut().expect("a list").push("../mine/CMakeLists.txt".into());
@@ -194,7 +194,7 @@ fn a_folder_is_written_over_only_if_it_is_a_package_and_with_force() {
 }
 
 #[test]
-fn what_cannot_be_packaged_is_refused() {
+fn a_program_that_cannot_be_packaged_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     std::fs::write(at.join("words.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");
@@ -238,7 +238,7 @@ fn every_bundled_cipher_passes_its_vectors_as_a_crate() {
 }
 
 #[test]
-fn vectors_that_are_missing_are_said_and_wrong_ones_refused() {
+fn missing_vectors_are_reported_and_wrong_ones_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     for file in ["lea.ua", "lea.layout.toml"] {
@@ -257,7 +257,7 @@ fn vectors_that_are_missing_are_said_and_wrong_ones_refused() {
 }
 
 #[test]
-fn what_would_not_build_is_refused() {
+fn a_package_that_would_not_build_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     let refused = |args: &[&str], why: &str| {
@@ -282,7 +282,7 @@ fn what_would_not_build_is_refused() {
 }
 
 #[test]
-fn files_of_others_stay_in_a_package_that_is_written_over() {
+fn other_files_stay_in_a_package_that_is_overwritten() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     assert!(package(at, &["aes-128", "-o", "made"]).status.success());

@@ -1,5 +1,5 @@
-//! Packages with assembly: built by CMake, cargo and pip with it and without it, run against OpenSSL and published vectors, and
-//! proved before they are written.
+//! Packages with assembly: built by CMake, cargo and pip with and without it, run against OpenSSL and published vectors, and
+//! validated before they are written.
 
 #[path = "support/tools.rs"]
 mod tools;
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// AES-128, ChaCha20 and LEA in `trio`, assembly in all that have some.
+/// AES-128, ChaCha20 and LEA in `trio`, with assembly for all targets that have it.
 fn trio(folder: &Path) {
     let made = package(folder, &["aes-128", "chacha20", LEA, "--name", "trio", "-o", "trio", "--emit", "asm", "--budget", "0"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
@@ -31,7 +31,7 @@ fn trio(folder: &Path) {
     assert!(!said.contains("random inputs only"), "{said}");
 }
 
-/// What OpenSSL makes of 20,000 bytes with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
+/// 20,000 bytes encrypted by OpenSSL, with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
 fn references(folder: &Path) -> [PathBuf; 2] {
     let plain = folder.join("plain");
     std::fs::write(&plain, (0..20_000).map(|i| (i % 251) as u8).collect::<Vec<u8>>()).expect("written");
@@ -50,7 +50,7 @@ fn kernels(at: &Path, library: &str) -> usize {
 }
 
 #[test]
-fn cmake_takes_the_assembly_or_with_an_option_the_c() {
+fn cmake_builds_the_assembly_or_with_an_option_the_c() {
     if !cfg!(target_arch = "x86_64") || !has("cmake") || !has("openssl") {
         return;
     }
@@ -69,14 +69,14 @@ fn cmake_takes_the_assembly_or_with_an_option_the_c() {
         let ran = run("./use", &[&aes, &chacha], at);
         assert!(ran.starts_with("x86-64\n"), "{ran}");
     }
-    // A shared library shows none of it.
+    // A shared library exports none of it.
     run("cc", &["-shared", "-o", "libtrio.so", "-Wl,--whole-archive", "ON/libtrio.a", "-Wl,--no-whole-archive"], at);
     let shown = run("nm", &["-D", "--defined-only", "libtrio.so"], at);
     assert!(shown.contains("aes128_blocks") && !shown.contains("kernel"), "{shown}");
 }
 
 #[test]
-fn cargo_takes_the_assembly_and_the_c_where_it_is_not_wanted() {
+fn cargo_builds_the_assembly_or_if_told_so_the_c() {
     if !cfg!(target_arch = "x86_64") || !has("openssl") {
         return;
     }
@@ -116,7 +116,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn pip_takes_the_assembly_and_the_c_of_what_is_not_assembled() {
+fn pip_builds_the_assembly_and_the_c_of_what_does_not_assemble() {
     let Some(python) = python() else { return };
     if !cfg!(target_arch = "x86_64") || !has("openssl") {
         return;
@@ -148,7 +148,7 @@ fn auto_takes_c_for_words_and_assembly_for_bits_and_recipes_of_assembly_are_take
     assert!(!std::fs::read_to_string(at.join("words/CMakeLists.txt")).expect("written").contains("ASM"));
     let bits = made(&["gift-128", "--emit", "auto", "--budget", "0", "--slicing", "b", "-o", "bits"]);
     assert_eq!((&bits["ciphers"][0]["assembly"], &bits["validated"]), (&serde_json::json!(["x86-64", "avx2", "avx512"]), &true.into()));
-    // A recipe says it for its target alone.
+    // A recipe decides for its target alone.
     let tuned = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .current_dir(at)
         .args(["cipher", "tune", "gift-128", "--arch", "avx2", "--slicing", "b", "--model", "-o", "own.toml"])
@@ -158,5 +158,5 @@ fn auto_takes_c_for_words_and_assembly_for_bits_and_recipes_of_assembly_are_take
     let own = made(&["gift-128", "--recipe", "own.toml", "-o", "own"]);
     assert_eq!((&own["ciphers"][0]["assembly"], &own["validated"]), (&serde_json::json!(["avx2"]), &true.into()));
     let budget = package(at, &["present-80", "--budget", "1", "-o", "other"]);
-    assert!(budget.status.code() == Some(1) && text(&budget.stderr).contains("--budget says nothing"), "{budget:?}");
+    assert!(budget.status.code() == Some(1) && text(&budget.stderr).contains("--budget is for assembly"), "{budget:?}");
 }

@@ -1,4 +1,4 @@
-//! `meanwhile cipher tune` and the recipes it writes: what they give, who takes them, what is refused, and a run that was ended.
+//! `meanwhile cipher tune` and its recipes: their results, the commands that take them, refusals, and a run that was ended.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -54,7 +54,7 @@ impl Place {
         self.command(line).output().expect("it runs")
     }
 
-    /// What is refused, with exit code 1.
+    /// The message of a command that is refused, with exit code 1.
     fn refused(&self, line: &str) -> String {
         let ran = self.run(line);
         assert_eq!(ran.status.code(), Some(1), "{line}: {ran:?}");
@@ -80,7 +80,7 @@ fn a_recipe_is_measured_and_every_command_takes_it() {
     let tuned = place.run("cipher tune lea.ua --arch x86-64 --budget 8s --json");
     let tuned = json(&tuned);
     assert!(tuned["ok"] == true && tuned["kind"] == "measured" && tuned["recipe"] == "lea-128-x86-64.recipe.toml", "{tuned}");
-    // The way in the file is the first of those tried, and none as well known is faster, unless a tie kept the default.
+    // The way in the file is the first of those tried, and none measured as often is faster, unless a tie kept the default.
     let tried = tuned["tried"].as_array().expect("a list");
     assert!(tried.first().is_some_and(|it| it["way"] == tuned["way"]), "{tuned}");
     let cycles = |it: &Value| it["cycles_per_byte"].as_f64().expect("a number");
@@ -89,10 +89,10 @@ fn a_recipe_is_measured_and_every_command_takes_it() {
     let file: toml::Table = read(&place.path("lea-128-x86-64.recipe.toml")).parse().expect("TOML");
     assert_eq!(file["way"]["slicing"].as_str(), tuned["way"]["slicing"].as_str());
     assert_eq!(file["way"]["interleave"].as_integer(), tuned["way"]["interleave"].as_i64());
-    // Nothing is left to go on with.
+    // The finished search left no state to continue.
     let again = place.run("cipher tune lea.ua --arch x86-64 --budget 1s");
     assert!(!text(&again.stdout).contains("an earlier run"), "{again:?}");
-    // Compiled with it, the program is the same one.
+    // With the recipe the compiled program computes the same.
     let recipe = "--recipe lea-128-x86-64.recipe.toml";
     let compiled = json(&place.run(&format!("cipher compile lea.ua {recipe} -o lea.c --header lea.h --json")));
     assert_eq!(compiled["arch"], "x86-64");

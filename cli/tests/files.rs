@@ -210,8 +210,8 @@ fn an_assembly_file_takes_no_other_file_and_lies_beside_no_device() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let compile = "cipher compile rectangle-80 --slicing v --arch avx2 --emit asm --budget 0";
     for (args, words) in [
-        ("-o r.c --header ./r.s", "would be written over"),
-        ("-o x.c --header ../x/x.c", "would be written over"),
+        ("-o r.c --header ./r.s", "would be overwritten"),
+        ("-o x.c --header ../x/x.c", "would be overwritten"),
         ("-o /dev/null", "two files do not fit one output"),
     ] {
         fs::create_dir_all(folder.path().join("x")).expect("made");

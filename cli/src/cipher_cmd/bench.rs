@@ -1,4 +1,4 @@
-//! `meanwhile cipher bench`: each scheduler off against on, in turn, beside the paper's speedups; and
+//! `meanwhile cipher bench`: each scheduler off and on, in turn, with the paper's speedups; and
 //! more choices in the same way: `--specialise`, the look-behind window and `--interleave`.
 
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
     /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, one batch and
-    /// several in turn, or the primitive alone and through its byte interface.
+    /// several interleaved ones, or the primitive alone and through its byte interface.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -44,12 +44,12 @@ pub struct Args {
     /// Five pairs instead of fifteen.
     #[arg(long)]
     quick: bool,
-    /// Evidence file; rows that it has already are not measured again.
+    /// Evidence file; rows that it already has are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// What is compared.
+/// The comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Study {
     Schedulers,
@@ -259,9 +259,9 @@ fn window_table(rows: &[Value]) -> Table {
 
 fn interleave_table(rows: &[Value]) -> Table {
     let columns =
-        ["primitive", "slicing", "target", "compiler", "batches", "one", "in turn", "ratio", "interval", "p", "stack one", "stack"];
-    let note = "time-stamp cycles a byte, one batch of blocks and as many in turn as auto chooses, two where it chooses one; loops written out, no scheduler, measured in turn";
-    let mut table = Table::new("Batches worked on in turn", &columns).kind(Kind::Measured).note(note);
+        ["primitive", "slicing", "target", "compiler", "batches", "one", "interleaved", "ratio", "interval", "p", "stack one", "stack"];
+    let note = "time-stamp cycles a byte, one batch of blocks and as many interleaved ones as auto chooses, two where it chooses one; loops written out, no scheduler, measured in turn";
+    let mut table = Table::new("Interleaved batches", &columns).kind(Kind::Measured).note(note);
     for row in rows {
         let mut cells = vec![
             Cell::words(text(row, "primitive")),
@@ -337,7 +337,7 @@ pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     Ok(vec![Block::Table(table), Block::Chart(chart("Schedulers: off / on, five pairs", &all, true))])
 }
 
-/// Committed results of a study: its table, its charts, and where they come from.
+/// Committed results of a study: its table, its charts, and their source.
 pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     let mut blocks = vec![Block::Text(evidence.origin())];
@@ -401,7 +401,7 @@ fn window_chart(rows: &[Value]) -> LineChart {
     }
 }
 
-/// Geometric means of each column of the tables: ours beside the paper's, and cycles a byte beside the original's.
+/// Geometric means of each column of the tables: ours and the paper's, and cycles a byte of ours and the original's.
 fn means(rows: &[Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     columns(rows)

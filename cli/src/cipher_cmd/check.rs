@@ -1,4 +1,4 @@
-//! Door: `meanwhile cipher check`: everything that is wrong with a program, in one run, or a verdict for each program of a folder.
+//! Door: `meanwhile cipher check`: all errors of a program in one run, or a verdict for each program of a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The slicings that a program compiles in; if in none, the first that the compiler would try says why.
+/// The slicings in which a program compiles; if there are none, the errors of the first one that the compiler would try.
 fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
     let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
     if slicings.is_empty() {
@@ -57,7 +57,7 @@ fn objects(said: &[Diagnostic]) -> Vec<Value> {
     said.iter().map(Diagnostic::to_json).collect()
 }
 
-/// What is said of one file.
+/// The result for one file.
 struct Verdict {
     file: String,
     checked: Result<(Subject, Vec<&'static str>), Vec<Diagnostic>>,

@@ -26,7 +26,7 @@ pub struct Args {
     /// for ascon-p12.
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
-    /// In front of every function and type, as in `acme_aes128_blocks`: for two C files of one cipher in one program.
+    /// A prefix of every function and type, as in `acme_aes128_blocks`: for two C files of one cipher in one program.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = super::options::prefix)]
     prefix: String,
     /// Write `#line` directives.
@@ -37,9 +37,9 @@ pub struct Args {
     dump_after: Option<String>,
 }
 
-/// No file is written over another one of the same command.
+/// Refuses output files that would overwrite another file of the same command.
 fn refuse_own_files(args: &Args) -> Result<(), Failure> {
-    // Those that are not there yet are known by their folder.
+    // A file that does not exist yet is compared by its folder.
     let real = |path: &Path| {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let named = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
@@ -54,13 +54,13 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
             written[k + 1..].iter().any(|it| real(it) == real(path)) && !measure::file::is_standard_output(path) && !is_device(path);
         if is_other || [program, &layout].iter().any(|it| it.exists() && real(it) == real(path)) {
             let help = "the program, its layout, the C file and its header are files of their own";
-            return Err(Failure::user(format!("{} would be written over", path.display()), Some(help)));
+            return Err(Failure::user(format!("{} would be overwritten", path.display()), Some(help)));
         }
     }
     Ok(())
 }
 
-/// The assembly file lies beside the C file.
+/// The assembly file, beside the C file.
 fn assembly_file(args: &Args) -> Option<PathBuf> {
     args.output.as_ref().filter(|_| args.how.emit != Emit::C).map(|it| it.with_extension("s"))
 }

@@ -1,5 +1,5 @@
-//! `meanwhile cipher compilers`: what each C compiler here makes of all primitives and modes, watched for branches and
-//! addresses that depend on a secret.
+//! `meanwhile cipher compilers`: all primitives and modes with each installed C compiler, checked for branches and addresses that
+//! depend on a secret.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -22,16 +22,16 @@ use crate::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all if none is named.
     names: Vec<String>,
-    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is here].
+    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is installed].
     #[arg(long, value_name = "PROGRAM")]
     cc: Vec<String>,
     /// Its flags in one word, such as `-O2`; several times for several [default: -O1, -O2, -O3, -Os].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     opt: Vec<String>,
-    /// Programs compiled and watched at the same time.
+    /// Programs compiled and checked at the same time.
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
-    /// Evidence file; rows that it has already are not made again.
+    /// Evidence file; rows that it already has are not made again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if dirty.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// A row for each program; those that the evidence file has are not made again.
+/// A row for each program; those in the evidence file are not made again.
 fn watched(cells: &[Program], compilers: &[&str], args: &Args, out: &Output) -> Result<Vec<Value>, Failure> {
     let mut versions = Vec::new();
     for cc in compilers {
@@ -127,7 +127,7 @@ fn title(row: &Value) -> String {
     }
 }
 
-/// The values of a key, each once, as they come.
+/// The values of a key, each once, in the order of the rows.
 fn distinct(rows: &[Value], key: impl Fn(&Value) -> String) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     for value in rows.iter().map(key) {

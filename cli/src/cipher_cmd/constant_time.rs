@@ -1,4 +1,4 @@
-//! `meanwhile cipher check --constant-time`: which compilers and flags keep the emitted C free of branches and addresses that
+//! `meanwhile cipher check --constant-time`: the compilers and flags that keep the emitted C free of branches and addresses that
 //! depend on a secret.
 
 use cipher::constant_time::{self, OPTS, Verdict};
@@ -16,10 +16,10 @@ use crate::output::{Failure, Output};
 /// The options of the check.
 #[derive(Debug, clap::Args)]
 pub struct ConstantTime {
-    /// Compile the C, run it under valgrind with undefined keys and data, and say what depends on them.
+    /// Compile the C, run it under valgrind with undefined keys and data, and report what depends on them.
     #[arg(long)]
     constant_time: bool,
-    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is here].
+    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is installed].
     #[arg(long, value_name = "PROGRAM", requires = "constant_time")]
     cc: Vec<String>,
     /// Its flags in one word, such as `-O2` or `-O3 -funroll-loops`; several times for several [default: -O1, -O2, -O3, -Os].
@@ -31,7 +31,7 @@ pub struct ConstantTime {
     /// Only this target.
     #[arg(long, value_name = "ARCH", value_parser = options::arch(), requires = "constant_time")]
     arch: Option<Arch>,
-    /// With a mode beside the blocks, such as `ctr` or `aead`; several times for several [default: none].
+    /// A mode to check with the blocks, such as `ctr` or `aead`; several times for several [default: none].
     #[arg(long, value_name = "MODE", requires = "constant_time")]
     mode: Vec<String>,
     /// Bits of the size variable 'm.
@@ -40,13 +40,13 @@ pub struct ConstantTime {
 }
 
 impl ConstantTime {
-    /// True if the check is asked for.
+    /// True if the check is requested.
     pub fn wanted(&self) -> bool {
         self.constant_time
     }
 }
 
-/// One program that was watched.
+/// One program that was checked.
 struct Row<'a> {
     mode: Option<&'a str>,
     slicing: Slicing,
@@ -90,7 +90,7 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
             }
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
             recipe.mode = mode.map(str::to_owned);
-            // What is left of a message goes through one batch, so that this watches both.
+            // The rest of a message goes through a single batch, so this checks both.
             recipe.options.interleave = Interleave::Auto;
             recipe.options.word = if slicing == Slicing::Bit { Some(1) } else { args.word };
             let made = recipe.make(subject).map_err(Failure::User)?;
@@ -143,7 +143,7 @@ fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
             lines.push((row.mode, row.slicing, row.arch, row.cc));
         }
     }
-    // Without a mode there is nothing to tell apart.
+    // Without modes the column is left out.
     let has_modes = rows.iter().any(|it| it.mode.is_some());
     let columns = has_modes.then_some("mode").into_iter().chain(["slicing", "target", "compiler"]);
     let columns: Vec<&str> = columns.chain(opts.iter().copied()).collect();

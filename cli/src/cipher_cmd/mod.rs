@@ -33,7 +33,7 @@ pub struct Args {
 enum Command {
     /// List the bundled primitives with the slicings that their types allow.
     List,
-    /// Check a program and report everything that is wrong with it.
+    /// Check a program and report all its errors.
     Check(check::Args),
     /// Compile a bundled primitive or a file to C.
     Compile(compile::Args),
@@ -43,17 +43,17 @@ enum Command {
     Run(run::Args),
     /// Run the published vectors through emitted C.
     Test(test::Args),
-    /// Prove that what a C compiler made computes what the program says, and that no secret shows.
+    /// Prove that compiled C computes what the program says, and leaks no secret.
     Validate(validate::Args),
-    /// Which C compilers keep all primitives and modes free of branches and addresses that depend on a secret.
+    /// Check which C compilers keep all primitives and modes free of branches and addresses that depend on a secret.
     Compilers(compilers::Args),
     /// Measure each scheduler off against on.
     Bench(bench::Args),
     /// Measure cycles a byte of emitted C.
     Speed(speed::Args),
-    /// Measure our assembly beside the best C, in turn.
+    /// Measure our assembly against the best C, in turn.
     Backends(back_ends::Args),
-    /// Look for the fastest way to compile a program for this machine, and write it as a recipe.
+    /// Search for the fastest way to compile a program for this machine, and write it as a recipe.
     Tune(tune::Args),
     /// Compare the synthesiser of circuits with decision diagrams on random S-boxes.
     Sboxes(sboxes::Args),
@@ -78,7 +78,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// The committed results of one of this system's benchmarks as its own tables and charts; `None` for others.
+/// The committed results of one of this system's benchmarks as tables and charts; `None` for others.
 pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> Option<Vec<report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),

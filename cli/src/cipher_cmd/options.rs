@@ -22,7 +22,7 @@ use report::did_you_mean;
 use crate::choice::{one_of, yes_or_no};
 use crate::output::{Failure, Output};
 
-/// Which program.
+/// The program.
 #[derive(Debug, clap::Args)]
 pub struct Which {
     /// A bundled primitive or an Usuba file.
@@ -34,12 +34,12 @@ pub struct Which {
     /// The node to work on instead of a file's last.
     #[arg(long, value_name = "NODE")]
     pub entry: Option<String>,
-    /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
+    /// The layout of a file's bytes [default: FILE's name with .layout.toml for .ua, if that exists].
     #[arg(long, value_name = "FILE")]
     pub layout: Option<PathBuf>,
 }
 
-/// How it is compiled.
+/// The options of a compilation.
 #[derive(Debug, clap::Args)]
 pub struct How {
     /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows, if its C is not too long].
@@ -63,7 +63,7 @@ pub struct How {
     /// The window of the mslice scheduler, in equations.
     #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
     pub look_behind: usize,
-    /// How many batches of blocks are worked on at once, statement by statement in turn: 1 to 4, or what the model prefers.
+    /// How many batches of blocks are interleaved, statement by statement: 1 to 4, or what the model prefers.
     #[arg(long, value_name = "N|auto", default_value = "1", value_parser = interleave)]
     pub interleave: Interleave,
     /// A bundled machine or a machine file, for the schedulers [default: a generic one of the target].
@@ -84,25 +84,25 @@ pub struct How {
     /// The C compiler.
     #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
-    /// Who chooses order and registers of the functions that work on blocks: the C compiler; ours, in an assembly file for x86-64,
-    /// avx2 or avx512 beside the C file; or, with `auto`, whoever the model says is faster, C where they are alike.
+    /// The back end that chooses order and registers of the functions that work on blocks: the C compiler; ours, in an assembly
+    /// file for x86-64, avx2 or avx512 beside the C file; or, with `auto`, the faster one by the model, and C if they are equal.
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
     /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub budget: Option<u32>,
-    /// All of these from a recipe that `meanwhile cipher tune` wrote.
+    /// Take all of these from a recipe that `meanwhile cipher tune` wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "slicing", "word", "arch", "inline", "unroll", "schedule", "look_behind", "interleave", "machine", "specialise", "inline_io_bits",
         "inline_copies", "inline_equations", "cc", "emit", "budget",
     ])]
     pub recipe: Option<PathBuf>,
-    /// The C compiler's flag, which only a recipe says.
+    /// The C compiler's optimisation flag; only a recipe changes it.
     #[arg(skip = "-O3")]
     opt: &'static str,
 }
 
-/// What `--emit` says.
+/// The choices of `--emit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emit {
     /// C alone.
@@ -123,7 +123,7 @@ impl Which {
         Ok(subject)
     }
 
-    /// The same, with a byte interface where there is no doubt about it; a note says so.
+    /// The same, with a byte interface if the parameters are unambiguous, and a note about it.
     pub fn load_with_bytes(&self, out: &mut Output) -> Result<Subject, Failure> {
         let subject = self.load(out)?;
         if subject.primitive.is_some() {
@@ -168,7 +168,7 @@ impl Which {
     }
 }
 
-/// A remark as text, its own first word left to the caller.
+/// A remark as text, without its first word, which the caller adds.
 pub fn shown(warning: &report::Diagnostic) -> String {
     match &warning.help {
         Some(help) => format!("{warning} ({help})"),
@@ -177,7 +177,7 @@ pub fn shown(warning: &report::Diagnostic) -> String {
 }
 
 impl How {
-    /// Takes the options of the recipe, if one is named, and refuses that of another program.
+    /// Takes the options of the recipe, if one is named; refuses a recipe of another program.
     pub fn take_recipe(&mut self, subject: &Subject) -> Result<(), Failure> {
         let Some(path) = &self.recipe else { return Ok(()) };
         let way = recipe_for(path, subject)?.way;
@@ -198,11 +198,11 @@ impl How {
         Ok(())
     }
 
-    /// The recipe for this subject; without `--slicing` it takes the first that its types allow and whose C is not too long.
+    /// The recipe for this subject; the default slicing is the first that its types allow with C that is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
             Some(slicing) => slicing,
-            // If nothing works, bitslicing says why.
+            // If no slicing works, the error is that of bitslicing.
             None => subject.slicing(self.word).unwrap_or(Slicing::Bit),
         };
         let thresholds = Thresholds { io_bits: self.inline_io_bits, copies_pct: self.inline_copies, equations: self.inline_equations };
@@ -229,12 +229,12 @@ impl How {
     }
 }
 
-/// A back end with how long it may search.
+/// A back end and its limit for the search.
 pub fn back(emit: Emit, budget: Option<u32>) -> Result<Back, Failure> {
     let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
     match emit {
         Emit::C if budget.is_some() => {
-            Err(Failure::user("--budget says nothing to the C compiler, which orders the code", Some("add --emit asm or --emit auto")))
+            Err(Failure::user("--budget is for assembly, and the C compiler orders the code", Some("add --emit asm or --emit auto")))
         }
         Emit::C => Ok(Back::C),
         Emit::Asm => Ok(Back::Asm(effort)),
@@ -327,7 +327,7 @@ pub fn check_names(names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What stands in front of names in C.
+/// A prefix of names in C.
 pub fn prefix(text: &str) -> Result<String, String> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let is_name = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inside);

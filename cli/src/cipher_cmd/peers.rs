@@ -1,4 +1,4 @@
-//! `meanwhile cipher speed --mode ctr --against LIST`: streams beside those of other libraries, in pairs.
+//! `meanwhile cipher speed --mode ctr --against LIST`: streams against those of other libraries, in pairs.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub fn peer() -> impl TypedValueParser<Value = &'static str> {
     one_of(stream_cost::PEERS, |it| it)
 }
 
-/// What is measured; empty lists stand for all.
+/// The choice of measurements; empty lists stand for all.
 pub struct Which<'a> {
     /// Primitives.
     pub names: &'a [String],
@@ -65,7 +65,7 @@ pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Outp
     Ok(())
 }
 
-/// The command as it goes into the evidence, with all that chooses rows.
+/// The command for the evidence, with all options that choose rows.
 fn command(which: &Which<'_>, quick: bool) -> String {
     let list = |option: &str, all: Vec<String>| if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) };
     let names: String = which.names.iter().map(|it| format!(" {it}")).collect();
@@ -86,7 +86,7 @@ fn number(value: &Value, digits: usize) -> String {
 fn table(rows: &[Value]) -> Table {
     let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "without"];
     let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
-    let mut table = Table::new("Streams beside those of other libraries", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Streams against those of other libraries", &columns).kind(Kind::Measured).note(note);
     for row in rows {
         table.push(vec![
             Cell::words(format!("{} {}", text(row, "primitive"), text(row, "slicing"))),
@@ -116,7 +116,7 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
     let group = |row: &Value| (text(row, "peer"), text(row, "arch"));
     let groups: BTreeSet<(String, String)> = rows.iter().map(group).collect();
     let one = |(peer, arch): (String, String)| RatioChart {
-        title: format!("Streams beside {peer}, {arch}"),
+        title: format!("Streams against {peer}, {arch}"),
         meaning: "ours / theirs: below 1 ours takes less time; the line is the interval".into(),
         kind: Kind::Measured,
         rows: rows.iter().filter(|row| group(row) == (peer.clone(), arch.clone())).map(|row| ratio(&row)).collect(),
@@ -124,7 +124,7 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
     groups.into_iter().map(one).collect()
 }
 
-/// Bytes in few letters.
+/// A short text for a number of bytes.
 fn size(bytes: u64) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
@@ -150,7 +150,7 @@ mod tests {
         let rows =
             [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
         let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
-        assert_eq!(titles, ["Streams beside libgcrypt, avx2", "Streams beside openssl, avx2", "Streams beside openssl, avx512"]);
+        assert_eq!(titles, ["Streams against libgcrypt, avx2", "Streams against openssl, avx2", "Streams against openssl, avx512"]);
         let drawn = charts(&rows)[1].svg();
         assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
     }

@@ -59,14 +59,14 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Equations above which running a case is not worth minutes of -O3.
+/// Programs of more equations are not compiled at -O3, which takes minutes.
 const LARGE: usize = 12_000;
 
 fn line_error(number: usize, why: &str) -> Failure {
     Failure::user(format!("line {number}: {why}"), None)
 }
 
-/// Every line with its number, all of them right.
+/// Every line with its number; an error if one is wrong.
 fn read_cases(subject: &cipher::unit::Subject, word: Option<u32>) -> Result<Vec<(usize, Fields)>, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).map_err(|err| Failure::environment("read standard input", err))?;

@@ -12,7 +12,7 @@ pub struct Args {
     /// Random S-boxes of each size.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
-    /// Where the random S-boxes start.
+    /// Seed of the random S-boxes.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }

@@ -1,4 +1,4 @@
-//! Door: time of our own compiler on the bundled primitives and as rounds double, for the report.
+//! Door: the time of our compiler, on the bundled primitives and on programs with ever more rounds, for the report.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,8 +36,8 @@ fn compile(subject: &Subject, slicing: Slicing) -> Result<(f64, usize), Failure>
     Ok((seconds * 1e3, n_equations))
 }
 
-/// Milliseconds and equations of one compilation in a process of its own, from the file to the C file: what a user
-/// waits for, and no memory of this process plays a part.
+/// Milliseconds and equations of one compilation in its own process, from file to C file: the time that a user waits,
+/// independent of the memory of this process.
 fn compile_apart(folder: &Path, n_rounds: u32) -> Result<(f64, usize), Failure> {
     let io = |what: &str, path: &Path| {
         let what = format!("{what} {}", path.display());
@@ -134,7 +134,7 @@ pub fn doubling() -> Result<(Table, LineChart), Failure> {
     let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
     const ROUNDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
     let mut best = [(f64::MAX, 0); ROUNDS.len()];
-    // In turn, so that a busy moment does not fall on one size alone.
+    // In turn, so that a busy moment does not affect one size alone.
     for _ in 0..5 {
         for (best, n) in best.iter_mut().zip(ROUNDS) {
             let (ms, equations) = compile_apart(folder.path(), n)?;

@@ -29,13 +29,13 @@ pub struct Args {
     /// Fewer combinations and runs.
     #[arg(long)]
     quick: bool,
-    /// Evidence file; rows that it has already are not measured again.
+    /// Evidence file; rows that it already has are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Measure a stream instead, with --against.
     #[arg(long, value_name = "MODE", value_parser = ["ctr"], requires = "against")]
     mode: Option<String>,
-    /// Beside that of these libraries, in turn, separated by commas: openssl, libgcrypt.
+    /// Compare it with these libraries, in turn, separated by commas: openssl, libgcrypt.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::peers::peer(), requires = "mode", conflicts_with = "build_only")]
     against: Vec<&'static str>,
     /// Targets of the streams, separated by commas: avx2, avx512.
@@ -44,7 +44,7 @@ pub struct Args {
     /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30), requires = "against")]
     bytes: Vec<u32>,
-    /// The recipe that `meanwhile cipher tune` wrote for the one NAME or FILE, in turn with what `compile` makes without options.
+    /// A recipe that `meanwhile cipher tune` wrote for the one NAME or FILE, measured in turn with the result of `compile` without options.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "out", "build_only"])]
     recipe: Option<PathBuf>,
     /// Compile only: a later run finds the programs and measures without pauses.
@@ -99,7 +99,7 @@ fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<
     };
     let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded; above 1 the recipe is faster";
-    let mut table = Table::new("A recipe beside the default", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("A recipe against the default", &columns).kind(Kind::Measured).note(note);
     table.push(vec![
         Cell::words(name.clone()),
         Cell::words(way.arch.name().to_owned()),
@@ -122,7 +122,7 @@ fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<
     Ok(())
 }
 
-/// Rows of an evidence file, stored as they come.
+/// Rows of an evidence file, which is written after each of them.
 pub struct Store {
     path: Option<PathBuf>,
     command: String,
@@ -131,7 +131,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// The rows that the file has already: of the same command, on this machine.
+    /// Opens a file and takes its rows, which must be of the same command on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
         evidence::check(path.as_deref())?;
         let Some(path) = path else { return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() }) };
@@ -143,7 +143,7 @@ impl Store {
         Ok(Store { path: Some(path), command, compilers: compilers(), rows })
     }
 
-    /// With other compilers than the two that `speed` uses.
+    /// The same with these compilers instead of the two that `speed` uses.
     pub fn with_compilers(self, compilers: Vec<String>) -> Store {
         Store { compilers, ..self }
     }
@@ -229,10 +229,10 @@ fn compilers() -> Vec<String> {
     cipher::native::Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect()
 }
 
-/// One line for each primitive, slicing and target, the four ways to compile beside each other.
+/// One line for each primitive, slicing and target, with the four ways to compile as columns.
 fn table(title: &str, rows: &[Value]) -> Table {
     let mut columns = vec!["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled"];
-    // Evidence from before there were bounds has none.
+    // Older evidence has no bounds.
     let with_bounds = rows.iter().any(|row| row.get("bound_cycles_per_byte").is_some());
     if with_bounds {
         columns.extend(["bound [model]", "fastest / bound"]);
@@ -274,7 +274,7 @@ fn table(title: &str, rows: &[Value]) -> Table {
     table
 }
 
-/// What the bounds are, and why some are not known.
+/// Notes on the bounds, and on those that are not known.
 fn about_bounds(rows: &[Value], core_cycles_per_tick: f64) -> Vec<String> {
     let mut lines = Vec::new();
     if rows.iter().any(|row| row["bound_cycles_per_byte"].is_f64()) {
@@ -308,7 +308,7 @@ fn best(rows: &[Value]) -> BarChart {
     }
 }
 
-/// The same without regard to the slicing.
+/// The same for each primitive in its fastest slicing.
 fn best_of_primitives(rows: &[Value]) -> BarChart {
     let mut groups: Vec<String> = rows.iter().filter_map(|it| it["primitive"].as_str().map(str::to_owned)).collect();
     groups.dedup();

@@ -27,7 +27,7 @@ pub struct Args {
     /// A subset that has every primitive, slicing, target and compiler; this is the default.
     #[arg(long, conflicts_with = "matrix")]
     all: bool,
-    /// Every combination; goes on where it was stopped.
+    /// Every combination; a second run continues a stopped one.
     #[arg(long)]
     matrix: bool,
     /// Only this mode: `aead`, `hash` or `xof` of ascon-p12.
@@ -45,7 +45,7 @@ pub struct Args {
     /// Only this choice about loops.
     #[arg(long, value_parser = yes_or_no())]
     unroll: Option<Unroll>,
-    /// Through assembly of ours with C around it, through C alone, or through whichever the model prefers.
+    /// The back end: our assembly with C around it, C alone, or whichever the model prefers.
     #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: options::Emit,
     /// Combinations tested at the same time.
@@ -74,7 +74,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         unroll: args.unroll,
         back: match args.emit {
             options::Emit::C => Back::C,
-            // The search has little to do with whether the code is right.
+            // A longer search would not test more.
             options::Emit::Asm => Back::Asm(Effort { millions: 1 }),
             options::Emit::Auto => Back::Auto(Effort { millions: 1 }),
         },
@@ -182,7 +182,7 @@ fn skip_text((row, result): (&Row, &Outcome)) -> Option<String> {
     Some(format!("cipher test --arch {}: the processor has no {feature}", row.arch.name()))
 }
 
-/// Tells the test run around this one what was skipped.
+/// Adds what was skipped to the list of the enclosing test run.
 fn note_skips(skipped: &[String], out: &mut Output) -> Result<(), Failure> {
     for text in skipped {
         out.line(&format!("skipped: {text}"));

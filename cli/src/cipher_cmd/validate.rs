@@ -1,4 +1,4 @@
-//! Door: `meanwhile cipher validate`: proves that what a C compiler made computes what the program says.
+//! Door: `meanwhile cipher validate`: proves that compiled C computes what the program says.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,15 +19,15 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
-    /// An object file with the functions of the sliced interface, instead of what --cc makes of the C.
+    /// An object file with the functions of the sliced interface, instead of the C compiled by --cc.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
-    /// Of the random inputs.
+    /// Seed of the random inputs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
-/// A function and what was found out about it.
+/// A function and the result of its validation.
 struct Row {
     function: String,
     report: Report,
@@ -96,7 +96,7 @@ fn checked(functions: Vec<validate::Expected>, object: &[u8]) -> Result<Vec<Row>
     functions.into_iter().map(check).collect()
 }
 
-/// What is known of our own assembly before it is written.
+/// The validation of our own assembly, before it is written.
 pub struct Validated {
     /// A line to print.
     pub text: String,
@@ -104,7 +104,7 @@ pub struct Validated {
     pub is_proved: bool,
 }
 
-/// Walks over our own assembly. A difference or a leak is an error; what cannot be looked at is said.
+/// Validates our own assembly. A difference or a leak is an error; code that cannot be followed is a warning.
 pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option<Validated>, Failure> {
     let recipe = Recipe { opt: "-O1", ..recipe.clone() };
     if let Err(error) = recipe.cc.version() {
@@ -122,7 +122,7 @@ pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option
         let what = format!("prove the assembly of {}: {}", row.function, name(row.report.verdict));
         return Err(Failure::environment(what, said(row).join("\n")));
     }
-    // Round keys come first, and are C.
+    // The function for round keys comes first, and is C.
     let rows = &rows[usize::from(made.unit.schedule.is_some())..];
     let sum = |of: fn(&Report) -> usize| rows.iter().map(|it| of(&it.report)).sum::<usize>();
     let simulated = sum(|it| it.words.simulated);
@@ -168,7 +168,7 @@ fn place(place: Place) -> &'static str {
     }
 }
 
-/// What the table does not say of a function.
+/// Lines about a function that are not in the table.
 fn said(row: &Row) -> Vec<String> {
     let Row { function, report, .. } = row;
     let mut lines = Vec::new();

@@ -11,7 +11,7 @@ use crate::recipe::Recipe;
 use crate::speed::{calls_for, configs, launches_in_turn};
 use crate::unit::Subject;
 
-/// One primitive on one target, in the slicing and compiled in the way that were fastest when `speed` was published.
+/// One primitive on one target, in the slicing and with the options that were fastest when `speed` was published.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
@@ -41,7 +41,7 @@ pub struct Cost {
     pub interval: [f64; 2],
     /// Pairs of samples.
     pub pairs: usize,
-    /// Bytes of input of one call: whole batches, as near to 16 KB as they come.
+    /// Bytes of input of one call: whole batches, as near to 16 KB as possible.
     pub bytes: usize,
     /// What happened to the samples, if anything.
     pub warnings: Vec<String>,

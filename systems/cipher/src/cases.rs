@@ -1,4 +1,4 @@
-//! Lines of `name=value` to the bytes of a case and back; and what the interpreter makes of a case.
+//! Lines of `name=value` as the bytes of a case and back, and cases through the interpreter.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn ports(subject: &Subject, word: Option<u32>) -> (Vec<Port>, Vec<Port>) {
     interp::interface(&subject.ast, &subject.entry, word).expect("the size variable was checked before cases are read")
 }
 
-/// Fills in fields that others make up, such as ChaCha20's initial state.
+/// Fills in fields that are composed of others, such as ChaCha20's initial state.
 pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, String> {
     for (name, parts) in &primitive.compose {
         let given: Vec<&str> = parts.iter().filter(|p| !p.starts_with("hex:")).map(|p| p.split(':').next().unwrap_or(p)).collect();
@@ -134,7 +134,7 @@ fn port_words(port: &Port, fields: &Fields) -> Result<Vec<u64>, String> {
         .map(|word| {
             let digits = word.strip_prefix("0x").unwrap_or(word);
             let value = u64::from_str_radix(digits, 16)
-                .map_err(|_| format!("`{word}` in `{}` is no hexadecimal number of at most 64 bits", port.name))?;
+                .map_err(|_| format!("`{word}` in `{}` is not a hexadecimal number of at most 64 bits", port.name))?;
             if port.m < 64 && value >> port.m != 0 {
                 return Err(format!("`{word}` does not fit the {} bits of a word of `{}`", port.m, port.name));
             }

@@ -1,6 +1,6 @@
-//! Door: what C compilers make of a cipher, watched by valgrind: no branch and no address may depend on key or data.
+//! Door: compiled ciphers under valgrind: no branch and no address may depend on key or data.
 //!
-//! The test program gets memory for keys and data that nothing was written to. Memcheck follows each undefined bit through
+//! The test program gets uninitialised memory for keys and data. Memcheck follows each undefined bit through
 //! every instruction, and reports a jump, an address or a system call that depends on one.
 
 use std::path::Path;
@@ -17,41 +17,41 @@ use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::unit::Subject;
 
-/// Compilers that are tried where none is named.
+/// The compilers to try if none is named.
 const COMPILERS: [&str; 8] = ["gcc", "gcc-12", "gcc-14", "clang-14", "clang-15", "clang-16", "clang-19", "clang-22"];
-/// Optimisation flags that are tried where none is named.
+/// The optimisation flags to try if none is named.
 pub const OPTS: [&str; 4] = ["-O1", "-O2", "-O3", "-Os"];
-/// Targets that valgrind runs.
+/// The targets that valgrind can run.
 pub fn targets() -> Vec<Arch> {
     Arch::ALL.into_iter().filter(|it| it.row().runs_under_valgrind).collect()
 }
 
-/// A C compiler gets this long for one file, and so does valgrind for one run.
+/// The time limit of a C compiler for one file, and of valgrind for one run.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The exit code of a program that valgrind has something to say about.
+/// The exit code of valgrind when it has reports.
 const FOUND: i32 = 99;
 
-/// What valgrind said of one program.
+/// The result of valgrind on one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing depends on a secret.
     Clean,
-    /// A branch, an address or a call of the system does.
+    /// A branch, an address or a system call does.
     Depends {
         /// How many places.
         places: usize,
-        /// What valgrind says of the first one, and in which function it is.
+        /// Valgrind's first report, with the function.
         first: String,
     },
 }
 
-/// One program that is watched.
+/// One program to check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
     pub primitive: &'static str,
-    /// The mode beside its blocks.
+    /// The mode in addition to its blocks.
     pub mode: Option<String>,
     /// How it is sliced.
     pub slicing: Slicing,
@@ -63,21 +63,21 @@ pub struct Cell {
     pub opt: String,
 }
 
-/// Every primitive with each of its modes, each with every compiler and flag, in one slicing and on one target of those that
-/// valgrind runs, in turn; bitsliced only where there is nothing else, as that is the same operations in more C.
+/// Every primitive with each of its modes, each with every compiler and flag; slicings and targets take turns, so each program has
+/// one of them. Programs are bitsliced only if they have no other slicing, as that is the same operations in more C.
 pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
     let mut programs: Vec<(&'static Primitive, Option<String>)> = Vec::new();
     for primitive in primitives() {
         let counters = primitive.modes().into_iter().map(|it| it.0);
         let modes: Vec<String> = counters.chain(primitive.sponges().iter().map(|it| it.mode().to_string())).collect();
-        // The program of a mode runs the blocks, too.
+        // The program of a mode also runs the blocks.
         if modes.is_empty() {
             programs.push((primitive, None));
         }
         programs.extend(modes.into_iter().map(|mode| (primitive, Some(mode))));
     }
     let mut cells = Vec::new();
-    // A name chooses programs, and not how they are sliced.
+    // Names choose programs; the slicings stay those of the full list.
     let named = programs.into_iter().enumerate().filter(|(_, it)| names.is_empty() || names.contains(&it.0.name));
     for (n, (primitive, mode)) in named {
         let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
@@ -95,7 +95,7 @@ pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
     cells
 }
 
-/// Compiles and watches one of them.
+/// Compiles and checks one of them.
 ///
 /// # Errors
 /// As [`check`].
@@ -109,7 +109,7 @@ pub fn watch_cell(cell: &Cell) -> Result<Verdict, ToolError> {
     check(&recipe.source(&made, true, false), cell.arch, &cell.cc, &flags)
 }
 
-/// Those of the usual compilers that are here, each once under its shortest name.
+/// The installed ones among the usual compilers, each once, under its shortest name.
 pub fn compilers_here() -> Vec<&'static str> {
     let mut programs = Vec::new();
     let mut names = Vec::new();

@@ -9,8 +9,8 @@
 //!
 //! On the left the bits of the string are numbered row by row; the last axis runs through a
 //! byte from its most significant bit (`lsb`: from its least). On the right stand the axes of
-//! the words, then behind `|` those of the bits of a word from the most significant; `-` turns an
-//! axis around.
+//! the words, then after `|` those of the bits of a word from the most significant; `-` reverses an
+//! axis.
 
 /// Where each bit of a parameter lies in a byte string.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the notation; `Err` says what is wrong with it.
+    /// Reads the notation; `Err` says what is wrong.
     pub fn parse(text: &str) -> Result<Layout, String> {
         let (left, right) = text.split_once("->").ok_or("a layout has `->` between string and words")?;
         let (mut lsb, mut pad10) = (false, false);
@@ -38,7 +38,7 @@ impl Layout {
                 "pad10" => pad10 = true,
                 _ => {
                     let (name, size) = word.split_once(':').ok_or_else(|| format!("axis `{word}` has no size"))?;
-                    let size: u32 = size.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{size}` is no size"))?;
+                    let size: u32 = size.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{size}` is not a size"))?;
                     axes.push((name, size));
                 }
             }
@@ -63,7 +63,7 @@ impl Layout {
         Ok(Layout { position, n_bytes: n_bits.div_ceil(8) as usize, pad10, lsb })
     }
 
-    /// Words as they are: each from its most significant bit, the last byte filled with zeros.
+    /// Words in order, each from its most significant bit, the last byte filled with zeros.
     pub fn plain(n_bits: usize) -> Layout {
         Layout { position: (0..n_bits as u32).collect(), n_bytes: n_bits.div_ceil(8), pad10: false, lsb: false }
     }

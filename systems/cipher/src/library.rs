@@ -33,12 +33,12 @@ pub struct Primitive {
     pub params: BTreeMap<String, Field>,
     /// Layout of the output string.
     pub output: String,
-    /// A field that may be given by others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
+    /// A field that may be composed of others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
     #[serde(default)]
     pub compose: BTreeMap<String, Vec<String>>,
-    /// The same permutation with fewer rounds, where it has modes that are made of the two: Ascon's.
+    /// The same permutation with fewer rounds, if its modes use both: Ascon's.
     pub short: Option<String>,
-    /// What a block is made of in counter modes, by mode; block ciphers have `ctr` without being told.
+    /// The parts of a block in counter modes, by mode; block ciphers have `ctr` without an entry here.
     #[serde(default, rename = "modes")]
     pub(crate) own_modes: BTreeMap<String, Vec<String>>,
 }
@@ -54,7 +54,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The layout; the bundled ones are right.
+    /// The layout; those of bundled files are valid.
     pub fn layout(&self) -> Layout {
         Layout::parse(&self.layout).expect("a test parses every bundled layout")
     }
@@ -110,7 +110,7 @@ pub fn file(name: &str) -> Option<&'static str> {
 }
 
 impl Primitive {
-    /// One line about it.
+    /// A title of one line.
     pub fn title(&self) -> String {
         let source = if self.source.is_empty() { String::new() } else { format!(" ({})", self.source) };
         format!("{}: {}{source}", self.name, self.kind)
@@ -121,8 +121,8 @@ impl Primitive {
         file(&self.file).expect("a test looks up every bundled file")
     }
 
-    /// Its modes and what a block is made of in each; in a block cipher's `ctr` all of it is a big-endian counter, where
-    /// that has 32, 64 or 128 bits.
+    /// Its counter modes and the parts of a block in each. In a block cipher's `ctr` the whole block, of 32, 64 or 128 bits, is
+    /// a big-endian counter.
     pub fn modes(&self) -> Vec<(String, Vec<String>)> {
         let mut modes: Vec<_> = self.own_modes.clone().into_iter().collect();
         let bits = 8 * Layout::parse(&self.output).expect("layouts are parsed when they are read").n_bytes;
@@ -132,7 +132,7 @@ impl Primitive {
         modes
     }
 
-    /// Its other modes.
+    /// Its modes that are not counter modes.
     pub fn sponges(&self) -> &'static [Sponge] {
         if self.short.is_some() { &Sponge::ALL } else { &[] }
     }

@@ -20,9 +20,9 @@ pub enum Cc {
     Clang,
 }
 
-/// A C compiler gets this long for one file.
+/// The time limit of a C compiler for one file.
 const COMPILE_LIMIT: Duration = Duration::from_secs(900);
-/// The emitted program gets this long for one run.
+/// The time limit of one run of an emitted program.
 const RUN_LIMIT: Duration = Duration::from_secs(120);
 
 impl Cc {
@@ -42,7 +42,7 @@ impl Cc {
         Cc::ALL.into_iter().find(|c| c.name() == name)
     }
 
-    /// Program and flags that choose the target.
+    /// The program, with flags for the target.
     fn command(self, arch: Arch) -> Command {
         let emulator = arch.row().emulator.as_ref();
         let mut command = match self {
@@ -77,13 +77,13 @@ fn clang() -> &'static str {
     NAME.get_or_init(|| if tool::find("clang-19").is_some() { "clang-19" } else { "clang" })
 }
 
-/// The processor feature that this machine lacks to run code for `arch`, if any.
+/// A processor feature that code for `arch` needs and this machine lacks.
 pub fn missing_feature(arch: Arch) -> Option<&'static str> {
     let features = measure::machine::features();
     arch.needs().iter().copied().find(|need| features.iter().any(|f| f.name == *need && !f.present))
 }
 
-/// What compiled programs are kept as.
+/// The kind of made files that compiled programs are kept as.
 pub const CACHE: &str = "cipher";
 
 fn io_error(what: &str, path: &Path, err: &std::io::Error) -> ToolError {
@@ -101,7 +101,7 @@ pub fn build_with(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -
     made(source, assembly, arch, cc, &[opt])
 }
 
-/// The object file of `source`, and of an assembly file if it is not empty; kept likewise.
+/// The object file of `source`, and of an assembly file if it is not empty; kept in the same way.
 pub fn object(source: &str, assembly: &str, arch: Arch, cc: Cc, opt: &str) -> Result<Vec<u8>, ToolError> {
     let flags: &[&str] = if assembly.is_empty() { &[opt, "-c"] } else { &[opt, "-r", "-nostdlib"] };
     let path = made(source, assembly, arch, cc, flags)?;
@@ -138,7 +138,7 @@ fn emulated(program: &Path, arch: Arch) -> Command {
     }
 }
 
-/// Runs cases (all their fields in a row) through a built program; returns the outputs in a row.
+/// Runs cases, each with its fields one after another, through a built program; returns the output of each.
 pub fn run_cases(program: &Path, arch: Arch, cases: &[Vec<u8>], output_bytes: usize) -> Result<Vec<Vec<u8>>, ToolError> {
     let mut input = (cases.len() as u64).to_le_bytes().to_vec();
     cases.iter().for_each(|case| input.extend_from_slice(case));
@@ -172,19 +172,19 @@ fn two_numbers(command: &mut Command) -> Result<(f64, f64), ToolError> {
     both.ok_or_else(|| ToolError { ran: ran.command.clone(), said: format!("it printed {:?}", ran.text()) })
 }
 
-/// Another library, and what of it.
+/// A cipher of another library.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerCipher {
     /// `openssl` or `libgcrypt`.
     pub peer: &'static str,
     /// A function of OpenSSL's library such as `EVP_chacha20`, a name of libgcrypt's such as `SERPENT128`.
     pub cipher: &'static str,
-    /// The processor features that it does without, as `OPENSSL_ia32cap` takes them or libgcrypt names them.
+    /// The processor features that it may not use, as `OPENSSL_ia32cap` takes them or libgcrypt names them.
     pub without: &'static str,
 }
 
 /// Least cycles of a message of `n` bytes with a counter of its own, in `rounds` rounds of `calls` calls: ours, then the
-/// other library's, and which version that is.
+/// other library's, and the version of that.
 pub fn against(program: &Path, other: PeerCipher, rounds: u32, calls: u32, n: usize) -> Result<(f64, f64, String), ToolError> {
     let mut command = Command::new(program);
     command.args(["against", other.peer, other.cipher, other.without, &rounds.to_string(), &calls.to_string(), &n.to_string()]);
@@ -201,8 +201,8 @@ pub fn against(program: &Path, other: PeerCipher, rounds: u32, calls: u32, n: us
     }
 }
 
-/// Runs blocks, in a row behind their key fields, through the byte interface of a built program; it also runs fewer of
-/// them, unaligned and in place, and fails if anything differs.
+/// Runs key fields and blocks through the byte interface of a built program; it also runs fewer of them, unaligned and in
+/// place, and fails if a result differs.
 pub fn run_blocks(program: &Path, arch: Arch, n: usize, keys: &[u8], blocks: &[u8]) -> Result<Vec<u8>, ToolError> {
     let input = [&(n as u64).to_le_bytes(), keys, blocks].concat();
     let mut command = emulated(program, arch);
@@ -210,8 +210,8 @@ pub fn run_blocks(program: &Path, arch: Arch, n: usize, keys: &[u8], blocks: &[u
     Ok(tool::run(&mut command, &input, RUN_LIMIT)?.ok()?.stdout)
 }
 
-/// Runs bytes through the stream of a built program; `params` are its key fields and what `init` takes. The program
-/// also runs other lengths, places and pieces, and fails if anything differs.
+/// Runs bytes through the stream of a built program; `params` are its key fields and the arguments of `init`. The program
+/// also runs other lengths, places and pieces, and fails if a result differs.
 pub fn run_stream(program: &Path, arch: Arch, params: &[u8], bytes: &[u8]) -> Result<Vec<u8>, ToolError> {
     let input = [&(bytes.len() as u64).to_le_bytes(), params, bytes].concat();
     let mut command = emulated(program, arch);
@@ -220,22 +220,22 @@ pub fn run_stream(program: &Path, arch: Arch, params: &[u8], bytes: &[u8]) -> Re
 }
 
 /// Runs one message through the mode of a built program: `input` is its lengths, then its fields. The program also runs
-/// pieces, many messages at a time and forgeries, and fails if anything differs.
+/// pieces, many messages at a time and forgeries, and fails if a result differs.
 pub fn run_mode(program: &Path, arch: Arch, input: &[u8]) -> Result<Vec<u8>, ToolError> {
     let mut command = emulated(program, arch);
     command.arg("mode");
     Ok(tool::run(&mut command, input, RUN_LIMIT)?.ok()?.stdout)
 }
 
-/// Decrypts messages with a built AEAD program, each its lengths, fields and tag: for each a byte, 1 if it is right, and
-/// what decryption leaves.
+/// Decrypts messages, each given as lengths, fields and tag, with a built AEAD program; returns for each a byte, 1 if it is
+/// authentic, and the text after decryption.
 pub fn run_open(program: &Path, arch: Arch, messages: &[u8]) -> Result<Vec<u8>, ToolError> {
     let mut command = emulated(program, arch);
     command.arg("open");
     Ok(tool::run(&mut command, messages, RUN_LIMIT)?.ok()?.stdout)
 }
 
-/// Runs a built program that only says whether all is well.
+/// Runs a built program whose exit code is its result.
 pub fn run_check(program: &Path, arch: Arch) -> Result<(), ToolError> {
     tool::run(&mut emulated(program, arch), &[], RUN_LIMIT)?.ok().map(|_| ())
 }

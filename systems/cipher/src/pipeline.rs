@@ -77,7 +77,7 @@ pub enum Schedule {
     Depth,
     /// Distance between an equation and those it reads.
     Mslice,
-    /// Whichever the model of the machine says is fastest.
+    /// Whichever is fastest by the model of the machine.
     Auto,
 }
 
@@ -94,18 +94,18 @@ impl Schedule {
     }
 }
 
-/// How many independent batches of blocks are worked on at once, statement by statement in turn.
+/// How many independent batches of blocks are interleaved, statement by statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interleave {
-    /// As many.
+    /// This many.
     Times(u32),
-    /// As many as the model of the machine says are fastest.
+    /// As many as are fastest by the model of the machine.
     Auto,
-    /// The same, but no more than so many.
+    /// The same, but at most this many.
     AtMost(u32),
 }
 
-/// What the passes are asked to do.
+/// The options of the passes.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How words lie in registers.
@@ -124,17 +124,17 @@ pub struct Options {
     pub schedule: Schedule,
     /// The window of the mslice scheduler.
     pub look_behind: usize,
-    /// How many batches of blocks the entry works on.
+    /// How many batches of blocks the entry processes.
     pub interleave: Interleave,
-    /// The processor that the schedulers have in mind.
+    /// The processor that the schedulers optimise for.
     pub target: Target,
     /// Whether the target computes any function of three words at once.
     pub ternary: bool,
-    /// Keep the text of the program after this pass.
+    /// The pass after which the text of the program is kept.
     pub dump_after: Option<String>,
 }
 
-/// What came out.
+/// The result of the passes.
 #[derive(Debug)]
 pub struct Compiled {
     /// Straight or rolled code over registers.
@@ -145,17 +145,17 @@ pub struct Compiled {
     pub lane_bits: u32,
     /// Remarks for the author, each with its place.
     pub warnings: Vec<Diagnostic>,
-    /// The scheduler used, and why, when it was chosen here.
+    /// The scheduler used.
     pub schedule: Schedule,
     /// Why `auto` chose it: model cycles of each candidate.
     pub schedule_reason: Option<String>,
-    /// Batches of blocks that the first entry works on; if several, the last entry works on one.
+    /// Batches of blocks that the first entry processes; if several, the last entry processes one.
     pub interleave: u32,
-    /// Why `auto` chose as many: model cycles of a batch with each number.
+    /// Why `auto` chose this number: model cycles of a batch with each number.
     pub interleave_reason: Option<String>,
     /// The circuits used for tables, by node.
     pub circuits: Vec<(Rc<str>, Rc<Found>)>,
-    /// The text that `dump_after` asked for.
+    /// The text of the program after the pass `dump_after`.
     pub dump: Option<String>,
 }
 
@@ -167,8 +167,8 @@ impl Compiled {
     }
 }
 
-/// Names that `dump_after` knows, in the order in which they first run. A pass that runs several times is shown as
-/// it leaves the program the last time.
+/// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs several times, the text after
+/// the last run is kept.
 pub const PASSES: [&str; 20] = [
     "elaborate",
     "loops",
@@ -194,24 +194,24 @@ pub const PASSES: [&str; 20] = [
 
 /// Equations above which a program is refused before it is bitsliced.
 const EQUATIONS_MAX: usize = 3_000_000;
-/// Equations up to which a node takes in every call at the end.
+/// At the end every call is inlined into a node of at most this many equations.
 const INLINED_MAX: usize = 8_000;
-/// `Schedule::Bitslice` leaves the order as it is unless the model promises cycles below this share.
+/// `Schedule::Bitslice` leaves the order as it is unless the model predicts at most this share of the cycles.
 const BITSLICE_KEEPS: f64 = 0.98;
-/// `Schedule::Auto` takes the bitslice scheduler if the model promises cycles below this share. What C compilers make
-/// of large blocks is chance to a third either way, so that only a large promise is a safe one.
+/// `Schedule::Auto` takes the bitslice scheduler if the model predicts at most this share of the cycles. C compilers vary by a
+/// third either way on large blocks, so only a large predicted gain is safe.
 const AUTO_BITSLICE: f64 = 0.5;
-/// It takes the depth scheduler for vectors if the model promises this share of the spills. Measured are programs with 0.41 to
-/// 0.70, of which gcc and clang make something as fast or faster.
+/// It takes the depth scheduler for vectors if the model predicts at most this share of the spills. Programs with 0.41 to 0.70 were
+/// measured, and are as fast or faster with both gcc and clang.
 const AUTO_DEPTH: f64 = 0.75;
-/// The same for the mslice scheduler, of cycles.
+/// The share of the cycles for the mslice scheduler.
 const AUTO_MSLICE: f64 = 0.9;
-/// `Interleave::Auto` takes more batches if the model promises cycles of each below this share.
+/// `Interleave::Auto` takes more batches if the model predicts at most this share of the cycles of each.
 const AUTO_INTERLEAVE: f64 = 0.98;
-/// It takes two only up to so many more loads and stores of spilled values for each equation. C compilers, which choose
-/// worse than the model, lose more there than it thinks.
+/// It takes two batches only if they add at most this many loads and stores of spilled values for each equation. C compilers
+/// spill more than the model, so they lose more than it predicts.
 const AUTO_SPILLS: f64 = 0.4;
-/// The same for three and four.
+/// The same for three and four batches.
 const AUTO_SPILLS_MORE: f64 = 0.1;
 
 /// Compiles the nodes named `entries`.
@@ -301,7 +301,7 @@ fn unrolled_max(slicing: Slicing) -> u64 {
     if slicing == Slicing::Bit { 2_500 } else { 8_000 }
 }
 
-/// Equations up to which a slicing is the one that a program gets unasked: C compilers take some 20 s for as many at -O3.
+/// A slicing is a default only up to this many equations: C compilers take some 20 s for them at -O3.
 pub const UNASKED_MAX: usize = 10_000;
 
 fn all_bits(program: &Program) -> bool {
@@ -400,7 +400,7 @@ impl Run<'_> {
                 }
             };
             for note in loops::loops(node, &keep) {
-                // Nobody asked `auto` to keep a loop.
+                // With `auto` only loops marked `_no_unroll` were meant to be kept.
                 let asked = self.options.unroll == Unroll::No || note.asked;
                 if note.reason == loops::Reason::OneIteration || !asked {
                     continue;
@@ -413,7 +413,7 @@ impl Run<'_> {
         }
     }
 
-    /// Copies, folding and common expressions until little changes; then what is left unused goes.
+    /// Copies, folding and common expressions until little changes; then unused equations go.
     fn simplify(&mut self, program: &mut Program) {
         for _ in 0..3 {
             let mut n_changed = 0;
@@ -444,7 +444,7 @@ impl Run<'_> {
         }
     }
 
-    /// The last passes, with the scheduler that was asked for or that the model prefers.
+    /// The last passes, with the scheduler of the options or the one that the model prefers.
     fn schedule(&mut self, program: Program, slicing: Slicing) -> (Program, Schedule, Option<String>) {
         let (asked, target) = (self.options.schedule, &self.options.target);
         if matches!(asked, Schedule::None | Schedule::Depth | Schedule::Mslice) {
@@ -452,7 +452,7 @@ impl Run<'_> {
         }
         let plain = self.finish(program.clone(), Schedule::None);
         let before = estimate::entry(&plain, target);
-        // General registers: C compilers order such blocks well themselves.
+        // With general registers C compilers order such blocks well themselves.
         if asked == Schedule::Auto && slicing == Slicing::Bit && target.kind != machine::Kind::General {
             let ordered = self.finish(program.clone(), Schedule::Depth);
             let after = estimate::entry(&ordered, target);
@@ -480,7 +480,7 @@ impl Run<'_> {
         (program, if asked == Schedule::Auto { schedule } else { asked }, Some(reason))
     }
 
-    /// The last pass, with as many batches as were asked for or as the model prefers.
+    /// The last pass, with the number of batches of the options or the one that the model prefers.
     fn interleave(&mut self, mut program: Program, slicing: Slicing) -> (Program, u32, Option<String>) {
         let (n, reason) = match self.options.interleave {
             Interleave::Times(n) => (n, None),
@@ -496,7 +496,7 @@ impl Run<'_> {
         (program, n, reason)
     }
 
-    /// What `Interleave::Auto` does.
+    /// The number of batches for `Interleave::Auto`.
     fn batches(&self, program: &Program, slicing: Slicing, most: u32) -> (u32, Option<String>) {
         let target = &self.options.target;
         let most = match interleave::n_inner_loops(program) {
@@ -613,7 +613,7 @@ fn bitsliced_size(node: &Node) -> usize {
     ir::visit::n_equations(stmts).saturating_mul(widest)
 }
 
-/// Equations that each node runs, calls counted with what they run.
+/// Equations that each node runs, including those of its calls.
 fn costs(program: &Program, slicing: Slicing) -> Vec<u64> {
     let mut costs: Vec<u64> = Vec::new();
     for node in &program.nodes {

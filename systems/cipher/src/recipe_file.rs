@@ -24,15 +24,15 @@ pub const FORMAT: u32 = 1;
 /// Optimisation flags that a recipe may name.
 pub const OPTS: [&str; 4] = ["-O3", "-O2", "-O1", "-Os"];
 
-/// All of the file.
+/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeFile {
     /// [`FORMAT`].
     pub format: u32,
-    /// The primitive or the file's entry, for people.
+    /// The primitive or the file's entry, for readers.
     pub subject: String,
-    /// What it was made for: [`fingerprint`].
+    /// The [`fingerprint`] of the program that it was made for.
     pub program: String,
     /// The options.
     pub way: Way,
@@ -41,7 +41,7 @@ pub struct RecipeFile {
     pub measured: Option<Measured>,
 }
 
-/// Options that decide about speed.
+/// The options that affect speed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
@@ -58,20 +58,20 @@ pub struct Way {
     pub inline: Inline,
     /// Which scheduler orders the equations.
     pub schedule: Schedule,
-    /// Batches of blocks at once.
+    /// Interleaved batches of blocks.
     pub interleave: u32,
     /// `c` or `asm`.
     pub emit: Emit,
     /// Millions of steps that the search of the assembly back end may take for each block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u32>,
-    /// The C compiler; of assembly, for what remains in C.
+    /// The C compiler; with assembly, for the functions that remain in C.
     pub cc: Cc,
     /// Its optimisation flag.
     pub opt: String,
 }
 
-/// Who orders the functions that work on blocks.
+/// The back end for the functions that work on blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Emit {
@@ -81,7 +81,7 @@ pub enum Emit {
     Asm,
 }
 
-/// Figures of the machine that it was tuned on, for people.
+/// Figures of the machine that it was tuned on, for readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -93,11 +93,11 @@ pub struct Measured {
     pub compilers: Vec<String>,
     /// Time-stamp cycles a byte of output, the entry on registers alone.
     pub cycles_per_byte: f64,
-    /// Of what `compile` makes without options.
+    /// The same for the result of `compile` without options.
     pub default_cycles_per_byte: f64,
-    /// Default by this, and its 95 % interval: above 1 this is faster.
+    /// Default divided by tuned; above 1 the tuned one is faster.
     pub ratio: f64,
-    /// See `ratio`.
+    /// 95 % interval of `ratio`.
     pub interval: [f64; 2],
     /// Pairs of runs.
     pub pairs: usize,
@@ -119,14 +119,14 @@ impl Way {
         recipe
     }
 
-    /// What no command could do, in words.
+    /// What no command supports, as a message.
     fn wrong(&self) -> Option<String> {
         if !OPTS.contains(&self.opt.as_str()) {
             Some(format!("`opt` is `{}`, and it can be {}", self.opt, OPTS.join(", ")))
         } else if !(1..=MOST).contains(&self.interleave) {
             Some(format!("`interleave` is {}, and it can be 1 to {MOST}", self.interleave))
         } else if self.emit == Emit::C && self.budget.is_some() {
-            Some("`budget` says nothing to the C compiler".into())
+            Some("`budget` is for assembly, and this recipe is for C".into())
         } else if self.emit == Emit::Asm && !self.arch.has_assembly() {
             Some(format!("there is no assembly for {}", self.arch.name()))
         } else {
@@ -149,7 +149,7 @@ impl RecipeFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with it, with file and line.
+    /// The error, with file and line.
     pub fn read(path: &Path) -> Result<RecipeFile, Diagnostic> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Diagnostic::new(format!("cannot read the recipe {}: {error}", path.display()))
@@ -176,10 +176,10 @@ impl RecipeFile {
         }
     }
 
-    /// Refuses a recipe of another program, or of another version of it.
+    /// Refuses the recipe of another program, or of another version of this one.
     ///
     /// # Errors
-    /// That it is.
+    /// The program is not the one of the recipe.
     pub fn check(&self, subject: &Subject) -> Result<(), Vec<Diagnostic>> {
         if self.program == fingerprint(subject, self.way.word)? {
             return Ok(());
@@ -190,10 +190,10 @@ impl RecipeFile {
     }
 }
 
-/// The program without what does not change its code: comments, places and names of files.
+/// A hash of what decides about the program's code, so not of comments, places and names of files.
 ///
 /// # Errors
-/// Sizes that are not known.
+/// Sizes of words are not known.
 pub fn fingerprint(subject: &Subject, word: Option<u32>) -> Result<String, Vec<Diagnostic>> {
     let program = elaborate::elaborate(&subject.ast, &subject.entries(), Dir::Any, word)?.program;
     let hash = Sha256::digest(program.to_string().as_bytes());
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_recipe_is_read_back() {
         let text = file().text();
         assert_eq!(RecipeFile::parse(&SourceFile::new("r.toml", &text), &text).expect("it is right"), file(), "{text}");
     }
 
     #[test]
-    fn what_no_command_could_do_is_refused_with_its_line() {
+    fn an_unsupported_way_is_refused_with_its_line() {
         let text = file().text();
         for (from, to, word) in [
             ("interleave = 2", "interleave = 9", "1 to 4"),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_change_no_program_and_equations_do() {
+    fn the_fingerprint_ignores_comments_but_not_equations() {
         let text = "node f (x : u32) returns (y : u32) let y = x ^ (x <<< 3) tel";
         let of = |text: &str| fingerprint(&Subject::text("f.ua", text, None).expect("it is right"), None).expect("sizes are known");
         assert_eq!(of(text), of(&format!("# A comment.\n\n{text}")));

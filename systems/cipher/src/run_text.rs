@@ -8,7 +8,7 @@ use crate::library::{Field, Primitive};
 use crate::syntax::ast::Program;
 use crate::syntax::load_text;
 
-/// The output of `primitive` for these fields, all in hex; `Err` says what is wrong with them.
+/// The output of `primitive` for these fields, all in hex; `Err` says what is wrong.
 pub fn interpret(primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<String, String> {
     interpret_program(&parse(primitive)?, primitive, fields)
 }
@@ -50,7 +50,7 @@ fn scheduled(program: &Program, primitive: &Primitive, fields: &BTreeMap<String,
 }
 
 fn interface(program: &Program, node: &str) -> Result<(Vec<Port>, Vec<Port>), String> {
-    interp::interface(program, node, None).ok_or_else(|| format!("`{node}` is no node of fixed sizes"))
+    interp::interface(program, node, None).ok_or_else(|| format!("`{node}` is not a node of fixed sizes"))
 }
 
 fn run(program: &Program, node: &str, args: &[Words]) -> Result<Vec<Words>, String> {

@@ -52,19 +52,18 @@ pub struct Measured {
     pub runs: usize,
     /// Equations of the C file.
     pub equations: usize,
-    /// What the processor could reach at best.
+    /// The lower bound of the processor.
     #[serde(flatten)]
     pub bound: Bound,
 }
 
-/// The least time of the instructions that were executed, as the machine file counts units: a model's number. Nothing, and why,
-/// where it is not known.
+/// Model: the least time of the executed instructions, from the units of the machine file; or the reason why it is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bound {
     /// Time-stamp cycles for each byte of output.
     #[serde(rename = "bound_cycles_per_byte")]
     pub cycles_per_byte: Option<f64>,
-    /// Units of which there are too few, or `issue`.
+    /// The units that limit it, or `issue`.
     #[serde(rename = "bound_by")]
     pub by: Option<String>,
     /// Why there is none.
@@ -72,7 +71,7 @@ pub struct Bound {
     pub missing: Option<String>,
 }
 
-/// What bounds are worked out from.
+/// What bounds are computed from.
 #[derive(Debug, Clone)]
 pub struct Processor {
     /// The machine file of the processor that this runs on, or why there is none.
@@ -82,7 +81,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// The one that this runs on.
+    /// The processor that this runs on.
     pub fn here() -> Processor {
         let machine = match measure::machine::processor() {
             None => Err("the system does not name the processor's vendor, family and model".to_owned()),
@@ -92,7 +91,7 @@ impl Processor {
         Processor { machine, core_cycles_per_tick: clock::core_cycles_per_tick() }
     }
 
-    /// The bound of one call of a program that makes so many bytes.
+    /// The bound of one call of a program that makes `bytes` bytes of output.
     pub fn bound(&self, program: &Path, arch: Arch, bytes: f64) -> Bound {
         let found = self.machine.clone().and_then(|machine| {
             let executed = counts::executed(program, arch).map_err(|error| error.said)?;
@@ -153,8 +152,8 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
     all
 }
 
-/// Launches of which a sample keeps the fastest: where the system puts stack and arrays is chance, and can change
-/// the time by half.
+/// Launches of which a sample keeps the fastest: the addresses of stack and arrays are chance, and can change the
+/// time by half.
 pub const N_LAUNCHES: usize = 3;
 
 /// Compiles one combination; `None` if it is too large. The program is kept, so a later call is quick.
@@ -190,8 +189,8 @@ pub fn measure(config: &Config, care: Care, processor: &Processor) -> Result<Opt
     Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations, bound }))
 }
 
-/// Two numbers that each launch of a program measures in turn inside one process: of every sample the least of some launches,
-/// divided by `bytes`. Nothing waits for a quiet machine.
+/// Two numbers that each launch of a program measures in turn inside one process. A sample is the least of some launches, divided
+/// by `bytes`. Samples do not wait for a quiet machine.
 pub fn launches_in_turn(care: Care, bytes: f64, mut launch: impl FnMut() -> Result<(f64, f64), ToolError>) -> Result<Summary, ToolError> {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for _ in 0..care.n_pairs {
@@ -206,7 +205,7 @@ pub fn launches_in_turn(care: Care, bytes: f64, mut launch: impl FnMut() -> Resu
     Ok(Paired { a, b }.summary())
 }
 
-/// Calls that take some hundred thousand cycles together.
+/// A number of calls that take some hundred thousand cycles together.
 pub fn calls_for(program: &Path) -> Result<u32, ToolError> {
     let once = native::bench(program, 20, 1)?;
     Ok((300_000.0 / once.max(1.0)).clamp(1.0, 10_000.0) as u32)

@@ -1,5 +1,5 @@
-//! Streams beside those of OpenSSL and libgcrypt: cycles a byte of one message with a counter of its own, the two in turn in
-//! one process.
+//! Streams against those of OpenSSL and libgcrypt: cycles a byte of one message with its own counter, the two in turn in one
+//! process.
 
 use measure::tool::ToolError;
 use serde::Serialize;
@@ -14,10 +14,10 @@ use crate::unit::Subject;
 
 /// The other libraries.
 pub const PEERS: [&str; 2] = ["openssl", "libgcrypt"];
-/// Lengths of messages, unless others are asked for.
+/// Default lengths of messages.
 pub const BYTES: [usize; 4] = [64, 1 << 10, 1 << 14, 1 << 20];
 
-/// One stream on one target with messages of one length, beside one library.
+/// One stream on one target with messages of one length, against one library.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
@@ -51,18 +51,18 @@ pub struct Cost {
     pub interval: [f64; 2],
     /// Pairs of samples.
     pub pairs: usize,
-    /// Batches of blocks that ours works on in turn.
+    /// Interleaved batches of blocks in ours.
     pub interleave: u32,
-    /// The library as it calls itself.
+    /// The version by which the library calls itself.
     pub peer_version: String,
-    /// Processor features that it was told to do without, in its own words; empty: none.
+    /// Processor features that it was told not to use, by its own names; empty: none.
     pub peer_without: &'static str,
     /// What happened to the samples, if anything.
     pub warnings: Vec<String>,
 }
 
-/// The streams that these libraries have, on AVX2 and AVX-512, compiled in the way that is fastest, loops written out.
-/// Empty lists of names and targets are all of them.
+/// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops written out. Empty lists of
+/// names and targets stand for all of them.
 pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
     let mut ways = Vec::new();
     for arch in [Arch::Avx2, Arch::Avx512] {
@@ -86,7 +86,8 @@ pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[
     cells
 }
 
-/// AES without its own instructions; the others with the vectors that the target has. `None`: the library has no such cipher.
+/// The other library's cipher: AES without AES instructions, the others with the vectors of the target. `None` if the library does
+/// not have it.
 fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> {
     let is_openssl = peer == "openssl";
     let cipher = match (primitive, is_openssl) {

@@ -15,7 +15,7 @@ use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
 use crate::user_layout;
 
-/// Equations above which a C compiler is only asked for -O0: more takes it minutes and gigabytes.
+/// Programs of more equations are compiled at -O0 only: optimising them takes minutes and gigabytes.
 const OPTIMISED_MAX: usize = 12_000;
 
 /// One combination.
@@ -41,7 +41,7 @@ pub struct Row {
     pub back: Back,
 }
 
-/// How a combination ended.
+/// The result of a combination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Every vector, in every slice.
@@ -52,7 +52,7 @@ pub enum Outcome {
     Skipped(&'static str),
 }
 
-/// Which combinations are wanted; `None` is no restriction.
+/// The combinations to run; `None` is no restriction.
 #[derive(Debug, Clone)]
 pub struct Filter {
     /// Names of primitives; empty for all.
@@ -87,7 +87,7 @@ impl Filter {
             && self.unroll.is_none_or(|u| u == row.unroll)
     }
 
-    /// The rows that it takes, through its back end.
+    /// The rows that it accepts, with its back end.
     fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
         rows.retain(|row| self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly()));
         rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
@@ -102,7 +102,7 @@ fn slicings(name: &str) -> Vec<Slicing> {
     Subject::named(name).map_or_else(|_| Vec::new(), |subject| subject.slicings(None))
 }
 
-/// The modes of a bundled primitive that do not count.
+/// The modes of a bundled primitive that are not counter modes.
 fn sponges(name: &str) -> &'static [Sponge] {
     primitive(name).map_or(&[], |it| it.sponges())
 }
@@ -117,20 +117,20 @@ pub fn vectors(name: &str) -> Result<Vec<Vector>, String> {
     library::parse_vectors(&text).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// All bundled primitives, whose places choose their combinations, and the user's files that are wanted.
+/// All bundled primitives, since a primitive's place in the list decides its combinations, and the user's files among the names.
 fn all_names(filter: &Filter) -> Vec<String> {
     let files = filter.names.iter().filter(|it| primitive(it).is_none()).cloned();
     primitives().iter().map(|it| it.name.clone()).chain(files).collect()
 }
 
-/// All bundled primitives, or these and user's files.
+/// The primitives and user's files of the filter; if it names none, all bundled primitives.
 fn names(filter: &Filter) -> Vec<String> {
     let bundled = primitives().iter().map(|it| &it.name).filter(|it| filter.names.is_empty() || filter.names.contains(it));
     bundled.chain(filter.names.iter().filter(|it| primitive(it).is_none())).cloned().collect()
 }
 
-/// Every primitive in each of its slicings and on each target at least once, both compilers in
-/// turn; with a filter on anything but names, all combinations that it leaves.
+/// Every primitive in each of its slicings and on each target at least once, with the compilers taking
+/// turns; with a filter on anything but names, all combinations that it allows.
 pub fn covering(filter: &Filter) -> Vec<Row> {
     if filter.is_narrow() {
         return matrix(filter).into_iter().filter(|row| row.opt == "-O1").collect();
@@ -142,7 +142,7 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
             continue;
         }
         for (k, arch) in Arch::ALL.into_iter().enumerate() {
-            // Bitsliced code is the largest and the same everywhere, so it goes to two targets.
+            // Bitsliced code is the largest and the same everywhere, so two targets run it.
             let slicing = slicings[(k + n) % slicings.len()];
             let unroll = if slicing == Slicing::Bit { Unroll::No } else { [Unroll::Auto, Unroll::No][(k + n) % 2] };
             rows.push(row(primitive, slicing, arch, Cc::ALL[(k + n) % 2], unroll, "-O1"));
@@ -151,7 +151,7 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
         for slicing in slicings.into_iter().filter(|s| !covered.contains(s)) {
             rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
         }
-        // A mode is more C around the same code, most of it in no slicing.
+        // A mode adds C around the same code, and most of that does not depend on the slicing.
         for (k, sponge) in sponges(primitive).iter().enumerate() {
             let own: Vec<Row> = rows.iter().filter(|r| r.primitive == *primitive && r.mode.is_none()).cloned().collect();
             rows.extend(own.into_iter().map(|row| Row { mode: Some(sponge.mode()), cc: Cc::ALL[(n + k + row.arch as usize) % 2], ..row }));
@@ -213,7 +213,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
     recipe.options.schedule = row.schedule;
     recipe.back = row.back;
-    // As users have it: where the model chooses the order, it chooses the batches, too.
+    // As by default: if the model chooses the order, it also chooses the batches.
     recipe.options.interleave = if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
     recipe.mode = row.mode.map(str::to_string);
     let made = match recipe.make(&subject) {
@@ -249,7 +249,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     Ok(Outcome::Passed)
 }
 
-/// Runs the vectors of a mode, each of which the program also tries in pieces, in other places, forged and many at a time.
+/// Runs the vectors of a mode; the program also tries each in pieces, in other places, forged and many at a time.
 fn test_mode(sponge: Sponge, row: &Row, program: &Path) -> Result<Outcome, ToolError> {
     for (i, vector) in library::vectors(sponge.name()).iter().enumerate() {
         let field = |name: &str| from_hex(&vector.fields[name]).expect("bundled vectors are hex");

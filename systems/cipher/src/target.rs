@@ -1,7 +1,7 @@
 //! The targets: one row of facts for each, which the passes, both back ends, the doors to compilers and the packages read.
 //!
-//! A new target is a variant and a row; what no row can say, such as how C writes a shuffle, matches on the variants, and the
-//! compiler names each place.
+//! A new target is a variant and a row. Code that no row can express, such as a shuffle in C, matches on the variants, and the
+//! compiler reports each place.
 
 use machine::{Kind, Machine};
 
@@ -25,34 +25,34 @@ pub enum Arch {
     Neon,
 }
 
-/// What is known of a target.
+/// The facts of a target.
 #[derive(Debug)]
 pub struct Row {
     /// The target.
     pub arch: Arch,
     /// As on the command line.
     pub name: &'static str,
-    /// The processor, as the preprocessor knows it.
+    /// The preprocessor's macro for the processor.
     pub processor: &'static str,
     /// A macro that its flags define.
     pub macro_of_flags: &'static str,
     /// Flags that both compilers take; `avx2` keeps to 16 registers and no ternary logic.
     pub flags: &'static [&'static str],
-    /// What the processor must have to run the code, as in `/proc/cpuinfo`.
+    /// The features that the processor needs, as in `/proc/cpuinfo`.
     pub needs: &'static [&'static str],
-    /// Where other processors are at hand: what runs the programs.
+    /// Compilers and emulator of a target that is not x86-64.
     pub emulator: Option<Emulator>,
     /// Bits of the registers used for bitsliced and horizontal code.
     pub register_bits: u32,
     /// Which registers hold values.
     pub kind: Kind,
-    /// How many of them a machine file says that there are.
+    /// How many of them a machine file has.
     pub n_registers: fn(&Machine) -> Option<u32>,
     /// Registers that the assembly back end has for values, if it has this target.
     pub assembly_registers: Option<usize>,
-    /// The machine that schedulers have in mind unless one is named.
+    /// The machine that schedulers optimise for unless one is named.
     pub machine: &'static str,
-    /// A pass over bytes takes two to this many registers.
+    /// A pass of the moves of bytes takes 2 to this power of registers.
     pub log_move_group: usize,
     /// Functions of three words, rotations of 32 and 64-bit lanes, products and arithmetic shifts of 64-bit lanes, memory operands
     /// of shifts: what AVX-512 added.
@@ -63,7 +63,7 @@ pub struct Row {
     pub runs_under_valgrind: bool,
 }
 
-/// What compiles and runs programs of another processor.
+/// Compilers and emulator for programs of another processor.
 #[derive(Debug)]
 pub struct Emulator {
     /// Runs them.
@@ -181,7 +181,7 @@ impl Arch {
         all
     };
 
-    /// What is known of it.
+    /// Its facts.
     pub fn row(self) -> &'static Row {
         static ALL: [Row; ROWS.len()] = ROWS;
         &ALL[self as usize]
@@ -207,7 +207,7 @@ impl Arch {
         self.row().flags
     }
 
-    /// What the processor must have to run the code.
+    /// The features that the processor needs.
     pub fn needs(self) -> &'static [&'static str] {
         self.row().needs
     }
@@ -222,7 +222,7 @@ impl Arch {
         self.row().assembly_registers.is_some()
     }
 
-    /// The processor as schedulers see it; `None` if the machine has no such registers.
+    /// The processor for schedulers; `None` if the machine has no such registers.
     pub fn target(self, machine: &Machine) -> Option<Target> {
         let n_registers = (self.row().n_registers)(machine)? as usize;
         Some(Target { machine: machine.clone(), kind: self.row().kind, n_registers })
@@ -233,7 +233,7 @@ impl Arch {
     }
 }
 
-/// The processor as schedulers and the model see it.
+/// The processor, as far as schedulers and the model need it.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Units, latencies and issue width.
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_named_apart_and_the_machine_of_each_has_its_registers() {
+    fn rows_have_different_names_and_machines_with_their_registers() {
         for arch in Arch::ALL {
             assert_eq!(Arch::from_name(arch.name()), Some(arch));
             let machine = Machine::bundled(arch.row().machine).expect("it is bundled");

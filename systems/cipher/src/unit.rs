@@ -14,14 +14,14 @@ use crate::syntax::ast::{Program, Size, Type};
 use crate::syntax::{load, load_text};
 use crate::user_layout;
 
-/// What the commands work on.
+/// The program that a command works on.
 #[derive(Debug)]
 pub struct Subject {
     /// The checked tree.
     pub ast: Program,
     /// The node that works on a block.
     pub entry: String,
-    /// Where its bytes go: of a bundled primitive, or of a user's file with a layout.
+    /// The meaning of its bytes, for a bundled primitive or a user's file with a layout.
     pub primitive: Option<Primitive>,
     /// Remarks of the checker.
     pub warnings: Vec<Diagnostic>,
@@ -58,7 +58,7 @@ impl Subject {
         Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
     }
 
-    /// The same program with bytes in the order of its parameters, if there is no doubt about it.
+    /// The same program with bytes in the order of its parameters, if they are unambiguous.
     pub fn guessed(self, program: &Path) -> (Subject, bool) {
         let stem = program.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
         let primitive = user_layout::guess(&stem, &self.ast, &self.entry);
@@ -96,7 +96,7 @@ impl Subject {
         std::iter::once(self.entry.as_str()).chain(schedule).collect()
     }
 
-    /// The same with what a mode needs.
+    /// The same and the nodes that a mode needs.
     pub fn entries_for(&self, sponge: Option<Sponge>) -> Vec<&str> {
         let short = self.primitive.as_ref().and_then(|p| p.short.as_deref()).filter(|_| sponge == Some(Sponge::Aead));
         self.entries().into_iter().chain(short).collect()
@@ -107,8 +107,7 @@ impl Subject {
         pipeline::slicings(&self.ast, &self.entries(), word)
     }
 
-    /// The slicing that the program gets unasked: the first of [`Subject::slicings`] whose C is short enough for a C compiler, else
-    /// the first.
+    /// The default slicing: the first of [`Subject::slicings`] with C that is short enough for a C compiler, else the first.
     pub fn slicing(&self, word: Option<u32>) -> Option<Slicing> {
         let all = self.slicings(word);
         let is_short = |slicing: &Slicing| {
@@ -124,7 +123,7 @@ impl Subject {
         pipeline::compile(&self.ast, &self.entries(), options)
     }
 
-    /// What the C file of `compiled` offers; `word` as it was compiled.
+    /// What the C file of `compiled` offers; `word` is that of the compilation.
     pub fn unit(&self, compiled: &Compiled, word: Option<u32>) -> Unit {
         let bits = |node: &str| -> Vec<Decl> { decls(&self.ast, node, compiled.slicing, word) };
         let entry_decls = bits(&self.entry);
@@ -192,7 +191,7 @@ impl Subject {
         }
     }
 
-    /// The mode of this name where it is none that counts.
+    /// The mode of this name, if it is not a counter mode.
     pub fn sponge(&self, mode: &str) -> Option<Sponge> {
         let sponges = self.primitive.as_ref().map_or(&[][..], Primitive::sponges);
         sponges.iter().copied().find(|it| it.mode() == mode)
@@ -251,7 +250,7 @@ struct Decl {
     name: String,
     m: u32,
     n_words: usize,
-    /// In registers.
+    /// The dimensions in registers.
     dims: Vec<u32>,
     is_result: bool,
 }

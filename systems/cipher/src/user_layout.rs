@@ -1,4 +1,4 @@
-//! Door: the layout file beside a user's program: where its bytes go, as `ciphers/index.toml` says it of the bundled ones.
+//! Door: the layout file beside a user's program: the places of its bytes, as in `ciphers/index.toml` for the bundled ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::syntax::ast::{Decl, Def, Program, Size, Type};
 
 /// Fields that a case may have; `input` differs from block to block.
 const FIELDS: [&str; 6] = ["key", "tweak", "nonce", "counter", "sigma", "input"];
-/// Names under which a parameter of bytes is a key without doubt.
+/// Names of parameters that are keys for certain.
 const KEYS: [&str; 7] = ["key", "k", "keys", "rk", "roundkey", "roundkeys", "round_keys"];
 
 /// The file as written; `Primitive` says what the fields mean.
@@ -56,7 +56,7 @@ pub fn vectors_beside(program: &Path) -> PathBuf {
 /// Reads a layout file for this program and checks it against the nodes.
 ///
 /// # Errors
-/// All that is wrong with it, with file and line.
+/// All its errors, with file and line.
 pub fn read(path: &Path, program: &Path, ast: &Program, entry: Option<&str>) -> Result<Primitive, Vec<Diagnostic>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| vec![Diagnostic::new(format!("cannot read the layout {}: {error}", path.display()))])?;
@@ -91,14 +91,14 @@ fn written(text: &str) -> Result<Written, toml::de::Error> {
     }
 }
 
-/// What is being checked, and all that was wrong so far.
+/// The file being checked, and its errors so far.
 struct Check<'a> {
     source: Arc<SourceFile>,
     ast: &'a Program,
     errors: Vec<Diagnostic>,
 }
 
-/// By field, the layout and the words that it fills.
+/// For each field, its layout and the words that it fills.
 type Used<'f> = BTreeMap<&'f str, (&'f str, Option<(u64, u64)>)>;
 
 /// A layout with its place.
@@ -193,7 +193,7 @@ impl Check<'_> {
             if !is_mode && (mode != "input" || !parts.get_ref().iter().all(is_plain)) {
                 self.wrong(parts.span(), "only `input` is composed, and a counter in it is `counter:le32`".into(), "not this");
             } else if is_mode && !is_mode_name(mode) {
-                self.wrong(parts.span(), format!("`{mode}` is no mode"), "ctr or ctr64");
+                self.wrong(parts.span(), format!("`{mode}` is not a mode"), "ctr or ctr64");
             } else if let Err(why) = parts_size(parts.get_ref(), is_mode, n_input.as_ref().map_or(0, |it| it.n_bytes)) {
                 self.wrong(parts.span(), why, "in these parts");
             }
@@ -233,7 +233,7 @@ impl Check<'_> {
     fn field<'f>(&mut self, field: &'f Spanned<Field>, decl: &Decl, used: &mut Used<'f>) {
         let Field { field: name, layout } = field.get_ref();
         if !FIELDS.contains(&name.as_str()) {
-            self.wrong(field.span(), format!("`{name}` is no field"), &format!("one of {}", FIELDS.join(", ")));
+            self.wrong(field.span(), format!("`{name}` is not a field"), &format!("one of {}", FIELDS.join(", ")));
             return;
         }
         self.covers(&(layout, field.span()), decl, "parameter");
@@ -243,7 +243,7 @@ impl Check<'_> {
         }
     }
 
-    /// The layout has the bits of the words.
+    /// Checks that the layout has as many bits as the words.
     fn covers(&mut self, layout: &Placed<'_>, decl: &Decl, what: &str) {
         let name = &decl.name.name;
         let parsed = match Layout::parse(layout.0) {
@@ -296,7 +296,7 @@ impl Check<'_> {
     }
 }
 
-/// A layout where there is no doubt: one input and one result of bytes, and at most one key by name. `None` otherwise.
+/// The layout of an unambiguous interface: one input and one result of bytes, and at most one key by name; else `None`.
 pub fn guess(stem: &str, ast: &Program, entry: &str) -> Option<Primitive> {
     let def = ast.defs.iter().rfind(|it| *it.name.name == *entry)?;
     let is_key = |it: &&Decl| KEYS.contains(&&*it.name.name);
@@ -347,7 +347,7 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside)
 }
 
-/// True of a line that ends no comment and no text.
+/// True if a line can stand in a comment or string.
 fn is_plain_text(text: &str) -> bool {
     !text.is_empty() && !text.contains("*/") && !text.contains("/*") && !text.contains(|c: char| c.is_control() || "\"\\@".contains(c))
 }
@@ -366,11 +366,11 @@ fn parts_size(parts: &[String], is_mode: bool, n_bytes: usize) -> Result<(), Str
             ("counter", "le32" | "be32") => 4,
             ("counter", "le64" | "be64") => 8,
             ("counter", "be128" | "le128") => 16,
-            ("counter", _) => return Err(format!("`{part}` is no counter: le or be, then 32, 64 or 128 bits")),
+            ("counter", _) => return Err(format!("`{part}` is not a counter: le or be, then 32, 64 or 128 bits")),
             ("key" | "nonce" | "tweak" | "sigma", n) => {
                 n.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{part}` has no number of bytes"))?
             }
-            _ => return Err(format!("`{name}` is no part: hex, key, nonce, tweak, sigma or counter")),
+            _ => return Err(format!("`{name}` is not a part: hex, key, nonce, tweak, sigma or counter")),
         };
         n_counters += usize::from(name == "counter");
         if name != "hex" && names.contains(&name) {

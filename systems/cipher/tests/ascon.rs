@@ -1,5 +1,5 @@
 //! Ascon's modes of SP 800-232 in emitted C: the same bytes as another implementation for random messages of all lengths
-//! around a block. The program itself tries pieces, places, many messages at a time and forgeries, and says where one fails.
+//! around a block. The program itself tries pieces, places, many messages at a time and forgeries, and reports which one fails.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn skipped(what: &str) {
     }
 }
 
-/// A built program with a mode; `None` where this machine cannot run it.
+/// A built program with a mode; `None` if this machine cannot run it.
 fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc, batches: u32) -> Option<PathBuf> {
     if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
         skipped(&format!("{} cannot run here", arch.name()));
@@ -35,7 +35,7 @@ fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc, batches: u32) -> 
     Some(recipe.build(&made).expect("the C compiler takes the text"))
 }
 
-/// The last is how many batches are worked on in turn.
+/// Slicing, target, compiler and number of interleaved batches.
 const WAYS: [(Slicing, Arch, Cc, u32); 9] = [
     (Slicing::Vertical, Arch::X86_64, Cc::Gcc, 1),
     (Slicing::Vertical, Arch::Sse, Cc::Clang, 3),
@@ -48,7 +48,8 @@ const WAYS: [(Slicing, Arch, Cc, u32); 9] = [
     (Slicing::Bit, Arch::Avx2, Cc::Clang, 1),
 ];
 
-/// Lengths of messages: all around a block, fewer where a program works on many messages at a time, which it tries them with.
+/// Lengths of messages: all around a block, but fewer if the program processes many messages at a time, as it tries each length
+/// with all of them.
 fn lengths(slicing: Slicing, block: usize) -> Vec<usize> {
     if slicing == Slicing::Bit { vec![0, block - 1, 2 * block + 3] } else { (0..=2 * block + 2).chain([300]).collect() }
 }
@@ -135,7 +136,7 @@ fn hashes_and_outputs_are_those_of_another_implementation() {
 }
 
 #[test]
-fn one_program_may_have_all_modes_and_no_pointer_is_used_where_lengths_are_0() {
+fn one_program_may_have_all_modes_and_null_is_allowed_with_length_0() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name);
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
@@ -174,7 +175,7 @@ fn one_program_may_have_all_modes_and_no_pointer_is_used_where_lengths_are_0() {
 }
 
 #[test]
-fn a_prefix_is_in_front_of_every_return_value_too() {
+fn return_values_also_get_the_prefix() {
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
     for sponge in Sponge::ALL {
         let mut recipe = Recipe::new(Slicing::Vertical, Arch::X86_64, Cc::Gcc, Unroll::No, "-O1");

@@ -14,7 +14,7 @@ use cipher::unit::Subject;
 use cipher::validate::{self, Verdict};
 use fastrand::Rng;
 
-/// The first orders alone, and a short search.
+/// The starting orders without a search.
 const NONE: Effort = Effort { millions: 0 };
 const LITTLE: Effort = Effort { millions: 1 };
 
@@ -101,11 +101,11 @@ fn agrees(subject: &Subject, recipe: &Recipe, made: &Made, word: Option<u32>, se
 }
 
 #[test]
-fn the_byte_interface_gives_what_that_of_c_does() {
+fn the_byte_interface_gives_the_bytes_of_that_in_c() {
     if native::missing_feature(Arch::Avx2).is_some() {
         return;
     }
-    // Two batches at once, and one for what is left of a message.
+    // Two batches at once, and one for the rest of a message.
     let subject = Subject::named("serpent-128").expect("it is bundled");
     let mut rng = Rng::with_seed(20_261_125);
     let (keys, n) = ((0..16).map(|_| rng.u8(..)).collect::<Vec<u8>>(), 41);
@@ -122,8 +122,8 @@ fn the_byte_interface_gives_what_that_of_c_does() {
     assert_eq!(outputs[0], outputs[1]);
 }
 
-/// How many times as fast as the C the assembly was: the tables of docs/explain/cipher-backend.md. Bitsliced programs on vectors are
-/// measured beside C in the depth order.
+/// The measured speedup of assembly over C, from the tables of docs/explain/cipher-backend.md. The C of bitsliced programs on
+/// vectors is in the depth order.
 const MEASURED: [(&str, Slicing, Arch, f64); 23] = [
     ("aes-128", Slicing::Bit, Arch::X86_64, 1.15),
     ("gift-128", Slicing::Bit, Arch::X86_64, 1.57),
@@ -169,7 +169,7 @@ fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not
             kept += f64::ln(faster);
         }
     }
-    // An order that is better for latency is no reason: that C can have, too.
+    // A better order for latency is not a reason for assembly, as C can have it too.
     let unscheduled = Recipe { back: Back::Auto(NONE), ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::Auto, NONE) };
     let reason = made("rectangle-80", &unscheduled).back_reason.expect("it says why");
     assert!(reason.contains("C: the text spills 0.00 values"), "{reason}");
@@ -196,14 +196,14 @@ fn the_same_budget_gives_the_same_text() {
 fn the_order_keeps_more_of_a_bitsliced_round_in_registers_than_the_text_does() {
     let made = made("aes-128", &recipe(Slicing::Bit, Arch::Avx2, Unroll::Auto, LITTLE));
     let (n_steps, count) = made.blocks.iter().max_by_key(|it| it.0).expect("there is a round");
-    // A round reads 128 words of the key and 128 of the state, and stores 128. In the order of the text registers are stored and loaded
-    // some 2000 times beside.
+    // A round reads 128 words of the key and 128 of the state, and stores 128. The order of the text adds some 2000 spills and
+    // reloads.
     assert_eq!(*n_steps, 2416);
     assert!(count.loads + count.stores + count.folded < 1400, "{count:?}");
 }
 
 #[test]
-fn what_the_target_has_no_instruction_for_is_left_to_the_c_compiler() {
+fn an_operation_without_an_instruction_is_left_to_the_c_compiler() {
     // One product of bytes, which vectors do not have.
     let text = "node f (a : u8, b : u8) returns (c : u8)\nlet\n    c = a * b\ntel\n";
     let subject = Subject::text("product.ua", text, None).expect("it is right");
@@ -256,7 +256,7 @@ fn assembly_is_proved_to_compute_what_the_program_says() {
     assert!(n_proved > some.len(), "only {n_proved} functions were proved");
 }
 
-/// What the function of the sliced interface does not call: the same on one batch, and Ascon's permutation of 8 rounds.
+/// Functions that the sliced interface does not call: the one for a single batch, and Ascon's permutation of 8 rounds.
 #[test]
 fn all_functions_in_assembly_are_proved_and_a_changed_one_is_refused() {
     for (name, mode, functions) in [
@@ -283,7 +283,7 @@ fn all_functions_in_assembly_are_proved_and_a_changed_one_is_refused() {
     }
 }
 
-/// One changed instruction of the text is found, and the word that it spoils is named.
+/// A changed instruction of the text is found, and the wrong word is named.
 #[test]
 fn a_changed_instruction_of_the_assembly_is_refused() {
     let recipe = recipe(Slicing::Bit, Arch::Avx2, Unroll::Auto, NONE);
@@ -298,19 +298,19 @@ fn a_changed_instruction_of_the_assembly_is_refused() {
             let blocks =
                 |it: Vec<validate::Expected>| it.into_iter().last().expect("there are blocks").check(&object).expect("it has them");
             let proved = blocks(validate::functions(&made, recipe.arch, 1));
-            // What changes nothing is right, which one input alone shows.
+            // A change without effect must be proved; one random input tells the two apart.
             let is_same = blocks(validate::examples(&made, recipe.arch, 7)).verdict == Verdict::Proved;
             assert_eq!(proved.verdict == Verdict::Proved, is_same, "{from} at {at}: {proved:?}");
             assert!(is_same || proved.verdict != Verdict::Different || proved.difference.is_some(), "{proved:?}");
             n_tried += usize::from(!is_same);
         }
     }
-    assert!(n_tried >= 8, "only {n_tried} changes changed anything");
+    assert!(n_tried >= 8, "only {n_tried} changes had an effect");
 }
 
-/// What a walk must not be deceived by: rotations that go around, memory that others may change, addresses that trap.
+/// Cases that must not be proved: rotations by more than the width, memory that other code may change, addresses that fault.
 #[test]
-fn what_a_processor_does_otherwise_is_not_proved() {
+fn code_that_a_processor_runs_differently_is_not_proved() {
     let verdict = |name: &str, slicing: Slicing, arch: Arch, edit: &dyn Fn(&str) -> String| {
         let recipe = recipe(slicing, arch, Unroll::Auto, NONE);
         let made = made(name, &recipe);

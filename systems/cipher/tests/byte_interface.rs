@@ -12,7 +12,7 @@ use cipher::run_text::{interpret, to_hex};
 use cipher::unit::{Subject, c_prefix};
 use fastrand::Rng;
 
-/// Writes what this machine cannot run to the list of skips.
+/// Adds a line to the list of skips.
 fn skipped(what: &str) {
     if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
         native::append(path.as_ref(), &format!("cipher byte interface: {what}\n")).expect("the list of skips can be written");
@@ -39,7 +39,7 @@ fn compilers(arch: Arch) -> Vec<Cc> {
 #[test]
 fn networks_move_random_blocks_as_the_plain_loops_do() {
     let seed = 20_261_124;
-    // Words and slicing to the fields that have them; what the passes make of the program plays no part.
+    // The fields with each word size and slicing; the passes do not matter here.
     type Subjects = Vec<(String, Field, Field)>;
     let mut groups: BTreeMap<(&'static str, u32), Subjects> = BTreeMap::new();
     let mut shapes: BTreeMap<(&'static str, u32), (Slicing, u32)> = BTreeMap::new();
@@ -70,7 +70,7 @@ fn networks_move_random_blocks_as_the_plain_loops_do() {
 }
 
 #[test]
-fn any_number_of_blocks_in_place_and_unaligned_is_as_one_at_a_time() {
+fn any_number_of_blocks_in_place_and_unaligned_equals_one_at_a_time() {
     let seed = 20_261_125;
     let archs: Vec<Arch> = Arch::ALL.into_iter().filter(|arch| can_run(*arch)).collect();
     let mut rng = Rng::with_seed(seed);

@@ -3,7 +3,7 @@
 use cipher::circuit::{BitOrder, Circuit, Effort, Origin, bdd_baseline, circuit_for, known_sboxes, legacy_lsb_first, shrink, synthesise};
 use fastrand::Rng;
 
-/// Of the random tables, test by test.
+/// Seeds of the random tables of each test.
 const SEEDS: [u64; 4] = [20, 21, 22, 23];
 
 const BOTH: [BitOrder; 2] = [BitOrder::MsbFirst, BitOrder::LsbFirst];

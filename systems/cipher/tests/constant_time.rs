@@ -1,5 +1,5 @@
-//! No branch and no address of the emitted code depends on a secret, whichever compiler made it; one that does is found.
-//! Under MEANWHILE_LONG every primitive and slicing is watched on every target, with each compiler that is here.
+//! With every compiler, no branch and no address of the emitted code depends on a secret; one that does is found.
+//! Under MEANWHILE_LONG every primitive and slicing is checked on every target, with each installed compiler.
 
 use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
@@ -39,7 +39,7 @@ fn emitted_code_is_constant_time() {
     let mut watched = std::collections::BTreeSet::new();
     for (n, ways) in cells.chunks(n_ways).enumerate() {
         let cell = &ways[n % n_ways];
-        // Of several key sizes one will do here.
+        // One of several key sizes is enough here.
         let primitive = cipher::library::primitive(cell.primitive).expect("cells name bundled primitives");
         if !watched.insert((&primitive.file, &primitive.kind, &cell.mode)) {
             continue;
@@ -74,7 +74,7 @@ fn every_combination(compilers: &[&str]) {
 
 #[test]
 fn a_key_goes_into_horizontal_slices_without_a_branch() {
-    // Clang 19 made one of each key bit that fills an element.
+    // Clang 19 made a branch for each key bit that fills an element.
     let Some(clang) = constant_time::compilers_here().into_iter().find(|it| it.starts_with("clang")) else { return };
     let source = source("aes-128", Slicing::Horizontal, Arch::Sse);
     if runs(Arch::Sse) {
@@ -82,7 +82,7 @@ fn a_key_goes_into_horizontal_slices_without_a_branch() {
     }
 }
 
-/// `line` put into the test program of a cipher, where keys and data are in memory.
+/// The verdict with `line` added to the test program of a cipher, where keys and data are in memory.
 fn spoilt(line: &str) -> Verdict {
     let good = source("rectangle-80", Slicing::Vertical, Arch::X86_64);
     let bad = good.replacen("prepare();\n", &format!("prepare();\n        {line}\n"), 1);

@@ -1,5 +1,5 @@
-//! AES of all three key sizes and Serpent, both directions, in emitted C: the bytes of OpenSSL and libgcrypt, and back
-//! again from what was encrypted.
+//! AES of all three key sizes and Serpent, both directions, in emitted C: the bytes of OpenSSL and libgcrypt, and the
+//! text again after both.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn skipped(what: &str) {
 const WAYS: [(Slicing, Arch, Cc); 3] =
     [(Slicing::Horizontal, Arch::Avx2, Cc::Clang), (Slicing::Vertical, Arch::Sse, Cc::Gcc), (Slicing::Bit, Arch::X86_64, Cc::Clang)];
 
-/// A built program; `None` where this machine cannot run it.
+/// A built program; `None` if this machine cannot run it.
 fn built(name: &str, (slicing, arch, cc): (Slicing, Arch, Cc)) -> Option<PathBuf> {
     if native::missing_feature(arch).is_some() {
         skipped(&format!("{} cannot run here", arch.name()));
@@ -91,7 +91,7 @@ fn libgcrypt(key: &[u8], decrypts: bool, text: &[u8]) -> Option<Vec<u8>> {
     Some(ran.ok().expect("it runs").stdout)
 }
 
-/// The other implementation of a cipher; `None` if it is not here.
+/// The bytes of another implementation; `None` if it is missing.
 fn other(name: &str, key: &[u8], decrypts: bool, text: &[u8]) -> Option<Vec<u8>> {
     if name == "serpent-128" {
         return libgcrypt(key, decrypts, text);
@@ -122,7 +122,7 @@ fn both_directions_are_those_of_openssl_and_libgcrypt() {
 }
 
 #[test]
-fn what_is_encrypted_comes_back() {
+fn decryption_restores_the_text() {
     let mut rng = Rng::with_seed(SEED + 1);
     for (name, n_key) in CIPHERS {
         // Each direction in another slicing: the two share nothing but the program.

@@ -1,5 +1,5 @@
 //! The emitted C against the interpreter: bundled primitives on random inputs and random programs, in every
-//! slicing, with both schedulers. Needs a C compiler; without one it says so and is skipped visibly.
+//! slicing, with both schedulers. Needs a C compiler; without one it is skipped visibly.
 
 mod support;
 
@@ -112,7 +112,7 @@ fn random_programs_agree_with_the_interpreter() {
 }
 
 #[test]
-fn what_is_compiled_unasked_is_short_enough_for_c_compilers() {
+fn the_default_slicing_is_short_enough_for_c_compilers() {
     for primitive in primitives() {
         let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
         let slicing = subject.slicing(None).expect("it has one");

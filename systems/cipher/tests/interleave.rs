@@ -1,4 +1,4 @@
-//! Batches worked on in turn: what the pass makes of a text, which programs the model chooses it for, and what is refused.
+//! Interleaved batches: the result of the pass, the programs that the model chooses it for, and refusals.
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
@@ -20,7 +20,7 @@ fn dump(text: &str, n: u32) -> String {
 }
 
 #[test]
-fn each_equation_is_there_for_every_batch_in_turn_and_loops_stay_loops() {
+fn each_equation_is_repeated_for_every_batch_and_loops_stay_loops() {
     let text = "node f (a:u16, k:u16) returns (b:u16)
     vars s:u16[4]
     let
@@ -61,7 +61,7 @@ fn one_batch_stays_as_it_is() {
 }
 
 #[test]
-fn a_node_that_is_called_works_on_all_batches_and_what_round_keys_call_stays() {
+fn a_called_node_gets_a_copy_for_all_batches_and_stays() {
     let text = "_no_inline node g (a:u16) returns (b:u16) let b = (a <<< 3) ^ (a <<< 5) tel
     node f (a:u16) returns (b:u16) let b = g(a) tel";
     expect![[r#"
@@ -95,7 +95,7 @@ fn made(name: &str, slicing: Slicing, arch: Arch, unroll: Unroll, interleave: In
 }
 
 #[test]
-fn the_model_takes_several_batches_where_that_was_measured_to_be_faster() {
+fn the_model_takes_several_batches_where_they_were_measured_to_be_faster() {
     let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
     for (name, slicing, arch, unroll, expected) in [
         // Few registers, long paths.
@@ -118,7 +118,7 @@ fn the_model_takes_several_batches_where_that_was_measured_to_be_faster() {
 }
 
 #[test]
-fn the_blocks_at_a_time_are_those_of_all_batches() {
+fn a_call_takes_the_blocks_of_all_batches() {
     for n in 1..=4 {
         let made = made("serpent-128", Slicing::Vertical, Arch::Avx2, Unroll::No, Interleave::Times(n));
         assert_eq!(shape(&made.compiled, Arch::Avx2).blocks(), 8 * n);
@@ -127,7 +127,7 @@ fn the_blocks_at_a_time_are_those_of_all_batches() {
 }
 
 #[test]
-fn ascon_for_many_messages_works_on_several_batches_and_for_one_on_one() {
+fn ascon_processes_many_messages_in_several_batches_and_one_in_one() {
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
     for (arch, expected) in [(Arch::X86_64, 1), (Arch::Sse, 2), (Arch::Avx2, 2), (Arch::Avx512, 2)] {
         for sponge in cipher::emit_c::Sponge::ALL {

@@ -1,6 +1,6 @@
 //! The language by examples: `ok/` has a file for each production and each trap, `bad/` one for each refusal.
 //!
-//! A file of `ok/` says in its comments what it computes:
+//! The comments of a file of `ok/` have its expected results:
 //!
 //! ```text
 //! # run x=12,34 c=01 -> y=26       values as lists of hex words; one-bit words as one string
@@ -10,8 +10,8 @@
 //! # warns: TEXT                    a warning of `check`
 //! ```
 //!
-//! A file of `bad/` stands beside `NAME.expected`, the messages it gets; `# compile b` (v, h, with
-//! `all` behind it: inline all) compiles what passes `check`. A folder stands for its `main.ua`.
+//! A file of `bad/` has its messages in `NAME.expected`; `# compile b` (or v, h; `b all` also
+//! inlines all) compiles programs that pass `check`. A folder stands for its `main.ua`.
 //! `UPDATE_EXPECT=1` rewrites.
 
 mod support;
@@ -53,7 +53,7 @@ fn words(text: &str, port: &Port) -> Words {
     let parts: Vec<String> =
         if port.m == 1 { text.chars().map(String::from).collect() } else { text.split(',').map(String::from).collect() };
     let words: Words =
-        parts.iter().map(|w| u64::from_str_radix(w, 16).unwrap_or_else(|_| panic!("`{text}` is no list of words"))).collect();
+        parts.iter().map(|w| u64::from_str_radix(w, 16).unwrap_or_else(|_| panic!("`{text}` is not a list of words"))).collect();
     assert_eq!(words.len(), port.n, "words of `{}`", port.name);
     words
 }
@@ -126,7 +126,7 @@ fn run_one(program: &Program, entry: &str, word: Option<u32>, args: &str, result
 }
 
 #[test]
-fn good_programs_compute_what_they_say() {
+fn good_programs_give_their_results() {
     let mut failures = Vec::new();
     for path in files("ok") {
         if let Err(what) = caught(|| run_ok(&path)) {
@@ -205,7 +205,7 @@ fn files_that_cannot_be_read() {
     let first = |path: &Path| load(path, &[]).expect_err("it is refused")[0].message.replace(&*folder.to_string_lossy(), "DIR");
     assert_eq!(first(&folder.join("nowhere.ua")), "cannot read `DIR/nowhere.ua`: No such file or directory (os error 2)");
     assert_eq!(first(&folder), "`DIR` is a folder, not an Usuba file");
-    assert_eq!(first(Path::new("/dev/null")), "`/dev/null` is no ordinary file");
+    assert_eq!(first(Path::new("/dev/null")), "`/dev/null` is not an ordinary file");
     let huge = folder.join("huge.ua");
     std::fs::File::create(&huge).and_then(|file| file.set_len(17 << 20)).expect("a sparse file");
     assert_eq!(first(&huge), "`DIR/huge.ua` is larger than 16 MiB");

@@ -134,7 +134,7 @@ fn mutated_programs_never_panic() {
     assert!(accepted > 0 || setting("CIPHER_PROGRAMS", N_PROGRAMS) < N_PROGRAMS, "some mutations leave a program right");
 }
 
-/// Exchanges, drops, doubles or replaces a few tokens.
+/// Swaps, drops, doubles or replaces a few tokens.
 fn mutate(text: &str, rng: &mut fastrand::Rng) -> String {
     const WORDS: [&str; 40] = [
         "node",

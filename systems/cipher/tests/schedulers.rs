@@ -1,4 +1,4 @@
-//! The seed's worked examples, and what both schedulers must do to the bundled primitives.
+//! Worked examples of the papers, and the effects of both schedulers on the bundled primitives.
 
 mod support;
 
@@ -18,8 +18,8 @@ use support::inorder::{Step, timeline};
 
 const WORD: Ty = Ty { m: 32, dir: Dir::V };
 
-/// A node of equations `name = a op b` over parameters and each other; every defined name is a result
-/// as well, so that all live to the end.
+/// A node of equations `name = a op b` over parameters and each other; every defined name is also
+/// a result, so that all values stay live to the end.
 fn node(params: &[&str], eqs: &[(&str, Op, &str, &str)]) -> Node {
     let mut node = Node::new("example");
     for name in params {
@@ -148,7 +148,7 @@ fn changes(labels: &[usize]) -> usize {
     labels.windows(2).filter(|w| w[0] != w[1]).count()
 }
 
-/// For each equation, which of the roots it descends from alone; equations of several are left out.
+/// For each equation the only root that it descends from; equations with several roots are left out.
 fn threads(program: &Program, roots: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let node = &program.nodes[program.entries[0].idx()];
     let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
@@ -193,7 +193,7 @@ fn chacha20s_four_quarter_rounds_are_interleaved() {
     let on = threads(&program("chacha20", Schedule::Mslice), |i| Some(i % 4));
     let n = off.len().min(48);
     assert!(changes(&off[..n]) <= 4, "the text has one quarter round after the other: {:?}", &off[..n]);
-    assert!(changes(&on[..n]) >= 3 * n / 4, "the schedule takes them in turn: {:?}", &on[..n]);
+    assert!(changes(&on[..n]) >= 3 * n / 4, "the schedule interleaves them: {:?}", &on[..n]);
 }
 
 #[test]
@@ -262,7 +262,7 @@ tel
 ";
 
 #[test]
-fn depth_works_out_each_table_just_before_its_outputs_and_auto_takes_it_for_vectors() {
+fn depth_computes_each_table_just_before_its_outputs_and_auto_takes_it_for_vectors() {
     let subject = Subject::text("rounds.ua", ROUNDS, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let cost = |schedule: Schedule, arch: Arch| {
         let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::Yes, "-O1");
@@ -272,13 +272,13 @@ fn depth_works_out_each_table_just_before_its_outputs_and_auto_takes_it_for_vect
     };
     let spills = |schedule: Schedule| cost(schedule, Arch::Avx2).1;
     assert!(spills(Schedule::None) > 40.0, "64 words do not fit into 16 registers: {}", spills(Schedule::None));
-    assert_eq!(spills(Schedule::Depth), 0.0, "of one table at a time nothing is spilled");
+    assert_eq!(spills(Schedule::Depth), 0.0, "one table at a time needs no spills");
     assert_eq!(cost(Schedule::Auto, Arch::Avx2).0, Schedule::Depth);
     assert_ne!(cost(Schedule::Auto, Arch::X86_64).0, Schedule::Depth, "general registers keep the order");
 }
 
 #[test]
-fn depth_and_auto_give_what_no_scheduler_gives() {
+fn depth_and_auto_give_the_results_without_a_scheduler() {
     for name in ["aes-128", "present-80", "skinny-128-128"] {
         for schedule in [Schedule::Depth, Schedule::Auto] {
             let filter = cipher::suite::Filter {

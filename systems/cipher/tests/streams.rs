@@ -19,12 +19,12 @@ fn skipped(what: &str) {
     }
 }
 
-/// A built program with a stream; `None` where this machine cannot run it.
+/// A built program with a stream; `None` if this machine cannot run it.
 fn built(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc) -> Option<(Made, std::path::PathBuf)> {
     interleaved(name, mode, slicing, arch, cc, 1)
 }
 
-/// The same with so many batches in turn.
+/// The same with `n` interleaved batches.
 fn interleaved(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc, n: u32) -> Option<(Made, std::path::PathBuf)> {
     if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
         skipped(&format!("{} cannot run here", arch.name()));
@@ -72,7 +72,7 @@ fn chacha20_gives_the_vector_of_rfc_8439() {
     }
 }
 
-/// What `openssl enc` makes of the bytes.
+/// The bytes encrypted by `openssl enc`.
 fn openssl(cipher: &str, key: &[u8], iv: &[u8], bytes: &[u8]) -> Vec<u8> {
     let mut command = Command::new("openssl");
     command.args(["enc", cipher, "-K", &to_hex(key), "-iv", &to_hex(iv)]);
@@ -132,7 +132,7 @@ fn a_counter_that_would_wrap_ends_the_stream_at_the_last_block() {
     let (key, zeros) = ([7u8; 32], [0u8; 800]);
     // How many bytes are left with each counter.
     let mut ends: Vec<(&str, &str, Slicing, Vec<u8>, usize)> = Vec::new();
-    // With 5 and 9 the rest is more than one batch.
+    // With 5 and 9 blocks left, the rest is more than one batch.
     for n in [1u8, 2, 3, 5, 9] {
         let mut counter = vec![0xff; 16];
         counter[15] = 0u8.wrapping_sub(n);

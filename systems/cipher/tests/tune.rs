@@ -1,4 +1,4 @@
-//! What the tuner expects of the model, beside what was measured.
+//! The tuner's expectation of the model against the measurements.
 
 use std::collections::BTreeMap;
 use std::path::Path;

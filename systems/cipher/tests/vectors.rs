@@ -43,7 +43,7 @@ const NAMES: [&str; 28] = [
     "xoodoo-12",
 ];
 
-/// Published round keys, one after the other, where the schedule gives them as they are.
+/// Primitives with a schedule that gives the published round keys unchanged, and their layout.
 const ROUND_KEYS: [(&str, &str); 7] = [
     ("aes-128", "round:11 col:4 row:4 bit:8 -> round bit | row col"),
     ("des", "bit:768 -> bit |"),

@@ -1,5 +1,5 @@
-//! What emitted C leaves in memory: after the last call nothing of key, text and key stream lies on the stack it ran on, and
-//! contexts are zeros, at -O3 with both compilers. Without the wipes the same programs find them.
+//! Secrets that emitted C leaves in memory: after the last call its stack has no part of key, text and key stream, and contexts
+//! are zeros, at -O3 with both compilers. Without the wipes the same programs find them.
 
 use std::process::Command;
 use std::time::Duration;
@@ -17,8 +17,8 @@ fn skipped(what: &str) {
     }
 }
 
-/// The calls run on a stack of their own. `secrets` are looked for there, eight bytes in a row of any of them; `contexts`
-/// must be zeros. Exit code: 10 to 12 if a secret is found, 20 if a context is not zeros.
+/// The calls run on their own stack, which is searched for any eight consecutive bytes of `secrets`; `contexts` must be
+/// zeros. Exit code: 10 to 12 if a secret is found, 20 if a context is not zeros.
 const MAIN: &str = "
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +81,12 @@ int main(void)
 }
 ";
 
-/// A primitive, its mode, and calls of what its file offers.
+/// A primitive, its mode, and calls of its functions.
 struct Case {
     name: &'static str,
     mode: &'static str,
     calls: &'static str,
-    /// True if all that was kept is zeros.
+    /// True if all contexts are zeros.
     contexts: &'static str,
     ways: &'static [(Slicing, Arch)],
 }
@@ -199,7 +199,7 @@ fn run(case: &Case, slicing: Slicing, arch: Arch, cc: Cc, wipes: bool) -> i32 {
 }
 
 #[test]
-fn nothing_secret_is_left_behind_and_without_wipes_it_would_be() {
+fn no_secret_is_left_in_memory_and_without_wipes_one_is() {
     for case in &CASES {
         let (mut n_clean, mut n_found) = (0, 0);
         for &(slicing, arch) in case.ways {

@@ -1,23 +1,22 @@
-//! Registers for a block in a given order: what is not needed for longest gives up its register.
+//! Allocates registers for a block in a given order: the value whose next use is farthest is evicted.
 //!
-//! Memory operands are folded into the instructions that take one. Values that memory has already (the caller's words, constants,
-//! what was stored before) give up their registers for nothing, others are stored first. The same walk counts and writes: the search
-//! for an order asks it for costs.
+//! Memory operands are folded into the instructions that accept one. A value that is also in memory (the caller's words, constants,
+//! earlier spills) is evicted without a store. One walk both counts and emits, so the search for an order takes its costs from it.
 //!
 //! Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
 
 use super::steps::{Block, FRAME, Kind, Memory, Origin, Step, Value};
 
-/// What the allocator has to know of a target.
+/// What the allocator knows of a target.
 #[derive(Debug, Clone, Copy)]
 pub struct Registers {
-    /// How many hold values.
+    /// Registers that hold values.
     pub n: usize,
-    /// They are vectors; addresses have registers of their own.
+    /// They are vector registers, and addresses have registers of their own.
     pub is_vector: bool,
-    /// Shifts and exchanges take their operand from memory.
+    /// Shifts and rotations can take their operand from memory.
     pub folds_shifts: bool,
-    /// Operands come from memory; narrow words are widened by a load.
+    /// The other operations can take an operand from memory. If not, a load widens the word first.
     pub folds_words: bool,
     /// Bits of a word in memory.
     pub word_bits: u32,
@@ -28,9 +27,9 @@ pub struct Registers {
 pub enum Place {
     /// In a register.
     Register(u8),
-    /// In memory, behind an address that has a register of its own.
+    /// In memory, at an address that has a register of its own.
     Memory(Memory),
-    /// In memory, behind a register of values.
+    /// In memory, at an address that one of the registers for values holds.
     Based(u8, i32),
     /// In a spill slot.
     Slot(u32),
@@ -40,39 +39,39 @@ pub enum Place {
     Immediate(i64),
 }
 
-/// Takes the instructions.
+/// Receives the instructions in order.
 pub trait Sink {
-    /// `dst = kind args`; of a kind that destroys an operand, `dst` is the register of the first.
+    /// `dst = kind args`; if `kind` overwrites an operand, `dst` is the register of the first one.
     fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]);
     /// `dst = place`.
     fn load(&mut self, dst: u8, place: Place);
     /// `place = src`.
     fn store(&mut self, place: Place, src: u8);
-    /// The register of an address is read from its slot.
+    /// `dst` = the address, from its slot in the frame.
     fn load_address(&mut self, dst: u8, address: u32);
-    /// Between registers.
+    /// `dst = src`.
     fn copy(&mut self, dst: u8, src: u8);
-    /// What was stored last is the next value of this carried one.
+    /// The last store wrote what the next iteration reads as this carried value.
     fn kept(&mut self, _carried: u32) {}
-    /// What is read from memory next is this carried value of the last iteration.
+    /// The next load reads this carried value, stored in the last iteration.
     fn carried(&mut self, _carried: u32) {}
 }
 
-/// Counts instructions beside those that compute.
+/// Loads, stores and moves around the instructions that compute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Loads on their own.
+    /// Separate load instructions.
     pub loads: u32,
-    /// Stores, those of results among them.
+    /// Stores, including those of results.
     pub stores: u32,
-    /// Operands read from memory by instructions that compute.
+    /// Memory operands of instructions that compute.
     pub folded: u32,
     /// Moves between registers.
     pub copies: u32,
 }
 
 impl Count {
-    /// What the search makes small.
+    /// What the search minimises.
     pub fn cost(&self) -> u32 {
         4 * self.loads + 5 * self.stores + 2 * self.folded + 2 * self.copies
     }
@@ -112,7 +111,7 @@ enum Held {
 pub struct Edge {
     /// Values with the register or the place in memory that they have.
     pub held: Vec<(Value, Option<u8>, Option<Place>)>,
-    /// Values with their next use behind the part, counted from its beginning.
+    /// Values used after the part, with their next use, counted from its beginning.
     pub later: Vec<(Value, u32)>,
 }
 
@@ -125,24 +124,24 @@ pub struct Allocator<'a> {
     constants: &'a [[u64; 2]],
     registers: Registers,
     edge: Edge,
-    /// Of each use, the next one; three for each position.
+    /// The next use after each use; three for each position.
     after: Vec<[u32; 3]>,
-    /// Next use of each value.
+    /// The next use of each value.
     next: Vec<u32>,
-    /// Whether a value lives to the end of the block.
+    /// The register of each value, or [`NO`].
     register_of: Vec<u8>,
     homes: Vec<Option<Place>>,
     wanted: Vec<u8>,
     held: [Held; 32],
     free_slots: Vec<u32>,
     n_slots: u32,
-    /// Positions at which addresses are needed, by address, the next one last.
+    /// The positions that need each address, the next one last.
     address_uses: Vec<Vec<u32>>,
     at: u32,
 }
 
 impl<'a> Allocator<'a> {
-    /// For a block of a function with these constants.
+    /// An allocator for a block of a function with these constants.
     pub fn new(block: &'a Block, constants: &'a [[u64; 2]], registers: Registers) -> Self {
         let n = block.origins.len();
         Allocator {
@@ -163,7 +162,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// For a block that is a part of another.
+    /// An allocator for a part of a longer block.
     pub fn part(block: &'a Block, constants: &'a [[u64; 2]], registers: Registers, edge: Edge) -> Self {
         Allocator { edge, ..Allocator::new(block, constants, registers) }
     }
@@ -174,7 +173,7 @@ impl<'a> Allocator<'a> {
         ((register != NO).then_some(register), self.homes[value as usize])
     }
 
-    /// Walks through the block in this order; returns the spill slots used.
+    /// Walks through the block in this order; returns how many spill slots it used.
     pub fn run(&mut self, order: &[u32], header: &Header, buffer: Option<u32>, sink: &mut impl Sink) -> u32 {
         self.run_steps(order, order.len(), header, buffer, sink);
         self.at = order.len() as u32;
@@ -182,7 +181,7 @@ impl<'a> Allocator<'a> {
         self.n_slots
     }
 
-    /// The same up to the step at `end`, where the state stays.
+    /// The same, stopping before the step at `end` with its state kept.
     pub fn run_steps(&mut self, order: &[u32], end: usize, header: &Header, buffer: Option<u32>, sink: &mut impl Sink) {
         self.start(order, header, buffer);
         for (at, idx) in order[..end].iter().enumerate() {
@@ -263,7 +262,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Where general registers also hold addresses.
+    /// Notes the uses of addresses where general registers hold them too.
     fn note_addresses(&mut self, order: &[u32], header: &Header, buffer: Option<u32>) {
         self.address_uses.iter_mut().for_each(Vec::clear);
         let block = self.block;
@@ -305,7 +304,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// The immediate that a value can be.
+    /// A value as an immediate, if it fits.
     fn immediate(&self, value: Value) -> Option<Place> {
         let Origin::Constant(id) = self.block.origins[value as usize] else { return None };
         let word = self.constants[id as usize][0];
@@ -325,7 +324,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// A register for a new value: one that is free, else that of the value needed last. Those in `pinned` stay.
+    /// A register for a new value: a free one, else that of the value needed last. Registers in `pinned` stay.
     fn take(&mut self, pinned: u32, wanted: u8, sink: &mut impl Sink) -> u8 {
         if wanted != NO && pinned >> wanted & 1 == 0 && self.held[wanted as usize] == Held::Nothing {
             return wanted;
@@ -349,7 +348,7 @@ impl<'a> Allocator<'a> {
                 Held::Value(value) => self.homes[value as usize].is_some(),
                 _ => true,
             };
-            // A value that memory has already costs no store.
+            // A value that is in memory already needs no store.
             let score = if is_clean { distance + distance / 2 } else { distance };
             if best.1 == NO || score > best.0 {
                 best = (score, register as u8);
@@ -384,7 +383,7 @@ impl<'a> Allocator<'a> {
         self.register_of[value as usize] = register;
     }
 
-    /// A place in memory as an operand; its address gets a register where it has none.
+    /// A place in memory as an operand; its address gets a register if it has none.
     fn reach(&mut self, place: Place, pinned: &mut u32, sink: &mut impl Sink) -> Place {
         let Place::Memory(memory) = place else { return place };
         if self.registers.is_vector || memory.address == FRAME {
@@ -453,7 +452,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// A sum that general registers compute into a third.
+    /// A sum whose operands stay in use, so that `lea` puts it into another register.
     fn is_plain_sum(&self, step: &Step) -> bool {
         let is_there = |value: Value| self.register_of[value as usize] != NO;
         let dies = |value: Value| self.next[value as usize] == NEVER;
@@ -508,7 +507,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Loads all operands but one, which may stay in memory; `skipped` needs no register. Returns the one.
+    /// Loads the operands, except one that may stay in memory and is returned; `skipped` needs no register.
     fn fetch(&mut self, step: &Step, skipped: Option<usize>, pinned: &mut u32, sink: &mut impl Sink) -> Option<usize> {
         let foldable = self.foldable(step);
         for arg in &step.args {
@@ -565,7 +564,7 @@ impl<'a> Allocator<'a> {
         if folded == Some(0) && step.kind.is_commutative() {
             args.swap(0, 1);
         }
-        // The result may take the register of an operand, but not the address of one.
+        // The result may go into the register of an operand, but not into one that holds its address.
         let addresses = args.iter().fold(0, |mask, it| if let Place::Based(register, _) = it { mask | 1 << register } else { mask });
         for arg in step.args.iter().filter(|it| self.next[**it as usize] == NEVER) {
             let register = std::mem::replace(&mut self.register_of[*arg as usize], NO);
@@ -575,7 +574,7 @@ impl<'a> Allocator<'a> {
         }
         let register = self.take(addresses, self.wanted[step.dst as usize], sink);
         sink.operate(step, step.kind, register, &args[..n]);
-        // Only now: a value that made room above must not be stored where an operand is read.
+        // Only now: a value evicted above must not be stored where an operand is still to be read.
         self.end_of_uses(step);
         self.made(step.dst, register);
     }
@@ -586,7 +585,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// The operand that the result takes the place of: best one that dies here, else one that is loaded anyway.
+    /// The operand that the result overwrites: if possible one that dies here, else one that is loaded anyway.
     fn destroyed(&self, step: &Step) -> usize {
         let candidates = match step.kind {
             Kind::Ternary(_) => 3,
@@ -652,7 +651,7 @@ impl<'a> Allocator<'a> {
         self.made(step.dst, register);
     }
 
-    /// Moves what the next iteration wants into its registers.
+    /// Moves carried values into the registers where the next iteration expects them.
     fn finish(&mut self, header: &Header, sink: &mut impl Sink) {
         let block = self.block;
         let mut moves: Vec<(u8, u8)> = Vec::new();
@@ -675,7 +674,7 @@ impl<'a> Allocator<'a> {
                     sink.copy(to, from);
                 }
                 None => {
-                    // Only circles are left, and these among what is carried.
+                    // Only cycles of carried values are left.
                     let scratch = (0..self.registers.n as u8).find(|r| targets >> r & 1 == 0).expect("one register carries nothing");
                     let (_, from) = moves[0];
                     sink.copy(scratch, from);
@@ -701,7 +700,7 @@ fn kind_is_ternary(kind: Kind) -> bool {
     matches!(kind, Kind::Ternary(_))
 }
 
-/// The operation with its first operand and another exchanged.
+/// The operation after its first operand and another have changed places.
 fn swapped(kind: Kind, other: usize) -> Kind {
     let Kind::Ternary(table) = kind else { return kind };
     let (own, bit) = (4u8, if other == 1 { 2u8 } else { 1 });
@@ -713,7 +712,7 @@ fn swapped_last(kind: Kind) -> Kind {
     Kind::Ternary(permuted(table, 2, 1))
 }
 
-/// The table with two bits of its index exchanged.
+/// The table after two bits of its index have changed places.
 fn permuted(table: u8, a: u8, b: u8) -> u8 {
     (0..8u8).fold(0, |out, idx| {
         let (has_a, has_b) = (idx & a != 0, idx & b != 0);
@@ -722,7 +721,7 @@ fn permuted(table: u8, a: u8, b: u8) -> u8 {
     })
 }
 
-/// Where each carried value's next one lies at the end of this order, if each in its own register.
+/// The registers in which this order leaves the next value of each carried one; if two share one, the second gets a free one.
 pub fn ends(block: &Block, constants: &[[u64; 2]], registers: Registers, order: &[u32], header: &Header, buffer: Option<u32>) -> Header {
     let mut allocator = Allocator::new(block, constants, registers);
     allocator.run(order, header, buffer, &mut Count::default());

@@ -1,8 +1,8 @@
-//! A first order that goes on where it is: of the tables and steps that are ready, the one whose operands were touched last.
+//! A starting order for the search: of the tables and steps that are ready, the one with the most recently used operands goes next.
 
 use crate::passes::schedule_depth::Graph;
 
-/// Goes forward from the inputs; `n_registers` values touched last count as near.
+/// Goes forward from the inputs; the last `n_registers` values used count as near.
 pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
     let n_clusters = graph.members.len();
     let n = graph.needs.len();
@@ -22,7 +22,7 @@ pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
     let mut ready: Vec<u32> = (0..n_clusters as u32).filter(|it| walk.waits[*it as usize] == 0).collect();
     let mut order = Vec::with_capacity(n);
     while !ready.is_empty() {
-        // The first in the text among equals; only the first ones are looked at.
+        // Among equals the first in the text; only the first `LOOKED_AT` are compared.
         let best = (0..ready.len().min(LOOKED_AT)).min_by_key(|k| walk.score(ready[*k])).expect("one is ready");
         let cluster = ready.remove(best);
         walk.take(cluster, &mut order, &mut ready);
@@ -30,14 +30,14 @@ pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
     order
 }
 
-/// Clusters among which the next one is chosen.
+/// How many ready clusters are compared.
 const LOOKED_AT: usize = 400;
 
 struct Walk<'a> {
     graph: &'a Graph,
-    /// Operands from other clusters that are not there yet.
+    /// Operands from other clusters that are not computed yet.
     waits: Vec<u32>,
-    /// When a step's result was made or read last, in values.
+    /// When a step's result was last written or read, counted in values.
     touched: Vec<u32>,
     users_left: Vec<u32>,
     clock: u32,
@@ -45,7 +45,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Operands that are far, values that stay alive, and how long ago the last was touched: small is good.
+    /// Far operands, values that stay alive, and how long ago the last one was used: smaller is better.
     fn score(&self, cluster: u32) -> (u32, i32, u32) {
         let (mut n_far, mut alive, mut latest) = (0, 0i32, 0);
         for member in &self.graph.members[cluster as usize] {

@@ -1,8 +1,8 @@
 //! A node without calls as machine operations: straight blocks, and the loops that the program keeps.
 //!
-//! A word that only one block knows is a value. What several blocks know, and arrays that a counter indexes, lie in memory: those of
-//! the caller, or the stack frame. What a loop hands from iteration to iteration is a value of its body if that is one block, and else
-//! lies in two buffers, one read, one written, which change places at the end of the iteration.
+//! A word used in only one block becomes a value. Words used in several blocks, and arrays that a counter indexes, stay in memory: the
+//! caller's or the stack frame. What a loop carries from iteration to iteration is a value if its body is a single block; otherwise it
+//! lies in two buffers, one read and one written, which are swapped at the end of the iteration.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::smallvec;
@@ -17,12 +17,12 @@ use crate::ir::{self, Body, Node, Op, Operand, Ref, Stmt, VarId};
 pub enum Refused {
     /// It calls another node.
     Calls,
-    /// An operation that the target has not.
+    /// An operation that the target does not have.
     Operation(String),
 }
 
 impl Refused {
-    /// As a sentence's end.
+    /// The reason, as the end of a sentence.
     pub fn text(&self) -> String {
         match self {
             Refused::Calls => "it calls nodes that are not inlined".into(),
@@ -58,7 +58,7 @@ pub fn lower(node: &Node, shape: Shape, name: &str) -> Result<Function, Refused>
     Ok(lower.function)
 }
 
-/// Words, by variable and index, that more than one block touches; and variables that a counter indexes.
+/// Words that more than one block uses, by variable and index, and variables that a counter indexes.
 struct Shared {
     words: HashSet<(VarId, i64)>,
     indexed: HashSet<VarId>,
@@ -104,11 +104,11 @@ fn touches(stmts: &[Stmt], block: &mut u32, touch: &mut dyn FnMut(&Ref, u32)) {
     }
 }
 
-/// The block being made.
+/// The block under construction.
 #[derive(Default)]
 struct Open {
     block: Block,
-    /// Values by place.
+    /// The value of each place.
     known: HashMap<Ref, Value>,
     /// Stores to places that a counter indexes.
     stored: Vec<(Ref, u32)>,
@@ -118,12 +118,12 @@ struct Lower<'a> {
     node: &'a Node,
     shape: Shape,
     function: Function,
-    /// Where each variable or shared word lies in memory; variables as a whole have the index -1.
+    /// The memory of each variable or shared word; a whole variable has index -1.
     homes: HashMap<(VarId, i64), Memory>,
     shared: Shared,
     /// Arrays of constants.
     tables: HashMap<VarId, u32>,
-    /// Where carried variables are read.
+    /// The memory from which carried variables are read.
     carried: HashMap<VarId, Memory>,
     block: Open,
 }
@@ -177,7 +177,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Where a word lies, if it lies in memory.
+    /// The memory of a word, if it has any.
     fn memory(&mut self, place: &Ref) -> Option<Memory> {
         if let Some(memory) = self.carried.get(&place.var) {
             return Some(*memory);
@@ -190,7 +190,7 @@ impl Lower<'_> {
         if place.index.terms.is_empty() {
             return Some(Memory { address: home.address, offset: home.offset + offset as i32 });
         }
-        // A counter moves an address of its own; arrays of the frame start it at their first word.
+        // Each counter moves its own address; in the frame that starts at the array's first word.
         let terms = place.index.terms.iter().map(|(id, k)| (*id, k * size)).collect();
         let base = if home.address == FRAME { Base::Frame(home.offset) } else { self.function.addresses[home.address as usize].base };
         let address = self.address(Address { base, terms });
@@ -288,7 +288,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Makes the buffers of a loop and puts the first values there.
+    /// Allocates the buffers of a loop and stores the first values there.
     fn pair(&mut self, it: &ir::Loop, _items: &mut Vec<Item>) -> u32 {
         let pair = self.function.pairs.len() as u32;
         let n = it.carried.len() as i32;
@@ -306,7 +306,7 @@ impl Lower<'_> {
     }
 }
 
-/// Variables that are written, and whether all that is written is constants at constant places.
+/// The variables that are written, and whether only with constants at constant indices.
 fn constant_arrays(stmts: &[Stmt]) -> HashMap<VarId, bool> {
     let mut arrays: HashMap<VarId, bool> = HashMap::default();
     fn walk(stmts: &[Stmt], arrays: &mut HashMap<VarId, bool>) {

@@ -1,4 +1,4 @@
-//! The assembly back end for x86-64: nodes without calls as functions, with an order and registers of our own.
+//! The assembly back end for x86-64: nodes without calls as functions, with their own order and register allocation.
 //!
 //! ```text
 //! node -> lower -> steps -> order <-> allocate -> text
@@ -33,10 +33,10 @@ pub fn archs() -> impl Iterator<Item = Arch> {
     Arch::ALL.into_iter().filter(|it| it.has_assembly())
 }
 
-/// A target as the back end sees it.
+/// What the back end knows of a target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Registers, and what is one instruction.
+    /// Its registers, and which operations are one instruction.
     pub registers: Registers,
 }
 
@@ -47,13 +47,13 @@ pub struct Plan<'a> {
     pub block: &'a Block,
     /// Its steps in order.
     pub order: Vec<u32>,
-    /// The registers of carried values.
+    /// The registers of its carried values.
     pub header: Header,
-    /// The address of the read buffer of its loop; that of the written one follows.
+    /// The address of the buffer that its loop reads; the next address is that of the written one.
     pub buffer: Option<u32>,
-    /// What it costs beside its steps.
+    /// Loads, stores and moves added to its steps.
     pub count: Count,
-    /// Cycles of the model once through the block: in the order of the text, and in the best of the first orders.
+    /// Model: cycles for one run of the block, in the order of the text and in the best of the starting orders.
     pub cycles: [u32; 2],
 }
 
@@ -62,25 +62,25 @@ pub struct Plan<'a> {
 pub struct Assembly {
     /// The text.
     pub text: String,
-    /// Steps and instructions beside them, by block.
+    /// For each block its steps, and the loads, stores and moves added to them.
     pub blocks: Vec<(usize, Count)>,
-    /// Cycles of the model for one call: in the order of the text, which is what C compilers start from, and in the best of the
-    /// first orders, whatever the search finds after that.
+    /// Model: cycles for one call, in the order of the text, from which C compilers start, and in the best of the starting orders,
+    /// before the search.
     pub cycles: [u64; 2],
 }
 
-/// Assembly is taken if the model promises so many times the speed of the order of the text. Of the programs that were measured
-/// the vertical ones, where C compilers are as fast, have up to 1.10; the bitsliced ones, where they are not, 1.16 and more.
+/// Assembly is chosen if the model predicts at least this speedup over the order of the text, and the next two hold. Of the programs
+/// measured, the vertical ones, where C compilers are as fast, reach 1.10; the bitsliced ones, where they are slower, 1.16 and more.
 pub const PROMISED: f64 = 1.12;
-/// And if the text has so many loads and stores of spilled values for each equation. Where fewer are, order alone would make it
-/// faster, which C compilers and the schedulers do as well. Vertical and horizontal programs have up to 0.22, bitsliced ones 0.64.
+/// At least this many loads and stores of spilled values for each equation of the text. With fewer, only a better order can
+/// help, and C compilers and the schedulers find that too. Vertical and horizontal programs have up to 0.22, bitsliced ones 0.64.
 pub const SPILLING: f64 = 0.4;
-/// And if it has so many steps. Rounds of some hundred C compilers order and allocate as well: Rectangle's and Present's of 500 to
-/// 544 were measured to tie, Skinny's of 994 and more not.
+/// At least this many steps. C compilers handle rounds of a few hundred as well: Rectangle's and Present's, of 500 to 544 steps, were
+/// measured equal; Skinny's, of 994, and longer ones were not.
 pub const LONG: usize = 800;
 
 impl Target {
-    /// Of an architecture, if it is one of those that have it.
+    /// The target of an architecture, if that has an assembly back end.
     pub fn new(shape: Shape) -> Option<Target> {
         let n = shape.arch.row().assembly_registers?;
         let word_bits = shape.register_bits();
@@ -109,7 +109,7 @@ pub fn assemble(node: &Node, shape: Shape, name: &str, machine: &Machine, effort
     Ok(Assembly { text: text::text(&function, &plans, &target), blocks, cycles })
 }
 
-/// Plans the blocks of these items, which run so many times in a call.
+/// Plans the blocks of these items, which run `times` times in a call.
 fn plan<'a>(
     function: &Function,
     items: &'a [Item],

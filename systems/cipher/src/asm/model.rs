@@ -1,8 +1,8 @@
-//! Cycles of a block on an out-of-order core, from the machine file: what the search for an order makes small, together with the
-//! count of loads and stores.
+//! Cycles of a block on an out-of-order core, from the machine file: together with the loads and stores, what the search for an order
+//! minimises.
 //!
-//! Instructions enter in order, so many a cycle, as long as the scheduler has room for those that wait and the window for those that
-//! are not finished; each starts when its operands are there and a unit is free. A model, good for comparing orders of one block.
+//! Instructions issue in order, up to the width in each cycle, while the scheduler has room for those that wait and the window for
+//! those in flight; each starts when its operands are ready and a unit is free. A model, good for comparing orders of one block.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,19 @@ use machine::{Class, Machine};
 use super::allocate::{Count, Place, Sink};
 use super::steps::{Kind, Step};
 
-/// Instructions that wait for operands. Skylake and Golden Cove 97; Zen 4 four times 24 scalar and two times 32 vector.
+/// Entries of the scheduler, which hold instructions that wait for operands. Skylake and Golden Cove have 97; Zen 4 has four
+/// times 24 for scalar and two times 32 for vector instructions.
 /// Source: Fog, "The microarchitecture of Intel, AMD and VIA CPUs", 2024.
 const WAITING_MAX: u32 = 96;
-/// Cycles that are looked ahead.
+/// How many cycles ahead units are reserved.
 const RING: usize = 2048;
 
 /// A core with its registers, and what was counted.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// Instructions beside those that compute.
+    /// Loads, stores and moves.
     pub count: Count,
-    /// Units and latency of each class.
+    /// The units and the latency of each class.
     classes: Vec<(u32, u32)>,
     width: u32,
     window: usize,
@@ -35,14 +36,14 @@ pub struct Model {
     waiting: u32,
     finished: VecDeque<u32>,
     last: u32,
-    /// When carried values that lie in memory were stored in the last iteration, and in this one.
+    /// When each carried value in memory was stored: in the last iteration, and in this one.
     kept: [Vec<u32>; 2],
     stored: u32,
     carried: u32,
 }
 
 impl Model {
-    /// A core that does nothing yet.
+    /// An idle core.
     pub fn new(machine: &Machine, kind: machine::Kind) -> Model {
         let of = |class: &Class| {
             let it = machine.operation(kind, *class);
@@ -78,13 +79,13 @@ impl Model {
         self.kept.iter_mut().for_each(Vec::clear);
     }
 
-    /// Another iteration begins.
+    /// Begins the next iteration.
     pub fn next_iteration(&mut self) {
         self.kept.swap(0, 1);
         self.kept[1].clear();
     }
 
-    /// When everything so far is done.
+    /// The cycle in which everything so far is done.
     pub fn end(&self) -> u32 {
         self.last
     }
@@ -155,7 +156,7 @@ impl Model {
         }
     }
 
-    /// A load that belongs to another instruction: it takes a unit, but no place of its own among those that enter.
+    /// A folded load: it takes a load unit, but no issue slot of its own.
     fn read(&mut self, ready: u32) -> u32 {
         self.entered = self.entered.saturating_sub(1);
         self.start(Class::Load, ready)
@@ -222,7 +223,7 @@ impl Sink for Model {
 
     fn copy(&mut self, dst: u8, src: u8) {
         self.count.copy(dst, src);
-        // Most cores only rename.
+        // Most cores eliminate moves by renaming.
         self.ready[dst as usize] = self.ready[src as usize].max(self.now);
         self.entered += 1;
         if self.entered >= self.width {

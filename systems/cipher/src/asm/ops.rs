@@ -1,4 +1,4 @@
-//! One operation of the core form as machine operations.
+//! Turns one operation of the core form into machine operations.
 
 use smallvec::smallvec;
 
@@ -8,27 +8,27 @@ use crate::ir::Op;
 use crate::passes::hslice::{ZERO, shifts};
 use crate::pipeline::Slicing;
 
-/// A block being made, with the constants of its function.
+/// A block under construction, with the constants of its function.
 pub struct Maker<'a> {
-    /// How registers look.
+    /// Width and lanes of the registers.
     pub shape: Shape,
-    /// What is made.
+    /// The block.
     pub block: &'a mut Block,
-    /// Of the function.
+    /// The constants of the function.
     pub constants: &'a mut Vec<[u64; 2]>,
     /// Where the equation stands in the source.
     pub place: u32,
 }
 
 impl Maker<'_> {
-    /// A new step and its result.
+    /// Appends a step; returns its result.
     pub fn step(&mut self, kind: Kind, lane: u32, args: &[Value]) -> Value {
         let dst = self.value(Origin::Step);
         self.block.steps.push(Step { kind, lane: lane as u8, dst, args: args.into(), place: self.place });
         dst
     }
 
-    /// A value that no step makes.
+    /// A value that does not come from a step.
     pub fn value(&mut self, origin: Origin) -> Value {
         self.block.origins.push(origin);
         self.block.origins.len() as u32 - 1
@@ -46,7 +46,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The same word in every block.
+    /// A constant with this word in every lane.
     pub fn constant(&mut self, value: u64) -> Value {
         let mask = u64::MAX >> (64 - self.shape.word_bits);
         let value = value & mask;
@@ -176,7 +176,7 @@ impl Maker<'_> {
         self.step(Kind::Or, lane, &[up, down])
     }
 
-    /// A shuffle of the bytes of each 128 bits; 0x80 and more is zero.
+    /// A shuffle of the bytes of each 128 bits; 0x80 and above give zero.
     fn bytes(&mut self, a: Value, pattern: &[u8]) -> Value {
         let half = |k: usize| u64::from_le_bytes(std::array::from_fn(|i| pattern[8 * k + i].min(0x80)));
         let mask = self.raw_constant([half(0), half(1)]);
@@ -215,7 +215,7 @@ impl Maker<'_> {
         all.map_or(part, |all| self.step(Kind::Or, 64, &[all, part]))
     }
 
-    /// The spread part turned right by `n` bits.
+    /// The horizontal word rotated right by `n` bits.
     fn turn(&mut self, a: Value, n: u32) -> Value {
         if n == 0 {
             return a;

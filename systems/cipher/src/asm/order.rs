@@ -1,11 +1,12 @@
-//! The order of the steps of a block: several first orders, the best of them made better by a local search.
+//! The order of the steps of a block: the best of several starting orders, improved by a local search.
 //!
-//! First orders are the text's, and depth-first ones: from each output in turn, the one that needs fewest further steps, everything
-//! that it needs is put in front of it. Steps of one table stay together as one: an S-box that one of its outputs asks for is
-//! worked out whole. In AES that gives the S-boxes of a column, then its MixColumns.
+//! The starting orders are that of the text, depth-first ones, and those of `forward`. A depth-first order takes the outputs one by
+//! one, next the one that needs the fewest further steps, and puts everything it needs in front of it. Steps of one table stay
+//! together: as soon as one output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of a column, then
+//! its MixColumns.
 //!
-//! The search moves pieces of the order to other places and keeps what the allocator finds no worse: its count of loads, stores
-//! and copies is exact. It is deterministic, and ends after so many steps walked.
+//! The search moves pieces of the order elsewhere and keeps a move that costs no more; the allocator's count of loads, stores and
+//! copies is exact. It is deterministic, and ends after a fixed number of steps.
 
 use fastrand::Rng;
 
@@ -17,10 +18,10 @@ use super::parts;
 use super::steps::{Block, NONE};
 use crate::passes::schedule_depth::{Graph, WAYS, depth_first};
 
-/// How long the search goes on.
+/// How long the search runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Effort {
-    /// Steps of the walks that it may take, in millions.
+    /// Steps that it may walk through, in millions.
     pub millions: u32,
 }
 
@@ -32,44 +33,45 @@ impl Default for Effort {
 
 /// The longest piece that the search moves.
 const PIECE_MAX: usize = 48;
-/// Most orders that it tries for a block.
+/// The most orders that it tries for a block.
 const WALKS_MAX: u64 = 20_000;
-/// Steps from which on a block is searched part after part, and orders of each part for a million of the budget.
+/// A block of more steps is searched part by part.
 const LONG: usize = 4_000;
+/// Orders tried for each part, for every million steps of the effort.
 const PART_WALKS: u64 = 40;
-/// The farthest that it moves one.
+/// The farthest that it moves a piece, in steps.
 const FAR: usize = 400;
 
 /// What blocks are planned for.
 pub struct Planner<'a> {
-    /// Of the function.
+    /// The constants of the function.
     pub constants: &'a [[u64; 2]],
-    /// Of the target.
+    /// The registers of the target.
     pub registers: Registers,
-    /// The core, fresh.
+    /// The core, idle.
     pub model: Model,
     /// How long to search.
     pub effort: Effort,
 }
 
-/// A block with what carried values have for registers, and the costs of orders.
+/// Prices the orders of one block.
 pub struct Judge<'a> {
-    /// For whom.
+    /// Constants, registers, core and effort.
     pub planner: &'a Planner<'a>,
     /// Walks through the block.
     pub allocator: Allocator<'a>,
     /// The core.
     pub model: Model,
-    /// The address of the read buffer.
+    /// The address of the buffer that the loop reads.
     pub buffer: Option<u32>,
-    /// The block is the body of a loop, and so short that two iterations run at once.
+    /// The block is the body of a loop, short enough that iterations overlap.
     pub is_short_loop: bool,
 }
 
-/// Loop bodies up to which the next iteration is looked at.
+/// Loop bodies of up to this many steps are priced together with the next iterations.
 const SHORT: usize = 600;
 
-/// What an order costs: 8 for a cycle of the model, and what loads and stores weigh beside.
+/// What an order costs: 8 for a cycle of the model, plus the weight of its loads and stores.
 pub type Cost = u32;
 
 impl Judge<'_> {
@@ -78,11 +80,11 @@ impl Judge<'_> {
         8 * self.cycles(order, header) + self.model.count.cost()
     }
 
-    /// Cycles of the model for one walk through the block; its model keeps what it counted.
+    /// Model: cycles for one run of the block. `model.count` is left as it is for one iteration.
     pub fn cycles(&mut self, order: &[u32], header: &Header) -> u32 {
         self.model.reset();
         self.allocator.run(order, header, self.buffer, &mut self.model);
-        // Of one iteration: what follows is for the time alone.
+        // Loads and stores are those of one iteration; the iterations below are run for their time only.
         let (count, mut cycles) = (self.model.count, self.model.end());
         if self.is_short_loop {
             for _ in 0..2 {
@@ -125,7 +127,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     }
     let (mut order, mut carried, mut cost) = best.expect("there is the order of the text");
     let cycles = [of_text, judge.cycles(&order, &carried)];
-    // What is carried follows the order, and the other way round.
+    // The registers of carried values depend on the order, and the order on them.
     for round in 0..2 {
         let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64).min(WALKS_MAX);
         if order.len() > LONG && carried.iter().all(Option::is_none) {
@@ -149,7 +151,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     Plan { block, order, header: carried, buffer, count, cycles }
 }
 
-/// Who needs whom in a block.
+/// The dependences of a block.
 pub fn graph(block: &Block) -> Graph {
     let makers = block.makers();
     let mut needs: Vec<Vec<u32>> = vec![Vec::new(); block.steps.len()];
@@ -164,12 +166,12 @@ pub fn graph(block: &Block) -> Graph {
         needs[at].sort_unstable();
         needs[at].dedup();
     }
-    // What only stores belongs to no table.
+    // Steps that only store belong to no table.
     let places: Vec<Option<u32>> = block.steps.iter().map(|it| (it.dst != NONE).then_some(it.place)).collect();
     Graph::new(needs, &places)
 }
 
-/// Moves pieces of the first `n` steps while that costs no more.
+/// Moves pieces of the first `n` steps and keeps the moves that cost no more.
 pub fn search(
     graph: &Graph,
     judge: &mut Judge,
@@ -202,7 +204,7 @@ pub fn search(
     }
 }
 
-/// How far a piece can move, up to `far` steps, so that nothing comes before what it needs; its new place.
+/// The new place of a piece that moves as far as dependences allow, up to `far` steps.
 fn reach(graph: &Graph, order: &[u32], mark: &mut [u32], (from, length): (usize, usize), far: usize, is_later: bool) -> Option<usize> {
     let piece = &order[from..from + length];
     piece.iter().for_each(|it| mark[*it as usize] = 1);
@@ -228,7 +230,7 @@ fn reach(graph: &Graph, order: &[u32], mark: &mut [u32], (from, length): (usize,
     }
 }
 
-/// Which carried values have registers, for this order.
+/// Which carried values get registers in this order.
 fn header(block: &Block, judge: &mut Judge, order: &[u32]) -> (Header, Cost) {
     let n = block.carried.len();
     let none: Header = vec![None; n];

@@ -1,18 +1,18 @@
-//! The search in a long block, part after part: what an order costs is then known without a walk through the whole.
+//! Searches a long block part by part, so that pricing an order does not take a walk through the whole block.
 //!
-//! A part is searched as a block of its own. It begins with what the allocator holds there, ends with a tail that does not move, and
-//! knows when later steps need its values. What registers hold after the tail is left to the next part.
+//! A part is searched as a block of its own. It begins with what the allocator holds at that point, ends with a tail that does not
+//! move, and knows when later steps need its values. What registers hold after the tail is left to the next part.
 
 use super::allocate::{Allocator, Count, Edge, Header};
 use super::order::{Judge, Planner, graph, search};
 use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
 
-/// Steps of a part that move.
+/// Steps of a part that may move.
 const LENGTH: usize = 1200;
-/// Steps behind them that stay.
+/// Steps after them that stay in place.
 const TAIL: usize = 150;
 
-/// Searches each part of a block of which nothing is carried in registers.
+/// Searches each part of a block that carries nothing in registers.
 pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order: &mut [u32], n_walks: u64) {
     let n = order.len();
     let mut start = 0;
@@ -41,7 +41,7 @@ pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order
     }
 }
 
-/// The steps from one place of an order to another as a block.
+/// The steps between two places of an order as a block of their own.
 fn cut(block: &Block, order: &[u32], (start, end): (usize, usize), whole: &Allocator, buffer: Option<u32>) -> (Block, Edge) {
     let mut part = Block::default();
     let mut edge = Edge::default();
@@ -83,7 +83,7 @@ fn cut(block: &Block, order: &[u32], (start, end): (usize, usize), whole: &Alloc
             part.after.push((number[*value as usize], stores[*step as usize]));
         }
     }
-    // What else the registers hold, and when it is needed.
+    // The other values in registers, and when they are needed.
     for (at, idx) in order[end..].iter().enumerate().rev() {
         for arg in &block.steps[*idx as usize].args {
             let own = number[*arg as usize];

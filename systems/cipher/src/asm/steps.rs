@@ -43,9 +43,9 @@ pub enum Kind {
     Bytes,
     /// The halves of each 128 bits exchanged; vectors only.
     Swap,
-    /// `a` into memory.
+    /// Stores `a`.
     Store(Memory),
-    /// `a` into the written buffer, as the next value of this carried one, unless that has a register.
+    /// Stores `a` in the written buffer as the next value of this carried one, unless that has a register.
     Keep(u32),
 }
 
@@ -56,12 +56,12 @@ impl Kind {
     }
 }
 
-/// A word in memory: so many bytes behind an address.
+/// A word in memory: an address and an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Memory {
     /// An index into [`Function::addresses`].
     pub address: u32,
-    /// Bytes.
+    /// In bytes.
     pub offset: i32,
 }
 
@@ -73,15 +73,15 @@ pub const FRAME: u32 = 0;
 pub enum Base {
     /// An argument of the function.
     Pointer(u32),
-    /// So many bytes into the arrays of the stack frame.
+    /// The arrays of the stack frame, at this offset in bytes.
     Frame(i32),
     /// A table of constants, an index into [`Function::tables`].
     Table(u32),
-    /// One of two buffers that are exchanged at the end of each iteration: what is read, or what is written.
+    /// One of two buffers that are swapped at the end of each iteration, by pair; true for the written one.
     Buffer(u32, bool),
 }
 
-/// An address: it moves with the counters of loops.
+/// An address, which moves with the counters of loops.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     /// Where it starts.
@@ -95,11 +95,11 @@ pub struct Address {
 pub enum Origin {
     /// A step of the block.
     Step,
-    /// Memory, written before the block.
+    /// Memory that was written before the block.
     Memory(Memory),
-    /// An index into [`Function::constants`].
+    /// A constant, an index into [`Function::constants`].
     Constant(u32),
-    /// The last iteration, an index into [`Block::carried`].
+    /// The last iteration; an index into [`Block::carried`].
     Carried(u32),
 }
 
@@ -118,7 +118,7 @@ pub struct Step {
     pub place: u32,
 }
 
-/// A value that a loop hands from one iteration to the next.
+/// A value that a loop carries from one iteration to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Carried {
     /// At the start of the iteration.
@@ -132,13 +132,13 @@ pub struct Carried {
 /// Straight code.
 #[derive(Debug, Clone, Default)]
 pub struct Block {
-    /// In an order that can be executed.
+    /// In executable order.
     pub steps: Vec<Step>,
-    /// Of each value.
+    /// Where each value comes from.
     pub origins: Vec<Origin>,
     /// What stays in registers from iteration to iteration, if the block is the body of a loop.
     pub carried: Vec<Carried>,
-    /// Reads of memory behind stores to it that may be the same word: value read, step that stores.
+    /// Reads that must stay after a store that may write the same word: the value read, the step that stores.
     pub after: Vec<(Value, u32)>,
 }
 
@@ -147,7 +147,7 @@ pub struct Block {
 pub struct Loop {
     /// Its counter.
     pub id: LoopId,
-    /// Iterations.
+    /// How many iterations.
     pub n: u32,
     /// The body.
     pub body: Vec<Item>,
@@ -171,13 +171,13 @@ pub struct Function {
     pub name: String,
     /// All addresses; the first is [`FRAME`].
     pub addresses: Vec<Address>,
-    /// 128 bits each, which a vector repeats.
+    /// Constants of 128 bits, repeated over a vector.
     pub constants: Vec<[u64; 2]>,
-    /// Arrays of constants that counters index: each word an index into the constants, if it is ever written.
+    /// Arrays of constants that counters index: each word is an index into the constants, or `None` if it is never written.
     pub tables: Vec<Vec<Option<u32>>>,
-    /// What it does.
+    /// Its blocks and loops in order.
     pub items: Vec<Item>,
-    /// Where each of the two buffers of a pair lies among the arrays of the frame.
+    /// The two buffers of each pair, as offsets into the arrays of the frame.
     pub pairs: Vec<[i32; 2]>,
     /// Bytes of the arrays in the frame.
     pub frame_bytes: i32,
@@ -186,7 +186,7 @@ pub struct Function {
 }
 
 impl Block {
-    /// Bytes that are read from memory have an address; the value's, if it begins in memory.
+    /// The memory that a value comes from, if it does.
     pub fn memory(&self, value: Value) -> Option<Memory> {
         if let Origin::Memory(memory) = self.origins[value as usize] { Some(memory) } else { None }
     }

@@ -6,7 +6,7 @@ use super::allocate::{Allocator, Place, Sink};
 use super::steps::{Base, FRAME, Function, Item, Kind, Loop, Memory, Step};
 use super::{Plan, Target};
 
-/// General registers by number in their four widths.
+/// General registers by number, each in its four widths.
 const GENERAL: [[&str; 4]; 16] = [
     ["rax", "eax", "ax", "al"],
     ["rcx", "ecx", "cx", "cl"],
@@ -25,9 +25,9 @@ const GENERAL: [[&str; 4]; 16] = [
     ["r15", "r15d", "r15w", "r15b"],
     ["rsp", "esp", "sp", "spl"],
 ];
-/// Where the caller puts pointers.
+/// The registers in which the caller passes pointers.
 const ARGUMENTS: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
-/// What holds addresses beside them where values are vectors; `r11` is for those that have none.
+/// Further registers for addresses where values are vectors; `r11` loads the addresses that have none.
 const ADDRESSES: [&str; 7] = ["rax", "r10", "rbx", "r12", "r13", "r14", "r15"];
 const SAVED: [&str; 6] = ["rbp", "rbx", "r12", "r13", "r14", "r15"];
 
@@ -49,7 +49,7 @@ struct Text<'a> {
     n_slots: u32,
     n_labels: u32,
     n_blocks: usize,
-    /// Counters and a word for exchanges, by depth of loops.
+    /// The counter of each depth of loops, and a word for swaps.
     counters: i32,
 }
 
@@ -100,7 +100,7 @@ impl Text<'_> {
         (end + 63) & !63
     }
 
-    /// The registers that the caller wants back.
+    /// The callee-saved registers that are used.
     fn saved(&self) -> Vec<&'static str> {
         if !self.is_vector() {
             return SAVED.to_vec();
@@ -135,7 +135,7 @@ impl Text<'_> {
         }
     }
 
-    /// Where a pointer lies that has no register when the function begins.
+    /// The place on the stack of a pointer that is not passed in a register.
     fn stack_argument(&self, k: i32) -> String {
         if self.is_vector() {
             format!("rbp + {}", 16 + 8 * k)
@@ -185,14 +185,14 @@ impl Text<'_> {
         }
     }
 
-    /// Loads the carried values that have registers, or stores them behind the loop.
+    /// Loads the carried values that have registers before the loop, or stores them after it.
     fn carried(&mut self, plan: &Plan, it: &Loop, is_load: bool) {
         let pair = it.pair.expect("a loop that carries has buffers");
         let address = self.buffer(pair, false);
         let spare = if self.is_vector() {
             None
         } else {
-            // A register that carries nothing holds the address.
+            // The address goes into a register that carries nothing.
             (0..self.target.registers.n as u8).find(|r| !plan.header.contains(&Some(*r)))
         };
         if let Some(register) = spare {
@@ -236,7 +236,7 @@ impl Text<'_> {
             self.line(&format!("xchg {a}, {b}"));
             return;
         }
-        // No register is free for certain: one is put aside.
+        // No register is certain to be free, so one is saved.
         let aside = format!("qword ptr [rsp + {}]", self.counters);
         self.line(&format!("mov {aside}, r11"));
         self.line(&format!("mov r11, {a}"));
@@ -313,7 +313,7 @@ impl Text<'_> {
         }
     }
 
-    /// A word of a table, as wide as words in memory are.
+    /// A word of a table, in the width of words in memory.
     fn table_word(&mut self, words: [u64; 2]) {
         let _ = match self.function.word_bytes {
             1 => writeln!(self.out, "\t.byte {:#x}", words[0]),
@@ -336,7 +336,7 @@ impl Text<'_> {
         }
     }
 
-    /// Width of what general registers compute with.
+    /// The width in which general registers compute.
     fn width(&self) -> usize {
         if self.function.word_bytes == 8 { 0 } else { 1 }
     }
@@ -446,7 +446,7 @@ impl Text<'_> {
         }
     }
 
-    /// The width of a narrow word in memory, if words are.
+    /// The width of a narrow word in memory, if it is narrow.
     fn narrow(&self, place: Place) -> Option<(&'static str, usize)> {
         match (self.function.word_bytes, place) {
             (2, Place::Memory(_) | Place::Based(..)) => Some(("word ptr ", 2)),

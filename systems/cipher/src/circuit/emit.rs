@@ -2,8 +2,8 @@
 //!
 //! Each wire carries a node or its complement. Which of the two follows from the wires it
 //! reads: `and` of two complements is the complement of an `or`, `and` of one is `AndNot`,
-//! and `xor` passes complements on. So a `not` is due only at outputs that end up wrong,
-//! or earlier, where one `not` can set several of them right.
+//! and `xor` passes complements on. So a `not` is needed only at outputs that come out
+//! complemented, or earlier, where one `not` corrects several of them.
 
 use super::network::{Lit, Network, Op, is_flipped, node_of};
 use super::{Circuit, Gate, Wire};
@@ -14,7 +14,7 @@ pub(super) fn emit(net: &Network) -> Circuit {
     let turned = choose_nots(net, &live);
     let plan = Plan::new(net, &live, &turned);
     let mut out = Emitter { circuit: Circuit { n_inputs: net.n_inputs, gates: Vec::new(), outputs: Vec::new() } };
-    // Of each node: the wire that its readers use, and the wire before its `not`, if any.
+    // For each node the wire that its readers use, and the wire before its `not`, if it has one.
     let mut wires: Vec<(Wire, Option<Wire>)> = vec![(0, None); live.len()];
     for node in 1..live.len() {
         if !live[node] {
@@ -46,7 +46,7 @@ pub(super) fn emit(net: &Network) -> Circuit {
     out.circuit
 }
 
-/// How many `not`s [`emit`] will use, or `limit` if these are at least so many.
+/// How many `not`s [`emit`] will use; `limit` if it is that many or more.
 pub(super) fn n_nots(net: &Network, limit: usize) -> usize {
     let live = net.live();
     let late = Plan::new(net, &live, &vec![false; live.len()]).n_nots;
@@ -121,10 +121,10 @@ impl Plan {
     }
 }
 
-/// In networks of more nodes each output that needs a `not` gets its own.
+/// In larger networks each output that needs a `not` gets its own.
 const N_NODES_SEARCHED_MAX: usize = 2_000;
 
-/// The nodes to be followed by a `not`: adds and removes single ones as long as that saves some.
+/// The nodes to be followed by a `not`: adds or removes one at a time as long as that saves some.
 fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
     let mut turned = vec![false; live.len()];
     let mut n_nots = Plan::new(net, live, &turned).n_nots;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A table that is in the library gets its published circuit. Any other is synthesised:
-//! several methods propose circuits, a bounded random walk shrinks them, the smallest wins.
+//! several methods propose circuits, a bounded random walk shrinks them, and the smallest is taken.
 //! No step depends on time or on the order of a hash map, so equal tables give equal circuits.
 
 mod compare;
@@ -47,11 +47,11 @@ pub enum Gate {
 /// A straight-line program over bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
-    /// How many wires are given from outside.
+    /// How many wires are inputs.
     pub n_inputs: u32,
     /// Gate `i` drives wire `n_inputs + i`.
     pub gates: Vec<Gate>,
-    /// The wires that leave the circuit; the same wire may leave more than once.
+    /// The wires that are outputs; one wire may be several outputs.
     pub outputs: Vec<Wire>,
 }
 
@@ -67,7 +67,7 @@ pub enum BitOrder {
 /// A circuit and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Computes the table that was asked for, in the order that was asked for.
+    /// Computes the requested table in the requested order.
     pub circuit: Circuit,
     /// The library or the synthesiser.
     pub origin: Origin,
@@ -85,7 +85,7 @@ pub enum Origin {
     },
     /// The synthesiser made it.
     Synthesised {
-        /// The method whose proposal ended smallest.
+        /// The method whose proposal led to the smallest circuit.
         method: &'static str,
     },
 }
@@ -163,7 +163,7 @@ impl Circuit {
     /// Checks that every gate reads earlier wires only and that every output exists.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If it finds one that does not.
     pub fn verify(&self) {
         for (wire, gate) in (self.n_inputs..).zip(&self.gates) {
             for read in gate.reads().into_iter().flatten() {

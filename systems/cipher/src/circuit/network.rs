@@ -30,8 +30,7 @@ pub(super) struct Node {
     pub b: Lit,
 }
 
-/// What a gate comes to: a literal that exists, or a node in its normal form, perhaps
-/// complemented.
+/// What a gate folds to: an existing literal, or a node in normal form, perhaps complemented.
 pub(super) enum Folded {
     Lit(Lit),
     Node(Node, bool),
@@ -65,7 +64,7 @@ impl Network {
         self.n_inputs as usize + 1
     }
 
-    /// The gates that some output needs, by node index.
+    /// The gates that an output needs, by node index.
     pub fn live(&self) -> Vec<bool> {
         let first_gate = self.first_gate();
         let mut live = vec![false; first_gate + self.gates.len()];
@@ -81,7 +80,7 @@ impl Network {
         live
     }
 
-    /// How many gates some output needs.
+    /// How many gates the outputs need.
     pub fn n_live(&self) -> usize {
         self.live()[self.first_gate()..].iter().filter(|&&live| live).count()
     }
@@ -115,7 +114,7 @@ impl Builder {
         &self.net.gates[node - self.net.first_gate()..]
     }
 
-    /// Takes back the gates from node `n_nodes` on.
+    /// Removes the gates from node `n_nodes` on.
     pub fn truncate(&mut self, n_nodes: usize) {
         for gate in self.net.gates.drain(n_nodes - 1 - self.net.n_inputs as usize..) {
             self.known.remove(&gate);

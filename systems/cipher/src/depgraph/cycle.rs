@@ -1,7 +1,7 @@
 //! The cycle to show to the user when steps need each other in a circle.
 //!
-//! 1. Take away every step that can be ordered from the front or from the back, until none
-//!    can: what stays lies on cycles or on paths between them.
+//! 1. Remove every step that can be ordered from the front or from the back, until there are none:
+//!    what stays lies on cycles or on paths between them.
 //! 2. Every step that stays has a successor that stays, so a walk along them must come back
 //!    to a step it has seen: a first cycle, perhaps a long one.
 //! 3. From some of the steps that stay, search breadth first for a shorter way back. A short
@@ -35,7 +35,7 @@ impl DepGraph {
         Some(cycle)
     }
 
-    /// True for the steps that no order from either end reaches.
+    /// True for the steps that cannot be ordered from either end.
     fn steps_between_cycles(&self) -> Vec<bool> {
         let n_steps = self.n_steps();
         let mut stays = vec![true; n_steps as usize];

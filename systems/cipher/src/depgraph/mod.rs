@@ -18,7 +18,7 @@ pub struct DepGraph {
     backward: Rows,
 }
 
-/// Steps at the other ends of edges, sorted by the step that these belong to: those of step `i` are `edges[starts[i]..starts[i + 1]]`.
+/// The steps at the other end of each edge, sorted by the step at this end: those of step `i` are `edges[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Clone)]
 struct Rows {
     starts: Vec<u32>,

@@ -84,7 +84,7 @@ impl Builder<'_, '_> {
         let first = self.number(&forall.first)?;
         let last = self.number(&forall.last)?;
         let n = last.abs_diff(first).saturating_add(1);
-        // A huge range is refused before anything is made of it.
+        // A huge range is refused before it is written out.
         let least = n.saturating_mul(least_equations(&forall.eqs));
         if !self.elab.has_room(least) {
             return self.elab.spend(least, 0, forall.loc);
@@ -224,7 +224,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Equations that these become at least, once loops between plain numbers are written out.
+/// A lower bound of the equations that these become once loops with plain bounds are written out.
 fn least_equations(eqns: &[Eqn]) -> u64 {
     let one = |eqn: &Eqn| match eqn {
         Eqn::Assign(_) => 1,

@@ -73,7 +73,7 @@ impl Builder<'_, '_> {
 
     /// The argument words for the parameters, after binding numbers, sizes and directions.
     fn match_args(&mut self, def: &Def, instance: &mut Instance, args: &[Expr], loc: Loc) -> Option<Vec<Atom>> {
-        // Words that came with an argument and wait for their parameter.
+        // Words of arguments that no parameter has taken yet.
         let mut ready: VecDeque<Atom> = VecDeque::new();
         let mut args = args.iter();
         let mut all = Vec::new();

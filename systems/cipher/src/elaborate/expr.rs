@@ -188,7 +188,7 @@ impl Builder<'_, '_> {
             values.push(if open { None } else { Some(self.expr(part, None)?) });
         }
         let known: usize = values.iter().flatten().map(Vec::len).sum();
-        // Constants share what the expected type leaves over.
+        // Constants share the words of the expected type that the other parts leave.
         let left = expected.map_or(n_open, |tys| tys.len().saturating_sub(known));
         if n_open > 0 && expected.is_some() && !left.is_multiple_of(n_open) {
             return self.elab.error(
@@ -332,7 +332,7 @@ impl Builder<'_, '_> {
                 loc,
                 "Pack needs the type of its result",
                 "here",
-                "write it behind the call, as in `Pack(a, b) : u32`",
+                "write it after the call, as in `Pack(a, b) : u32`",
             );
         };
         let target = self.instance.word_ty(ty);

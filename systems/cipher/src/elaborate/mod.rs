@@ -10,7 +10,7 @@
 //! tel
 //! ```
 //!
-//! Everything that can be wrong with a program is found here, in the words of its author.
+//! All errors of a program are found here, so messages speak of its source.
 
 mod assign;
 mod call;
@@ -39,7 +39,7 @@ const ERRORS_MAX: usize = 20;
 pub struct Elaborated {
     /// Callees before callers; loops written out.
     pub program: Program,
-    /// Nothing is wrong, but worth knowing.
+    /// Remarks that are not errors.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The instance of a definition whose variables are left open.
+    /// The instance of a definition with its size and direction variables left open.
     fn open_instance(&self, def: usize, element: usize) -> Instance {
         let mut instance = Instance { def, element, nats: vec![], sizes: BTreeMap::new(), dirs: BTreeMap::new() };
         for ty in types_of(&self.ast.defs[def]) {
@@ -247,7 +247,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Whether so many more equations are within the limit.
+    /// Whether this many more equations are within the limit.
     fn has_room(&self, equations: u64) -> bool {
         self.n_equations.saturating_add(equations) <= EQUATIONS_MAX
     }
@@ -272,8 +272,8 @@ impl<'a> Elaborator<'a> {
         Some(())
     }
 
-    /// Nodes sorted so that callees come first (definitions precede their uses), names made
-    /// unique, and where each old id went.
+    /// The nodes with callees first (definitions precede their uses) and unique names, and the new
+    /// id of each old one.
     fn nodes_in_order(&mut self) -> (Vec<crate::ir::Node>, Vec<NodeId>) {
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         order.sort_by_key(|idx| (self.nodes[*idx].as_ref().map(|n| n.0), *idx));

@@ -22,7 +22,7 @@ pub(super) struct SourceVar {
     pub ty: Ty,
     pub dims: Vec<u32>,
     pub n: usize,
-    /// Holds the only version, and in any case what the caller sees.
+    /// Holds the only version, or the last one: what the caller sees.
     pub base: VarId,
     /// Holds all versions, when the variable is assigned with `:=`: word `version * n + element`.
     pub chain: Option<VarId>,
@@ -51,7 +51,7 @@ pub(super) struct Builder<'e, 'a> {
     pub read: HashMap<(VarId, usize), Loc>,
     /// Which statement of the current equation defined a temporary.
     pub fresh: HashMap<VarId, usize>,
-    /// Some equation could not be read, so it is not known what it defines.
+    /// An equation has an error, so it is not known what it defines.
     pub is_partial: bool,
     pub loc: Loc,
 }

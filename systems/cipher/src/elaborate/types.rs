@@ -1,4 +1,4 @@
-//! Types of words while a node is elaborated: how two of them meet, and how they are named in messages.
+//! Types of words while a node is elaborated: how two of them join, and how messages name them.
 
 use crate::ir::{Dir, Operand, RIGID, Ty};
 use crate::syntax::ast::{self, Size, Type};
@@ -31,7 +31,7 @@ impl Instance {
     }
 }
 
-/// The common type of two words, if they can meet in one operation.
+/// The common type of two words, if they can be operands of one operation.
 pub fn join(a: Ty, b: Ty) -> Option<Ty> {
     let m = match (a.m >= RIGID, b.m >= RIGID) {
         (false, false) if a.m != b.m => return None,

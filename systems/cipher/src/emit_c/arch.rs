@@ -3,7 +3,7 @@
 use crate::pipeline::Slicing;
 use crate::target::Arch;
 
-/// How registers look for one target, slicing and word size.
+/// The registers of one target, slicing and word size.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The target.
@@ -12,7 +12,7 @@ pub struct Shape {
     pub slicing: Slicing,
     /// Bits of a word: 1 bitsliced, the lane vertically, the word horizontally.
     pub word_bits: u32,
-    /// Batches of registers that are worked on in turn.
+    /// Batches of blocks that are interleaved.
     pub interleave: u32,
 }
 
@@ -27,7 +27,7 @@ impl Shape {
         self.register_bits() / self.word_bits
     }
 
-    /// Blocks that one call of the entry works on: those of a register in each of its batches.
+    /// Blocks that one call of the entry processes: those of a register in each of its batches.
     pub fn blocks(&self) -> u32 {
         self.slices() * self.interleave
     }
@@ -50,7 +50,7 @@ impl Shape {
         if self.slicing == Slicing::Vertical { self.word_bits } else { 64 }
     }
 
-    /// Bits of the part of a register over which a horizontal word is spread.
+    /// Bits of the part of a register that holds a horizontal word.
     pub fn spread_bits(&self) -> u32 {
         self.arch.register_bits().min(128)
     }
@@ -72,7 +72,7 @@ impl Shape {
         };
         let batches = match self.interleave {
             1 => String::new(),
-            n => format!(", {n} batches of {} worked on in turn", self.slices()),
+            n => format!(", {n} interleaved batches of {}", self.slices()),
         };
         out += &format!("\n/* {} at a time: {bits}-bit registers, {}{batches}. */\n", self.blocks_text(), self.description());
         out += &format!("typedef uint{lane}_t lane;\n");

@@ -1,4 +1,4 @@
-//! Bytes to registers and back: which function moves a field, the loops where no network fits, and one key for all slices.
+//! Bytes to registers and back: the function that moves each field, loops where no network fits, and one key for all slices.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::network::{self, Helpers};
 pub struct Field {
     /// C identifier of the functions that move it.
     pub name: String,
-    /// Where each bit lies in the string.
+    /// The place of each bit in the string.
     pub layout: Layout,
     /// Number of words.
     pub n_words: usize,
@@ -34,7 +34,7 @@ impl Field {
     }
 }
 
-/// The functions that move the blocks of a unit, and which block each slice holds.
+/// The functions that move the blocks of a unit, and the block that each slice holds.
 #[derive(Debug, Default)]
 pub struct Blocks {
     /// `load_NAME` and `store_NAME` of the fields that have a network; what they call is in the helpers.
@@ -45,7 +45,7 @@ pub struct Blocks {
     pub stores: Vec<String>,
     /// `xor_NAME` of the only output is in `text`.
     pub has_xor: bool,
-    /// The bit of a block's number that each bit of a slice's number is.
+    /// For each bit of a slice's number, the bit of the block's number that it is.
     pub order: Option<Vec<u32>>,
 }
 
@@ -78,7 +78,7 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, he
     blocks
 }
 
-/// The block of each slice, which the loops ask.
+/// The table of each slice's block, for the loops.
 pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
     order_table("block_of_slice", Shape { interleave: 1, ..shape }, order)
 }
@@ -90,13 +90,13 @@ pub fn order_table(name: &str, shape: Shape, order: Option<&[u32]>) -> String {
     table(name, (0..shape.blocks()).map(|slice| slice / n * n + block(slice % n)))
 }
 
-/// What the loops call.
+/// Functions that the loops call.
 pub fn common(shape: Shape) -> &'static str {
     if shape.slicing != Slicing::Bit {
         return "";
     }
     "
-/* Turns a 64 x 64 bit matrix: bit i of word j becomes bit j of word i. */
+/* Transposes a 64 x 64 bit matrix: bit i of word j becomes bit j of word i. */
 static void transpose64(uint64_t a[64])
 {
     uint64_t mask = UINT64_C(0x00000000ffffffff);
@@ -117,7 +117,7 @@ fn table(name: &str, values: impl Iterator<Item = u32>) -> String {
     format!("\nstatic const uint16_t {name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
 }
 
-/// `load_NAME` as a plain loop: puts the strings of a batch of blocks, which lie in a row, into registers.
+/// `load_NAME` as a plain loop: loads the strings of a batch of blocks, one after another in memory, into registers.
 pub fn load(field: &Field, shape: Shape) -> String {
     let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
     let head = format!("\nstatic void load_{name}(reg *r, const uint8_t *in)\n{{\n");
@@ -175,7 +175,7 @@ pub fn load(field: &Field, shape: Shape) -> String {
     position + &head + &filled(&loops, field, shape)
 }
 
-/// `store_NAME` as a plain loop: the way back.
+/// `store_NAME` as a plain loop, the inverse of `load_NAME`.
 pub fn store(field: &Field, shape: Shape) -> String {
     let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
     let head = format!("\nstatic void store_{name}(reg *r, uint8_t *out)\n{{\n");
@@ -230,7 +230,7 @@ pub fn store(field: &Field, shape: Shape) -> String {
     position + &head + &filled(&loops, field, shape)
 }
 
-/// For each bit of the string, from the least significant of each byte, its register; too large where there is none.
+/// The register of each bit of the string, from the least significant of each byte; a number too large if there is none.
 fn registers(field: &Field) -> impl Iterator<Item = u32> + use<> {
     let mut register = vec![0xffff; field.layout.n_bytes.div_ceil(8) * 64];
     for (j, at) in field.layout.position.iter().enumerate() {
@@ -247,7 +247,7 @@ fn filled(text: &str, field: &Field, shape: Shape) -> String {
     }
 }
 
-/// Behind it a compiler no longer knows that a value is 0 or 1, and cannot make a branch of what is multiplied by it: clang did.
+/// Hides from a compiler that a value is 0 or 1, so that it cannot turn a multiplication by it into a branch, as clang did.
 const HIDDEN: &str = "        __asm__(\"\" : \"+r\"(bit));\n";
 
 /// `spread_NAME` puts one string into every slice.

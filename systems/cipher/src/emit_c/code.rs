@@ -9,7 +9,7 @@ use crate::syntax::Loc;
 use super::arch::Shape;
 use super::{ASSEMBLY, EmitOptions};
 
-/// Words of parameters up to which a function takes each by value.
+/// A function with at most this many words of parameters takes each by value.
 const BY_VALUE_MAX: usize = 8;
 
 /// Prints the functions of a program.
@@ -27,12 +27,12 @@ pub struct Code<'a> {
 enum Place {
     /// A plain variable.
     Scalar,
-    /// An element of an array or behind a pointer.
+    /// An element of an array, or through a pointer.
     Array,
 }
 
 impl<'a> Code<'a> {
-    /// Ready to print; of `assembled` nodes the prototypes, and the functions for those that have no assembly if these are asked for.
+    /// A printer of a program; `assembled` nodes get prototypes, and C functions too if the options ask for both.
     pub fn new(program: &'a Program, shape: Shape, options: EmitOptions, assembled: &[(NodeId, String)]) -> Self {
         let mut taken = std::collections::HashSet::new();
         let mut names = Vec::new();
@@ -189,7 +189,7 @@ impl Function<'_, '_> {
                     self.line(&format!("for (int {i} = 0; {i} < {}; {i}++) {{", it.n));
                     self.depth += 1;
                     self.stmts(&it.body);
-                    self.hand_over(it);
+                    self.advance_carried(it);
                     self.depth -= 1;
                     self.line("}");
                 }
@@ -199,7 +199,7 @@ impl Function<'_, '_> {
     }
 
     /// Gives the carried variables their next values, all at once.
-    fn hand_over(&mut self, it: &crate::ir::Loop) {
+    fn advance_carried(&mut self, it: &crate::ir::Loop) {
         let is_carried = |operand: &Operand| matches!(operand, Operand::Ref(place) if it.carried.iter().any(|c| c.var == place.var));
         let mut late = HashMap::new();
         for carried in it.carried.iter().filter(|c| is_carried(&c.next)) {
@@ -257,7 +257,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// A pointer to words that already lie in a row in an array.
+    /// A pointer to words that are adjacent in an array already.
     fn contiguous(&self, words: &[&Operand]) -> Option<String> {
         let Operand::Ref(first) = words.first()? else { return None };
         if self.by_value || !matches!(self.place_kind(first.var), Place::Array) {
@@ -284,7 +284,7 @@ fn var_name(node: &Node, var: VarId) -> String {
     format!("{}_{}", identifier(&node.vars[var.idx()].name), var.0)
 }
 
-/// A C identifier; unique only with a number behind it.
+/// A C identifier, which needs a number to be unique.
 pub fn identifier(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

@@ -1,8 +1,8 @@
 //! Counter mode in C: a stream of any length, in pieces of any size, over the sliced primitive.
 //!
-//! Counters go through the primitive as any block, but where whole words of a vertical register are counter: these are
-//! counted in the lanes, and all else of the input is made once a call. A batch of key stream is made at a time, or several
-//! where they are worked on in turn, and what a call leaves of it waits in the state for the next.
+//! Counters are blocks like any other, except where whole words of a vertical register hold nothing but counter: those are
+//! counted in the lanes, and the rest of the input is prepared once a call. Key stream is made a batch at a time, or several
+//! if they are interleaved; what a call does not use is kept in the state for the next.
 
 use std::fmt::Write;
 
@@ -13,12 +13,12 @@ use super::arch::Shape;
 use super::bytes::{self, Blocks, Field};
 use super::interface::{Batches, move_batches, sum};
 
-/// What the primitive's input is made of: a piece of the block that each stream starts from.
+/// A piece of the block that each stream starts from, the primitive's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Bytes that are always the same.
     Fixed(Vec<u8>),
-    /// Bytes that the caller names, such as a key or a nonce.
+    /// Bytes that the caller gives under this name, such as a key or a nonce.
     Given(String, usize),
     /// The counter.
     Counter,
@@ -40,9 +40,9 @@ pub struct Counter {
 /// A register whose lanes are counted in.
 struct Word {
     register: usize,
-    /// The counter's bit that is the least significant of a lane.
+    /// The bit of the counter that is the least significant one of a lane.
     shift: u32,
-    /// Its bytes stand the other way round.
+    /// Its bytes are in reverse order.
     is_swapped: bool,
 }
 
@@ -51,7 +51,7 @@ impl Counter {
         self.bits as usize / 8
     }
 
-    /// Where the counter lies in the block.
+    /// The place of the counter in the block.
     fn at(&self) -> usize {
         let before = self.pieces.iter().take_while(|p| **p != Piece::Counter);
         before.map(|p| self.size(p)).sum()
@@ -70,8 +70,8 @@ impl Counter {
         self.pieces == [Piece::Counter]
     }
 
-    /// The registers of the input that hold nothing but bits of the counter; `None` if a register holds such bits and
-    /// others, or in another order.
+    /// The registers of the input that hold nothing but bits of the counter; `None` if a register mixes them with other
+    /// bits or has them in another order.
     fn words(&self, input: &Field, shape: Shape) -> Option<Vec<Word>> {
         if shape.slicing != Slicing::Vertical || shape.word_bits != input.word_bits {
             return None;
@@ -99,7 +99,7 @@ impl Counter {
         Some(words)
     }
 
-    /// `NAME_batch` or `NAME_batches`: makes the next key stream of so many blocks in `out_`.
+    /// `NAME_batch` or `NAME_batches`: makes key stream of the next blocks in `out_`.
     fn batch(&self, name: &str, unit: &Unit, batches: &Batches, words: Option<&[Word]>) -> String {
         let (n, n_blocks) = (unit.output_bytes(), batches.shape.blocks());
         let (ctr, (keys, _)) = (self.prefix(name), self.keys(name, unit, batches.shape));
@@ -173,8 +173,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         text + &format!("{tail}    {}\n}}\n", batches.entry)
     }
 
-    /// What callers of these functions pass, what they prepare before, and what they wipe: counters are no secret, keys
-    /// beside them are.
+    /// What callers of these functions pass, prepare and wipe. Counters are not secret; keys in the same block are.
     fn source(&self, unit: &Unit, batches: &Batches, input: &Field, has_words: bool) -> (&'static str, String, String) {
         let (n, shape) = (unit.output_bytes(), batches.shape);
         let registers = format!("        reg in_[{}];\n", shape.interleave as usize * batches.input);
@@ -196,7 +195,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         }
     }
 
-    /// The same word of `ctr->block` in every lane of each register; `None` if words are no bytes in a row.
+    /// The same word of `ctr->block` in every lane of each register; `None` if a word is not made of adjacent bytes.
     fn lanes(&self, input: &Field, batches: &Batches) -> Option<String> {
         let m = input.word_bits;
         let starts = input.layout.position.chunks(m as usize).map(|word| {
@@ -227,8 +226,8 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         })
     }
 
-    /// What `_xor` does with more than `least` bytes: whole batches XORed on their way to memory, and the rest through the
-    /// key stream of another.
+    /// What `_xor` does with more than `least` bytes: it XORs whole batches as it stores them, and the rest with key stream
+    /// of one more batch.
     fn section(&self, name: &str, unit: &Unit, batches: &Batches, least: usize, has_xor: bool, words: Option<&[Word]>) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (_, pass) = self.keys(name, unit, batches.shape);
@@ -265,7 +264,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         )
     }
 
-    /// The parameters of `init` behind the state.
+    /// The parameters of `init` after the state.
     fn params(&self) -> String {
         let param = |piece: &Piece| match piece {
             Piece::Fixed(_) => String::new(),
@@ -291,7 +290,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         let up = ctr.to_uppercase();
         let (keys, _) = self.keys(name, unit, shape);
         format!(
-            "/* Counter mode: what a call returns. After an error nothing is written, and the stream is where it was. */
+            "/* Counter mode: what a call returns. After an error nothing is written, and the stream has not moved. */
 enum {{
     {up}_OK = 0,
     {up}_ENDS = 1,    /* the counter would wrap: {wraps} */
@@ -299,9 +298,9 @@ enum {{
     {up}_NULL = 3      /* in or out is NULL and n is not 0 */
 }};
 
-/* A stream. Only the functions below look inside. */
+/* A stream. Only the functions below use its members. */
 typedef struct {{
-    uint8_t stream[{batch}]; /* key stream of a batch; at to end are not used yet */
+    uint8_t stream[{batch}]; /* key stream of a batch; bytes at to end are not used yet */
 {block}    uint64_t high, low;
     size_t at, end;
     int has_ended;
@@ -310,7 +309,7 @@ typedef struct {{
 /* Starts a stream{init}. */
 void {ctr}_init({ctr} *ctr{params});
 
-/* XORs the next n bytes of key stream to in: any n, in pieces of any size, in place if out is in. */
+/* XORs the next n bytes of key stream to in, in place if out is in; a stream may be cut into pieces of any size. */
 int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n);
 
 /* Overwrites a stream that is no longer needed{wiped}. */
@@ -318,7 +317,7 @@ void {ctr}_wipe({ctr} *ctr);
 ",
             wraps = match self.bits {
                 128 => "a stream ends with counter 2^128 - 1".to_string(),
-                bits => format!("a stream ends with counter 2^{bits} - 1, a nonce is good for no more"),
+                bits => format!("a stream ends with counter 2^{bits} - 1, the most that a nonce may encrypt"),
             },
             init = if self.is_block() {
                 format!(
@@ -383,7 +382,7 @@ void {ctr}_wipe({ctr} *ctr);
         }
     }
 
-    /// The functions: on one batch, and on all that are worked on in turn, if there are several.
+    /// The functions: on one batch, and on all interleaved ones if there are several.
     pub(super) fn functions(
         &self,
         name: &str,
@@ -419,7 +418,7 @@ void {ctr}_wipe({ctr} *ctr);
         };
         format!(
             "\n{declarations}{put_counter}
-/* Blocks until the counter wraps, or more than anybody has. */
+/* Blocks until the counter wraps; UINT64_MAX if there are more. */
 static uint64_t {ctr}_left(const {ctr} *ctr)
 {{
     if (ctr->has_ended)

@@ -45,7 +45,7 @@ impl Shape {
     pub fn expr(&self, op: &Op, args: &[String]) -> String {
         let a = &args[0];
         let b = args.get(1).map_or("", String::as_str);
-        // Narrow general registers are computed in int.
+        // C computes with narrow integers as int.
         let narrow = !self.is_vector() && self.lane_bits() < 32;
         let cast = |text: String| if narrow { format!("(reg)({text})") } else { text };
         match op {
@@ -88,7 +88,7 @@ impl Shape {
         if !self.is_vector() && m < 32 { format!("(reg)({text})") } else { text }
     }
 
-    /// A shuffle of the bytes of each 128 bits; 0x80 and more is zero.
+    /// A shuffle of the bytes of each 128 bits; 0x80 and above give zero.
     pub(super) fn byte_shuffle(&self, a: &str, pattern: &[u8]) -> String {
         let list: Vec<String> = pattern.iter().map(|p| if *p >= 0x80 { "-1".into() } else { p.to_string() }).collect();
         let copies = (self.register_bits() / 128) as usize;
@@ -96,7 +96,7 @@ impl Shape {
             Arch::Sse => format!("(reg)_mm_shuffle_epi8((__m128i){a}, _mm_setr_epi8({}))", list.join(", ")),
             Arch::Avx2 => format!("(reg)_mm256_shuffle_epi8((__m256i){a}, _mm256_setr_epi8({}))", vec![list.join(", "); copies].join(", ")),
             Arch::Avx512 => {
-                // There is no setr for 64 bytes; a vector of 32-bit words says the same.
+                // There is no setr for 64 bytes; a vector of 32-bit words is the same.
                 let words: Vec<String> = pattern
                     .chunks(4)
                     .map(|c| {
@@ -136,7 +136,7 @@ impl Shape {
         if parts.is_empty() { "ZERO".into() } else { parts.join(" | ") }
     }
 
-    /// The spread part turned right by `n` bits: element i becomes element i - n / width.
+    /// The horizontal word rotated right by `n` bits: element i becomes element i - n / width.
     fn turn(&self, a: &str, n: u32) -> String {
         if n == 0 {
             return a.to_string();

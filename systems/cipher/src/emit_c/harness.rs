@@ -7,10 +7,10 @@ use super::interface::{call, move_batches, result_args, sum};
 use super::{Sponge, Stage, Unit};
 
 /// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
-/// fields of each case, and writes the outputs; `secret` works on memory that nobody wrote to, for
-/// valgrind to follow, and writes nothing; `bench ROUNDS CALLS` prints the least cycles of a
+/// fields of each case, and writes the outputs; `secret` works on uninitialised memory, which
+/// valgrind follows, and writes nothing; `bench ROUNDS CALLS` prints the least cycles of a
 /// call of the entry, without the moves between bytes and registers. With a byte interface, `blocks` reads a count, the
-/// key fields and that many blocks, and writes what the interface makes of them; `bench ROUNDS CALLS BATCHES` prints
+/// key fields and that many blocks, and writes the results of the interface; `bench ROUNDS CALLS BATCHES` prints
 /// cycles of a batch, the entry alone and through the interface, in turn.
 pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let (case, output) = (unit.case_bytes(), unit.output_bytes());
@@ -73,7 +73,7 @@ static int run_cases(int is_secret)
     if (!is_secret && fread(&n, 8, 1, stdin) != 1)
         return 1;
     uint8_t *cases = malloc(n * {case} + 1), *results = calloc(n + 1, {output} + 1);
-    /* The compiler must not know that nobody wrote there. */
+    /* The compiler must not know that this memory is uninitialised. */
     __asm__ volatile(\"\" : \"+r\"(cases) :: \"memory\");
     if (!cases || !results || (!is_secret && fread(cases, {case}, n, stdin) != n))
         return 1;
@@ -106,8 +106,8 @@ static int run_cases(int is_secret)
     out
 }
 
-/// `run_blocks`: the byte interface on blocks of standard input, and on fewer, unaligned and in place, where nothing may
-/// differ or be written beyond the end. `secret_blocks`: the same on memory that nobody wrote to. `call_blocks`: one call for
+/// `run_blocks`: the byte interface on blocks of standard input, then on fewer, unaligned and in place, with equal results
+/// and nothing written past the end. `secret_blocks`: the same on uninitialised memory. `call_blocks`: one call for
 /// measurements.
 fn through_interface(name: &str, unit: &Unit, shape: Shape) -> String {
     let keys = unit.key_fields();
@@ -222,8 +222,8 @@ static uint64_t cycles(void)
     return (uint64_t)high << 32 | low;
 }}
 
-/* Cycles of so many calls with the stack moved down by so many bytes: where the stack lies against the
- * arrays, modulo a page, is chance, and can change the time by half. */
+/* Cycles of these calls with the stack moved down by these bytes. Its position relative to the arrays,
+ * modulo a page, is chance, and can change the time by half. */
 static __attribute__((noinline)) uint64_t moved(int calls, unsigned bytes)
 {{
     char hole[bytes];
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     )
 }
 
-/// The entry alone and the byte interface, a batch each, in turn.
+/// The entry alone and the byte interface, one batch of each in turn.
 const IN_TURN: &str = "
 static __attribute__((noinline)) uint64_t moved_blocks(int calls, unsigned bytes, const uint8_t *in, uint8_t *out, size_t n)
 {

@@ -7,17 +7,17 @@ use crate::pipeline::{Compiled, Slicing};
 use super::arch::Shape;
 use super::{Source, Stage, Unit, bytes};
 
-/// Where the parameters and the results of one batch lie.
+/// The parameters and the results of one batch, as C text.
 #[derive(Debug, Clone, Default)]
 pub struct Operands {
-    /// Of each parameter.
+    /// One for each parameter.
     pub params: Vec<String>,
-    /// Of each result.
+    /// One for each result.
     pub results: Vec<String>,
 }
 
 impl Stage {
-    /// Given where its fields and the schedule's results lie, and its own results.
+    /// The operands of a stage, given the places of its fields, of the schedule's results and of its own results.
     pub fn operands(&self, field: impl Fn(usize) -> String, schedule: &str, results: Vec<String>) -> Operands {
         let param = |source: &Source| match source {
             Source::Field(idx) => field(*idx),
@@ -34,12 +34,12 @@ pub fn call(name: &str, batches: &[Operands]) -> String {
     format!("{name}({});", args.join(", "))
 }
 
-/// C text of a place so many registers behind another.
+/// C text of the place `n` registers after another.
 pub fn sum(base: &str, n: usize) -> String {
     format!("{base} + {n}")
 }
 
-/// Where each result of a node lies behind `base`.
+/// C text of each result of a node, from `base` on.
 pub fn result_args(stage: &Stage, base: &str) -> Vec<String> {
     let mut at = 0;
     let result = |dims: &Vec<u32>| {
@@ -50,9 +50,9 @@ pub fn result_args(stage: &Stage, base: &str) -> Vec<String> {
     stage.dims[stage.params.len()..].iter().map(result).collect()
 }
 
-/// Batches of registers that one call of the entry works on, from `in_` to `out_`.
+/// Batches of registers that one call of the entry processes, from `in_` to `out_`.
 pub struct Batches {
-    /// With as many batches.
+    /// The shape, with the number of batches.
     pub shape: Shape,
     /// Registers of the input of a batch.
     pub input: usize,
@@ -63,13 +63,13 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Strings of so many bytes into the registers.
+    /// C text that loads strings of `n_bytes` bytes into the registers.
     pub fn load(&self, bytes: &str, n_bytes: usize, indent: usize) -> String {
         let step = self.shape.slices() as usize * n_bytes;
         move_batches("load_input", self.shape, &[("in_", self.input), (bytes, step)], indent)
     }
 
-    /// Registers into strings.
+    /// C text that stores the registers as such strings.
     pub fn store(&self, bytes: &str, n_bytes: usize, indent: usize) -> String {
         let step = self.shape.slices() as usize * n_bytes;
         move_batches("store_output", self.shape, &[("out_", self.output), (bytes, step)], indent)
@@ -81,8 +81,8 @@ impl Batches {
     }
 }
 
-/// C text that moves the strings of all blocks into the registers of their batches or out of them; each place with its step
-/// from batch to batch.
+/// C text that moves the strings of all blocks into the registers of their batches or out of them; each place comes with its
+/// step from batch to batch.
 pub fn move_batches(function: &str, shape: Shape, places: &[(&str, usize)], indent: usize) -> String {
     let place = |k: usize, (base, step): &(&str, usize)| if k == 0 { base.to_string() } else { sum(base, k * step) };
     let line = |k: usize| {
@@ -157,7 +157,7 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     out
 }
 
-/// What `_blocks` does with more than `least` blocks: whole batches, and the rest in one that zeros fill.
+/// What `_blocks` does with more than `least` blocks: whole batches, and the rest in one that is filled up with zeros.
 fn section(batches: &Batches, least: u32, (n_in, n_out): (usize, usize)) -> String {
     let (n_blocks, n_batches) = (batches.shape.blocks(), batches.shape.interleave as usize);
     format!(
@@ -237,7 +237,7 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
     let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
     let _ = writeln!(
         out,
-        "/* Works on n blocks of {} bytes, giving {} bytes each; {} at a time is fastest. */",
+        "/* Processes n blocks of {} bytes into {} bytes each; {} at a time is fastest. */",
         input.layout.n_bytes,
         unit.output_bytes(),
         shape.blocks_text()

@@ -56,7 +56,7 @@ impl Stage {
 /// Where a parameter comes from.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// Bytes of the user, an index into [`Unit::fields`].
+    /// Bytes that the user gives; an index into [`Unit::fields`].
     Field(usize),
     /// Results of the schedule from this register on.
     Schedule(usize),
@@ -65,7 +65,7 @@ pub enum Source {
 /// Everything the C file offers.
 #[derive(Debug, Clone)]
 pub struct Unit {
-    /// In front of every name in C.
+    /// The prefix of every name in C.
     pub prefix: String,
     /// The prefix of the byte interface, such as `aes128`; `None` for a user's file.
     pub name: Option<String>,
@@ -73,30 +73,30 @@ pub struct Unit {
     pub title: String,
     /// The node that makes round keys.
     pub schedule: Option<Stage>,
-    /// The node that works on a block, in several batches if these are worked on in turn.
+    /// The node that processes blocks: a batch, or several interleaved ones.
     pub entry: Stage,
-    /// The same on one batch.
+    /// The same for one batch.
     pub one: NodeId,
     /// Byte strings that go in; the one named `input` differs from block to block.
     pub fields: Vec<Field>,
     /// Byte strings that come out, one for each result or one for all.
     pub outputs: Vec<Field>,
-    /// Registers that the schedule gives.
+    /// Registers of the schedule's results.
     pub n_schedule: usize,
-    /// The stream that the file offers beside blocks.
+    /// The stream that the file offers besides blocks.
     pub counter: Option<Counter>,
     /// Another mode that it offers.
     pub mode: Option<Mode>,
     /// Nodes whose functions are in an assembly file, with their symbols.
     pub assembled: Vec<(NodeId, String)>,
-    /// Those of them that the sliced interface does not call, as functions of it: for validation.
+    /// Those of them that the sliced interface does not call, as functions of it, for validation.
     pub others: Vec<Stage>,
 }
 
 /// One of Ascon's modes in a file.
 #[derive(Debug, Clone)]
 pub struct Mode {
-    /// Which.
+    /// The mode.
     pub sponge: Sponge,
     /// The prefix of its functions, such as `ascon_aead128`.
     pub name: String,
@@ -157,14 +157,14 @@ pub struct EmitOptions {
     pub with_harness: bool,
     /// The functions on registers, whose names do not say the target.
     pub with_sliced: bool,
-    /// What is in the assembly file stands in the C file, too, for compilers that get none: without [`ASSEMBLY`].
+    /// The C file also has the functions that are in the assembly file, for builds without it: unless [`ASSEMBLY`] is defined.
     pub with_both: bool,
 }
 
 /// The macro that says that the assembly file is there.
 pub const ASSEMBLY: &str = "MEANWHILE_ASSEMBLY";
 
-/// How registers look in this program on this target.
+/// The registers of this program on this target.
 pub fn shape(compiled: &Compiled, arch: Arch) -> Shape {
     Shape { arch, slicing: compiled.slicing, word_bits: compiled.lane_bits, interleave: compiled.interleave }
 }
@@ -198,8 +198,8 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     out
 }
 
-/// The functions that move bytes: networks for the blocks of a primitive where they fit, loops for the rest, which only
-/// tests use where the network is there, and one key for all slices; and which networks there are.
+/// The functions that move bytes, and which networks are among them: networks for the blocks of a primitive where one fits, loops
+/// for the rest and for tests, and functions that put one key into all slices.
 fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blocks) {
     let input = unit.fields.iter().find(|f| f.name == "input");
     let mut helpers = network::Helpers::default();
@@ -239,8 +239,8 @@ fn compile_line(shape: Shape) -> String {
     if flags.is_empty() { format!("for {}.", shape.arch.name()) } else { format!("for {}: compile with {flags}", shape.arch.name()) }
 }
 
-/// The function with the original's interface: arrays of registers in, arrays of registers out. Where batches are worked on
-/// in turn, the first index is the batch. `reg` is what its parameters are.
+/// The function with the original's interface: arrays of registers in, arrays of registers out. If batches are interleaved, the
+/// first index is the batch. `reg` is the type of its parameters.
 fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_batches: u32) -> String {
     let node = &compiled.program.nodes[stage.node.idx()];
     let n_params = stage.params.len();
@@ -268,13 +268,13 @@ fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_ba
     format!("void {name}({})\n{{\n    {call}\n}}\n", params.join(", "))
 }
 
-/// For what is not to stay in memory.
+/// Overwrites secrets.
 const WIPE: &str = "
-/* Zeros that no compiler leaves out: behind them it must think that memory is read. */
+/* Writes zeros that the compiler may not leave out, as the asm may read them. */
 static inline void wipe(void *p, size_t n)
 {
     typedef uint64_t __attribute__((may_alias)) word;
-    /* Few words one by one: what compilers make of memset takes longer to start than they do. */
+    /* A few words are written one by one, which takes less time than memset takes to start. */
     if (n <= 256 && n % 8 == 0 && (uintptr_t)p % 8 == 0)
         for (size_t i = 0; i < n / 8; i++)
             ((volatile word *)p)[i] = 0;

@@ -1,4 +1,4 @@
-//! The program that tests compare networks with: random blocks through each network and through the plain loop.
+//! The program with which tests check networks: random blocks go through each network and through the plain loop.
 
 use std::fmt::Write;
 

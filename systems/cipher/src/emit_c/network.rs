@@ -1,8 +1,8 @@
 //! A plan of [`crate::transpose`] as C: one function a field and direction, for a whole batch of blocks.
 //!
-//! The registers of a part are numbered by its slots. A pass takes the registers of a few slots through some steps; a
-//! loop runs it for all values of the other slots. The first pass of a load reads memory, the last of a store writes it;
-//! in between registers lie where their final, or first, number puts them, so nothing is copied.
+//! The registers of a part are numbered by its slots. A pass applies some steps to the registers of a few slots, and a
+//! loop repeats it for all values of the other slots. The first pass of a load reads memory, the last of a store writes it;
+//! between passes each register stays at its final number in a load, and at its first in a store, so nothing is copied.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ impl Helpers {
     }
 }
 
-/// `xor_NAME`, a store that XORs the registers to other bytes on their way; only for strings that are one part.
+/// `xor_NAME`, a store that XORs the registers with other bytes; only for strings of one part.
 pub fn xor(field: &Field, shape: Shape, moves: &Moves, helpers: &mut Helpers) -> Option<String> {
     let [part] = &moves.parts[..] else { return None };
     let base = "out".to_string();
@@ -39,7 +39,7 @@ pub fn xor(field: &Field, shape: Shape, moves: &Moves, helpers: &mut Helpers) ->
     Some(format!("\nstatic void xor_{}(reg *r, const uint8_t *in, uint8_t *out)\n{{\n{passes}}}\n", field.name))
 }
 
-/// `load_NAME` or `store_NAME`; `None` if the plan needs what this text cannot say.
+/// `load_NAME` or `store_NAME`; `None` if the plan has a step that is not implemented here.
 pub fn function(field: &Field, shape: Shape, direction: Direction, moves: &Moves, helpers: &mut Helpers) -> Option<String> {
     let (name, is_load) = (&field.name, direction == Direction::Load);
     let mut out = match direction {
@@ -86,12 +86,12 @@ struct Network<'a> {
     stride: usize,
     /// C expression of the part's first byte.
     base: String,
-    /// What goes to memory is first XORed to the bytes at the same place of `in`.
+    /// Stored registers are first XORed with the bytes at the same place of `in`.
     is_xor: bool,
     helpers: &'a mut Helpers,
 }
 
-/// How far a bit of a register's number moves, and whether it is known when the C is written.
+/// C terms for the distances by which the bits of a register's number move it.
 fn linear(steps: &[i64]) -> Vec<String> {
     let mut terms = Vec::new();
     let mut k = 0;
@@ -314,7 +314,7 @@ impl Network<'_> {
         self.function(name, &format!("{ty} *a"), &format!("    *a = ({ty}){value};\n"))
     }
 
-    /// Offsets of the pieces of a register in memory and their size; one for a register that lies in a row.
+    /// The size and the offsets of the pieces of a register in memory; a contiguous register is one piece.
     fn pieces(&self) -> (usize, Vec<i64>) {
         let (size, register) = (self.part.n_bytes, self.shape.register_bits() as usize / 8);
         if size >= register || size == self.stride {
@@ -384,13 +384,13 @@ impl Network<'_> {
     }
 }
 
-/// Calls the exchange of a pair with the names in the order that it wants, and renames what comes out.
+/// Calls the exchange of a pair with the names in the order that it takes, and renames the results.
 fn exchange_names(names: &mut [String], low: usize, high: usize, flips: Flips, mut call: impl FnMut(&str, &str)) {
     if flips.before {
         names.swap(low, high);
     }
     call(&names[low], &names[high]);
-    if flips.behind {
+    if flips.after {
         names.swap(low, high);
     }
 }

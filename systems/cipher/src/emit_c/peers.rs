@@ -1,12 +1,12 @@
-//! What the `main` of measurements does with a stream and that of another library, loaded when it runs.
+//! The part of a measurement's `main` that compares a stream with that of another library, loaded at run time.
 
 use super::Unit;
 use super::arch::Shape;
 use super::ctr::{Counter, Piece};
 
 impl Counter {
-    /// `against`, for measurements: cycles of one message with a counter of its own, ours and that of another library, in
-    /// turn, and which version of it.
+    /// `against`, for measurements: cycles of one message with a counter of its own, by our stream and by that of another library, in
+    /// turn, and the version of the library.
     pub fn against(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let ctr = self.prefix(name);
         let (_, pass) = self.keys(name, unit, shape);
@@ -58,7 +58,7 @@ static int against(const char *peer, const char *cipher, const char *without, in
     }
 }
 
-/// Each library behind two functions: one that starts it and says its version, one for a message. Key, nonce and first
+/// Each library behind two functions: one that starts it and returns its version, one for a message. Key, nonce and first
 /// counter are zeros.
 const PEERS: &str = "
 #include <dlfcn.h>
@@ -119,7 +119,7 @@ static const char *libgcrypt_start(const char *cipher, const char *without, size
     gcry_restart_bytes = is_chacha ? 12 : 16;
     if (!control || !check || !find || !open || !set_key || !gcry_restart || !gcry_crypt)
         return NULL;
-    /* GCRYCTL_DISABLE_HWF, before the library looks at the processor; a name that it does not know it does not use. */
+    /* GCRYCTL_DISABLE_HWF, before the library looks at the processor; it ignores names that it does not know. */
     char names[256], *rest = names;
     snprintf(names, sizeof names, \"%s\", without);
     for (char *one = strtok_r(names, \",\", &rest); one; one = strtok_r(NULL, \",\", &rest))

@@ -1,8 +1,8 @@
 //! Ascon-AEAD128, Ascon-Hash256 and Ascon-XOF128 in C over the sliced permutation, one message a slice.
 //!
-//! The state stays in slices from the first block of a message to its tag or digest. Each word of a message goes in and
-//! out through the moves of one field, a little-endian word of 64 bits. The single calls are those for many with one
-//! message, the streams work on one slice.
+//! The state stays in slices from the first block of a message to its tag or digest. Each word of a message is loaded and
+//! stored by the moves of one field, a little-endian word of 64 bits. Calls for a single message are those for many with
+//! one message; streams use one slice.
 //!
 //! **Source** NIST SP 800-232, 2025.
 
@@ -56,7 +56,7 @@ impl Sponge {
         }
     }
 
-    /// The prefix of its C functions, if nothing is in front of it.
+    /// The prefix of its C functions, without the user's.
     pub fn prefix(self) -> String {
         self.name().replace('-', "_")
     }
@@ -84,13 +84,13 @@ fn sponge_bytes(shape: Shape) -> usize {
 }
 
 impl Mode {
-    /// Bytes of a message in pieces, and a bound of what is behind its words.
+    /// Bytes of the state of a message in pieces: its words, and a bound of the other members.
     pub fn state_bytes(shape: Shape) -> usize {
         sponge_bytes(shape) + 64
     }
 
-    /// Return values, state and prototypes for the C file, where the state is what the functions work on, and for the
-    /// header, where it is as many words.
+    /// Return values, state and prototypes: for the C file, where the state has its members, and for the header, where it is
+    /// an array of words of the same size.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
         let text = match self.sponge {
             Sponge::Aead => format!("{AEAD_TYPES}{MESSAGE}{}", sponge_pieces::AEAD_TYPES),
@@ -101,12 +101,12 @@ impl Mode {
         self.named(&text.replace("STATE", &state).replace("BATCH", &shape.blocks().to_string()))
     }
 
-    /// The text with the names of this mode; the lower case first, for a prefix in upper case may have NAME in it.
+    /// The text with the names of this mode; the lower case first, since a prefix in upper case may contain NAME.
     pub(super) fn named(&self, text: &str) -> String {
         text.replace("NAME", &self.name).replace("UP_", &format!("{}_", self.name.to_uppercase()))
     }
 
-    /// AEAD for whole messages; where a register is one word of one message, with its state in registers.
+    /// AEAD for whole messages, with the state in registers if a register is one word of one message.
     fn aead(shape: Shape, long: &str, short: &str) -> String {
         let (blocks, batch) = if shape.blocks() == 1 && shape.slicing == Slicing::Vertical {
             (sponge_single::CRYPT_BLOCKS, sponge_single::BATCH)
@@ -144,7 +144,7 @@ enum {{ WORD = {} }};
     }
 }
 
-/// Text of messages that lie so far apart: words, whole blocks, and what is left.
+/// The text of messages `stride` bytes apart: words, whole blocks, and the rest.
 const CRYPT_BLOCKS: &str = "
 /* A whole word of text. */
 static inline void crypt_word(sponge *x, reg *s, const uint8_t *in, uint8_t *out, size_t stride, size_t now, int decrypts)
@@ -189,8 +189,8 @@ static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out
 }
 ";
 
-/// The function that permutes every message. Between permutations the batches of a word lie side by side; the node that works
-/// on several batches wants all words of a batch.
+/// The function that permutes every message. Between permutations all batches of a word are adjacent; the node for several
+/// batches takes all words of a batch.
 fn permute(rounds: &str, node: &str, n_batches: u32) -> String {
     let body = match n_batches {
         1 => format!("    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n"),
@@ -241,12 +241,12 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
     moves.text + &format!("\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n")
 }
 
-/// More of the sponge, where there are several batches.
+/// More members of the sponge if there are several batches.
 const BATCHES: &str = "    reg u[5 * WORD], v[5 * WORD]; /* the same, all words of a batch side by side */
 ";
 
-/// Where every message is there and an element is a word: a register that is loaded from bytes which were stored one by one waits
-/// until they are in the cache.
+/// For a full batch where an element is a word: a register loaded from words that were just stored one by one would wait, as store
+/// forwarding fails.
 const TAKE_ALL: &str = "    if (now == BLOCKS) {
         for (size_t k = 0; k < WORD; k++)
             for (size_t b = 0; b < SLICES; b++) {
@@ -258,12 +258,12 @@ const TAKE_ALL: &str = "    if (now == BLOCKS) {
     }
 ";
 
-/// What all modes are made of.
+/// The functions that all modes use.
 const SPONGE: &str = "
-/* One message a slice; of so many only the first are there. */
+/* One message in each slice; only the first now slices are in use. */
 typedef struct {
     reg s[5 * WORD] __attribute__((aligned(64))); /* the state */
-    reg t[5 * WORD];                              /* what the permutation makes of it */
+    reg t[5 * WORD];                              /* its permutation */
 BATCHES    uint8_t bytes[8 * BLOCKS] __attribute__((aligned(64)));
 } sponge;
 
@@ -309,11 +309,11 @@ enum {
     UP_FORGED = 1,   /* a tag is wrong: the text of that message is zeros */
     UP_OVERLAPS = 2, /* in and out overlap and are not the same: nothing is written */
     UP_NULL = 3,     /* a pointer is NULL and its length is not 0: nothing is written */
-    UP_ENDED = 4     /* in pieces: associated data behind text, or anything behind the tag */
+    UP_ENDED = 4     /* in pieces: associated data after text, or anything after the tag */
 };
 
-/* Encrypts n bytes, in place if out is in, and makes their tag and that of n_ad bytes of associated data. No two messages of
-   a key have the same nonce. */
+/* Encrypts n bytes, in place if out is in, and makes the tag of them and of n_ad bytes of associated data. Never use a nonce
+   twice with one key. */
 int NAME_encrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     uint8_t tag[16]);
 
@@ -321,12 +321,12 @@ int NAME_encrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *
 int NAME_decrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *ad, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     const uint8_t tag[16]);
 
-/* The same for messages of one length, n, with associated data of one length, n_ad: their keys lie in a row, their nonces in
-   another, and so on. BATCH at a time is fastest. */
+/* The same for messages of one length, n, with associated data of one length, n_ad: keys is an array of their keys, nonces one
+   of their nonces, and so on. BATCH at a time is fastest. */
 int NAME_encrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     uint8_t *tags, size_t n_messages);
 
-/* is_right, unless NULL, gets a 1 for each message that is as it was encrypted, and a 0 for each other. */
+/* is_right, unless NULL, is set to 1 for each authentic message and to 0 for each other one. */
 int NAME_decrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t n_ad, const uint8_t *in, uint8_t *out, size_t n,
     const uint8_t *tags, uint8_t *is_right, size_t n_messages);
 ";
@@ -339,7 +339,7 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
     sponge x;
     reg key[2 * WORD];
     if (BLOCKS == 1)
-        now = 1; /* and compilers see that there is no loop over messages */
+        now = 1; /* so that compilers see no loop over messages */
     begin(&x, key, keys, nonces, now);
     if (n_ad > 0) {
         size_t left = n_ad;
@@ -371,7 +371,7 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
 ";
 
 const AEAD: &str = "
-/* Behind it a compiler must read the key again, from memory that is wiped: it keeps no copy of its own. */
+/* After it the compiler must read the key again, from memory that is wiped, so it keeps no copy elsewhere. */
 static inline void add_key(reg *r, const reg *key)
 {
     add(r, key, 2 * WORD);
@@ -393,7 +393,7 @@ static void begin(sponge *x, reg *key, const uint8_t *keys, const uint8_t *nonce
     add_key(x->s + 3 * WORD, key);
 }
 
-/* Behind the text the tags. */
+/* Makes the tags, after the text. */
 static void end(sponge *x, const reg *key, uint8_t *tags, size_t now)
 {
     add_key(x->s + 2 * WORD, key);
@@ -404,7 +404,7 @@ static void end(sponge *x, const reg *key, uint8_t *tags, size_t now)
 }
 
 BATCH_OF_MESSAGES
-/* 1 if the tags differ, which zeros the text, else 0; without a branch that a compiler could make of it. */
+/* Returns 1 and zeros the text if the tags differ, else 0; the compiler cannot make a branch of it. */
 static unsigned judge(const uint8_t *made, const uint8_t *tag, uint8_t *out, size_t n)
 {
     unsigned differs = 0;
@@ -439,7 +439,7 @@ int NAME_encrypt_many(const uint8_t *keys, const uint8_t *nonces, const uint8_t 
     int wrong = NAME_wrong(ads, n_ad, in, out, n, n_messages);
     if (wrong)
         return wrong;
-    /* Where nothing is read or written, C wants a place all the same. */
+    /* C does not allow arithmetic on NULL or memcpy with it, even for 0 bytes. */
     ads = ads ? ads : keys;
     in = in ? in : keys;
     out = out ? out : tags;
@@ -502,36 +502,36 @@ enum {
 /* The digest of n bytes. */
 void NAME(const uint8_t *in, size_t n, uint8_t out[32]);
 
-/* Those of messages of one length that lie in a row. BATCH at a time is fastest. */
+/* The digests of messages of one length, one after another. BATCH at a time is fastest. */
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages);
 
-/* Those of messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
+/* The digests of messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */
 void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages);
 PIECES
 /* The next n bytes of the message: any n. */
 int NAME_update(NAME_state *h, const uint8_t *in, size_t n);
 
-/* The digest of all of them; wipes the state. */
+/* The digest of the message; wipes the state. */
 int NAME_final(NAME_state *h, uint8_t out[32]);
 
-/* Wipes a state that is given up. */
+/* Wipes a state that is no longer needed. */
 void NAME_wipe(NAME_state *h);
 ";
 
 const XOF_TYPES: &str = "/* Ascon-XOF128, NIST SP 800-232: what a call returns. */
 enum {
     UP_OK = 0,
-    UP_ENDED = 2, /* output was taken already, so the message is at its end */
+    UP_ENDED = 2, /* output was taken already, which ended the message */
     UP_NULL = 3   /* in or out is NULL and n is not 0 */
 };
 
 /* n_out bytes of output for a message of n bytes. */
 void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out);
 
-/* The same for messages of one length that lie in a row; so do their outputs. BATCH at a time is fastest. */
+/* The same for messages of one length, one after another, as are their outputs. BATCH at a time is fastest. */
 void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages);
 
-/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
+/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */
 void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages);
 PIECES
 /* The next n bytes of the message: any n. */
@@ -544,7 +544,7 @@ int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n);
 void NAME_wipe(NAME_state *h);
 ";
 
-/// What hashes and outputs of any length share, on the registers of a batch.
+/// What the hash and the XOF share, on the registers of a batch.
 const ABSORB: &str = "
 static void start(sponge *x)
 {
@@ -567,7 +567,7 @@ static void absorb_last(sponge *x, const uint8_t *in, size_t size, size_t stride
     permute12(x);
 }
 
-/* The first words of output are there. */
+/* Writes the output, whose first words are ready. */
 static void squeeze(sponge *x, uint8_t *out, size_t n_out, size_t now)
 {
     size_t left = n_out;
@@ -582,7 +582,7 @@ static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, 
 {
     sponge x;
     if (BLOCKS == 1)
-        now = 1; /* and compilers see that there is no loop over messages */
+        now = 1; /* so that compilers see no loop over messages */
     start(&x);
     size_t left = n;
     for (; left >= 8; in += 8, left -= 8)
@@ -593,7 +593,7 @@ static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, 
 }
 ";
 
-/// The state that goes on, in one slice.
+/// The state of a message in pieces, in one slice.
 const DIGEST: &str = "
 static int add_piece(NAME_state *h, const uint8_t *in, size_t n)
 {
@@ -621,7 +621,7 @@ static int add_piece(NAME_state *h, const uint8_t *in, size_t n)
     return UP_OK;
 }
 
-/* While output is taken, the last n_rest bytes of rest are not given yet. */
+/* While output is taken, the last n_rest bytes of rest are still to be given. */
 static void take_piece(NAME_state *h, uint8_t *out, size_t n)
 {
     if (!h->is_squeezing) {

@@ -1,11 +1,11 @@
-//! What the `main` of tests does with Ascon's modes.
+//! The part of the tests' `main` that runs Ascon's modes.
 
 use super::{Mode, Sponge};
 
 impl Mode {
-    /// `run_mode`, for tests: reads one message and writes what the mode makes of it; pieces, places, many messages at a
-    /// time, forgeries and wrong calls must give what they should. `run_open` decrypts messages, of AEAD. `secret_mode`: the same calls on memory that nobody wrote
-    /// to.
+    /// `run_mode`, for tests: reads one message and writes the result of the mode; it also checks pieces, places, many messages
+    /// at a time, forgeries and wrong calls. `run_open` decrypts messages of AEAD. `secret_mode`: the same calls on
+    /// uninitialised memory.
     pub fn check(&self) -> String {
         let text = match self.sponge {
             Sponge::Aead => AEAD.to_string(),
@@ -33,7 +33,7 @@ static int is_zeros(const uint8_t *p, size_t n)
     return 1;
 }
 
-/* Every message of a batch, and of the next ones, is what it is alone; each third is forged. */
+/* Every message of a batch and of the next ones gives what it gives alone; every third is forged. */
 static int many_messages(size_t n_ad, size_t n)
 {
     enum { MANY = 2 * BLOCKS + 1 };
@@ -64,7 +64,7 @@ static int many_messages(size_t n_ad, size_t n)
     return 0;
 }
 
-/* Messages of lengths of their own are what they are alone; each third is forged. */
+/* Messages of different lengths give what they give alone; every third is forged. */
 static int each_message(size_t n_ad, size_t n)
 {
     enum { MANY = 2 * BLOCKS + 1 };
@@ -193,7 +193,7 @@ static int run_mode(void)
     return fwrite(out, 1, n, stdout) != n || fwrite(tag, 1, 16, stdout) != 16;
 }
 
-/* Messages with their tags until there are no more: for each a byte, 1 if it is right, and what decryption leaves. */
+/* Messages with their tags until there are no more: for each a byte, 1 if it is authentic, and the text after decryption. */
 static int run_open(void)
 {
     uint64_t sizes[2];

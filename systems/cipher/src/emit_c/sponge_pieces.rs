@@ -1,8 +1,8 @@
 //! Ascon-AEAD128 in pieces, and Ascon's modes for many messages of different lengths: the C text.
 
-/// What a state of hashes and outputs is, which both have.
+/// The state of the hash and of the XOF.
 pub const STATE_TYPE: &str = "
-/* A message in pieces. Only the functions below look inside. */
+/* A message in pieces. Only the functions below use its members. */
 typedef struct {
     STATE
     uint8_t rest[8];
@@ -13,15 +13,15 @@ typedef struct {
 void NAME_init(NAME_state *h);
 ";
 
-/// A message among others of other lengths. Packages have it too.
+/// A message among others of different lengths. Packages have it too.
 pub const MESSAGE: &str = "
-/* A message with lengths of its own. */
+/* A message and its lengths. */
 typedef struct {
     const uint8_t *key, *nonce; /* 16 bytes each */
     const uint8_t *ad;
     size_t n_ad;
     const uint8_t *in;
-    uint8_t *out; /* in, or memory of no other message */
+    uint8_t *out; /* in, or memory that no other message uses */
     size_t n;
     uint8_t *tag; /* 16 bytes: encryption writes them, decryption reads them */
     int is_right; /* set by decryption */
@@ -30,13 +30,13 @@ typedef struct {
 
 /// The types and prototypes of AEAD in pieces and of messages of different lengths.
 pub const AEAD_TYPES: &str = "
-/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: put those of like length together. */
+/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */
 int NAME_encrypt_each(const NAME_message *messages, size_t n_messages);
 
 int NAME_decrypt_each(NAME_message *messages, size_t n_messages);
 
-/* A message that is encrypted in pieces: associated data first, then text. Only the functions below look inside.
-   There is no decryption in pieces: text would be out before its tag is compared, and what was done with it cannot be undone.
+/* A message that is encrypted in pieces: associated data first, then text. Only the functions below use its
+   members. There is no decryption in pieces: it would release text before its tag is verified.
    Decrypt whole messages; cut what is too long for that into messages with nonces and tags of their own. */
 typedef struct {
     STATE
@@ -54,16 +54,16 @@ int NAME_aad(NAME_state *a, const uint8_t *ad, size_t n);
 /* Encrypts the next n bytes of text: any n, in place if out is in. */
 int NAME_update(NAME_state *a, const uint8_t *in, uint8_t *out, size_t n);
 
-/* The tag of all of them; wipes the state. */
+/* The tag of the message; wipes the state. */
 int NAME_final(NAME_state *a, uint8_t tag[16]);
 
-/* Wipes a state that is given up. */
+/* Wipes a state that is no longer needed. */
 void NAME_wipe(NAME_state *a);
 ";
 
-/// Messages of different lengths: each slice takes its own blocks, and the state of one that is at its end is put aside.
+/// Messages of different lengths: each slice takes its own blocks, and the state of a message that has ended is saved.
 pub const AEAD_EACH: &str = "
-/* Where the messages of a batch are. */
+/* How far each message of a batch is. */
 typedef struct {
     uint8_t keys[16 * BLOCKS], nonces[16 * BLOCKS];
     uint8_t rate[2][8 * BLOCKS], blocks[2][8 * BLOCKS], ends[5][8 * BLOCKS];
@@ -71,7 +71,7 @@ typedef struct {
     enum { AD, TEXT, END } stage[BLOCKS];
 } places;
 
-/* The next block of one message, padded if it is the last of its associated data or text; true if the message is at its end. */
+/* The next block of one message, padded if it is the last of its associated data or text; true if the message has ended. */
 static int next_block(const NAME_message *m, places *p, size_t b, int *text_begins, int decrypts)
 {
     uint8_t block[16] = {0};
@@ -103,7 +103,7 @@ static int next_block(const NAME_message *m, places *p, size_t b, int *text_begi
     return ends;
 }
 
-/* Marks the beginning of text in the messages where it is now. */
+/* Marks the beginning of text in the messages that have reached it. */
 static void begin_text(sponge *x, const uint8_t *begins, size_t now)
 {
     memset(x->bytes, 0, sizeof x->bytes);
@@ -113,7 +113,7 @@ static void begin_text(sponge *x, const uint8_t *begins, size_t now)
     add(x->s + 4 * WORD, x->t, WORD);
 }
 
-/* At most a batch of messages; their tags are written in a row. */
+/* At most a batch of messages; their tags are written one after another. */
 static void NAME_each(const NAME_message *m, uint8_t *tags, size_t now, int decrypts)
 {
     sponge x;
@@ -294,7 +294,7 @@ int NAME_update(NAME_state *a, const uint8_t *in, uint8_t *out, size_t n)
             n = left;
             continue;
         }
-        /* In a block that is not full rest has what was encrypted, and behind it key stream. */
+        /* In a block that is not full rest has the bytes encrypted so far, then key stream. */
         for (int w = 0; a->n_rest == 0 && w < 2; w++)
             give(x, x->s + w * WORD, a->rest + 8 * w, 8, 0, 1);
         size_t room = 16 - a->n_rest, now = n < room ? n : room;
@@ -344,9 +344,9 @@ void NAME_wipe(NAME_state *a)
 }
 ";
 
-/// Messages of different lengths of hashes and outputs.
+/// The hash and the XOF of messages of different lengths.
 pub const DIGEST_EACH: &str = "
-/* At most a batch of messages with lengths of their own. */
+/* At most a batch of messages of different lengths. */
 static void each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t now)
 {
     sponge x;

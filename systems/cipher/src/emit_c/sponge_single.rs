@@ -1,8 +1,8 @@
 //! Ascon-AEAD128 in C where a register is one word of one message: the state stays in registers from the nonce to the tag.
 //!
-//! The calls for many messages keep it in memory between permutations, which costs a message of 64 bytes a fifth of its time.
+//! The calls for many messages keep it in memory between permutations, which takes a fifth of the time of a message of 64 bytes.
 
-/// Whole blocks of text. A function of its own: with more around it gcc keeps less of the state in registers.
+/// Whole blocks of text, in a separate function: inlined, gcc keeps less of the state in registers.
 pub const CRYPT_BLOCKS: &str = "
 /* Whole blocks of text, with the state in registers from block to block; returns how many bytes are left. */
 static __attribute__((noinline, flatten)) size_t crypt_blocks_of_one(reg *state, const uint8_t *in, uint8_t *out, size_t left, int decrypts)
@@ -31,7 +31,7 @@ static inline size_t crypt_blocks(sponge *x, const uint8_t *in, uint8_t *out, si
 }
 ";
 
-/// A whole message. The key stays in memory, which is wiped, and is read again each time.
+/// A whole message. The key stays in memory, which is wiped, and is read again for each use.
 pub const BATCH: &str = "static inline uint64_t whole_word(const uint8_t *p)
 {
     uint64_t a;
@@ -48,7 +48,7 @@ static inline uint64_t last_word(const uint8_t *p, size_t n)
     return a;
 }
 
-/* The word of the state behind whole ones takes the last n bytes of text, less than a word, and the padding. */
+/* The last n bytes of text, less than a word, and the padding, into the state's next word. */
 static inline void crypt_end(reg *s, const uint8_t *in, uint8_t *out, size_t n, int decrypts)
 {
     uint64_t pad = UINT64_C(1) << 8 * n, read = last_word(in, n) ^ pad, sum = (*s ^ read) & (pad - 1);

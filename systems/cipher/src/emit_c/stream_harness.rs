@@ -1,4 +1,4 @@
-//! What the `main` of tests and measurements does with a stream.
+//! The part of the `main` of tests and measurements that runs a stream.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::arch::Shape;
 use super::ctr::{Counter, Piece};
 
 impl Counter {
-    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes what the
-    /// stream makes of them, or of as many as it can before its counter ends. Other lengths, places and pieces must give
-    /// the same, and wrong calls their errors. `secret_stream`: a stream of which nobody wrote key, nonce and bytes; the
-    /// counter is no secret.
+    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes the
+    /// result of the stream, for as many bytes as its counter allows. It also checks that other lengths, places and pieces give
+    /// the same, and wrong calls their errors. `secret_stream`: a stream with key, nonce and bytes uninitialised; the
+    /// counter is not secret.
     pub fn check(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let ctr = self.prefix(name);
         let up = ctr.to_uppercase();
@@ -58,7 +58,7 @@ static int run_stream(void)
     const uint64_t asked = n;
     while (n > 0 && {ctr}_xor(&stream, {pass}in, out, n) == {up}_ENDS)
         n--;
-    /* Behind the last block there is nothing. */
+    /* Nothing comes after the last block. */
     if (n < asked && {ctr}_xor(&stream, {pass}in, other, 1) != {up}_ENDS)
         return 7;
     for (size_t k = 0; k <= n; k += n > 5000 && k > 300 && (k + 1) % {batch} > 2 ? 61 : 1) {{

@@ -19,7 +19,7 @@ pub struct Word {
     pub v: Option<u64>,
 }
 
-/// What an expression gives before its surroundings say what untyped constants are.
+/// The value of an expression before its context gives untyped constants a type.
 #[derive(Debug, Clone)]
 pub enum Value {
     Words(Vec<Word>),
@@ -285,7 +285,7 @@ fn shift_vector(op: ShiftOp, words: &[Word], n: usize) -> Vec<Word> {
         .collect()
 }
 
-/// A word whose equal parts, the most significant first, are those of these numbers of another.
+/// `word` cut into equal parts, which are put together in `order`; part 0 is the most significant.
 pub fn parts_moved(word: Word, order: &[usize]) -> Word {
     let width = word.m / order.len() as u32;
     let part = |v: u64, at: usize| v >> (word.m - width * (at as u32 + 1)) & mask(width);

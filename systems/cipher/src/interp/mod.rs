@@ -17,12 +17,12 @@ use crate::syntax::parser::static_op;
 
 use eval::{Value, Word, coerce};
 
-/// Operations on words after which a run is given up.
+/// A run ends with an error after this many operations on words.
 const STEPS_MAX: u64 = 2_000_000_000;
 /// Deepest chain of calls.
 const CALLS_MAX: u32 = 400;
 
-/// Values of one parameter or result: one number a word, of the width of the word.
+/// The words of one parameter or result.
 pub type Words = Vec<u64>;
 
 /// The words of the parameters and results of `entry`, as (name, bits a word, number of words).

@@ -1,4 +1,4 @@
-//! Runs the core form: what a pass got and what it gave must have equal results.
+//! Runs the core form: a program must give equal results before and after a pass.
 
 use super::{Body, Node, NodeId, Op, Operand, Program, Ref, Stmt, Table, Ty};
 use crate::passes::order::{Cells, set};

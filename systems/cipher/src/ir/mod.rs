@@ -45,20 +45,20 @@ id!(LoopId, "A loop of a node.");
 pub enum Dir {
     /// In different elements of one register.
     H,
-    /// Together.
+    /// Together in one element.
     V,
     /// Each in a register of its own.
     B,
-    /// Generalised m-slicing, which no back end has.
+    /// Generalised m-slicing, which no back end supports.
     Slice(u32),
-    /// Not known: the node is checked alone.
+    /// Unknown, because the node is checked on its own.
     Any,
 }
 
 /// The type of one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ty {
-    /// Bits; from [`RIGID`] up it stands for a size variable of a node that is checked alone.
+    /// Bits; from [`RIGID`] up it stands for a size variable of a node that is checked on its own.
     pub m: u32,
     /// Slicing direction.
     pub dir: Dir,
@@ -74,7 +74,7 @@ pub struct Program {
     pub sources: Sources,
     /// Callees before callers.
     pub nodes: Vec<Node>,
-    /// The nodes that C code calls, in the order in which they were asked for.
+    /// The nodes that C code calls, in the order of the request.
     pub entries: Vec<NodeId>,
 }
 
@@ -97,7 +97,7 @@ pub struct Node {
     pub no_opt: bool,
     /// Made from a lookup table.
     pub from_table: bool,
-    /// Number of loop ids handed out.
+    /// Number of loop ids in use.
     pub n_loops: u32,
     /// Its name in the source.
     pub loc: Loc,
@@ -177,7 +177,7 @@ pub struct Call {
     pub dsts: Vec<Ref>,
     /// One for each word of its parameters.
     pub args: Vec<Operand>,
-    /// Bits of each argument, which a constant does not tell.
+    /// Bits of each argument, since a constant has no size of its own.
     pub arg_bits: Vec<u32>,
     /// The equation in the source.
     pub loc: Loc,
@@ -192,7 +192,7 @@ pub struct Loop {
     pub name: Rc<str>,
     /// Number of iterations.
     pub n: u32,
-    /// Values handed from one iteration to the next (after `carry`).
+    /// Values carried from one iteration to the next (after `carry`).
     pub carried: Vec<Carried>,
     /// The body.
     pub body: Vec<Stmt>,
@@ -200,8 +200,8 @@ pub struct Loop {
     pub loc: Loc,
 }
 
-/// A value handed from one iteration to the next: `var` is the value at the start of an iteration
-/// inside the loop, and the last one behind it.
+/// A value carried from one iteration to the next: inside the loop `var` is the value at the start of
+/// the iteration, and after the loop the last value.
 #[derive(Debug, Clone)]
 pub struct Carried {
     /// A variable of one word, written by the loop alone.
@@ -277,13 +277,13 @@ pub enum Op {
     Mul,
     /// Quotient; no back end has it, since no processor divides in constant time.
     Div,
-    /// Rest; likewise.
+    /// Remainder; likewise.
     Mod,
-    /// Towards the most significant bit, zeros follow.
+    /// Shift towards the most significant bit; zeros come in.
     Shl(u32),
-    /// Towards the least significant bit, zeros follow.
+    /// Shift towards the least significant bit; zeros come in.
     Shr(u32),
-    /// Towards the least significant bit, copies of the sign follow.
+    /// Shift towards the least significant bit; copies of the sign come in.
     Sar(u32),
     /// Rotation towards the most significant bit.
     Rotl(u32),
@@ -291,7 +291,7 @@ pub enum Op {
     Shuffle(ThinVec<u8>),
     /// All ones if bit n, counted from the least significant, is set, else zero.
     Bitmask(u32),
-    /// The first argument above the second, which has so many bits.
+    /// The first argument above the second, which has this many bits.
     Pack(u32),
 }
 
@@ -317,8 +317,8 @@ impl Op {
         matches!(self, Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_))
     }
 
-    /// Which bit of the argument becomes bit `j` of an `m`-bit result, both counted from the most
-    /// significant; `None` is a zero. Operations that do not move bits keep theirs.
+    /// The bit of the argument that becomes bit `j` of an `m`-bit result, both counted from the most
+    /// significant; `None` is a zero. It is `j` for operations that do not move bits.
     pub fn source_bit(&self, j: u32, m: u32) -> Option<u32> {
         match self {
             Op::Shl(n) => Some(j + n).filter(|k| *k < m),

@@ -1,4 +1,4 @@
-//! The C of a package: a file a target, one that chooses, the header, CMake and pkg-config.
+//! The C of a package: a file for each target, one that chooses among them, the header, CMake and pkg-config.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub fn sources(parts: &[Part]) -> Vec<File> {
     files
 }
 
-/// The files around them.
+/// The files for CMake and pkg-config.
 pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
     let mut sources = String::new();
     let mut flags = String::new();
@@ -72,7 +72,7 @@ pub fn conditions(arch: Arch) -> (&'static str, &'static str) {
     (arch.row().processor, arch.row().macro_of_flags)
 }
 
-/// The file of a target: nothing on other processors, an error without its flags.
+/// The file of a target: empty on other processors, an error without its flags.
 fn guarded(part: &Part, target: &TargetFile) -> String {
     let (processor, flag) = conditions(target.arch);
     let check = if flag.is_empty() {
@@ -88,8 +88,8 @@ fn guarded(part: &Part, target: &TargetFile) -> String {
     )
 }
 
-/// Functions of a target are called inside the library only, and a shared library does not show them. What the system's
-/// headers declare stays as it is.
+/// Hides the functions of a target, which only the library calls, from users of a shared library. The declarations of system
+/// headers stay visible.
 fn hidden(text: &str) -> String {
     let behind = text.match_indices("#include <").last().map_or(0, |it| it.0 + text[it.0..].find('\n').map_or(0, |end| end + 1));
     format!("{}#pragma GCC visibility push(hidden)\n{}", &text[..behind], &text[behind..])
@@ -113,7 +113,7 @@ fn stream_params(stream: &Stream) -> String {
     stream.params.iter().map(param).collect()
 }
 
-/// The first parameter of functions that start from nothing: keys that were made for a target, or the target.
+/// The first parameter of functions without a state: keys that were made for a target, or the target.
 fn maker(part: &Part) -> String {
     if part.keys.is_empty() { "const char *target".into() } else { format!("const {}_keys *keys", part.name) }
 }
@@ -128,14 +128,14 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
     if !part.keys.is_empty() {
         let sizes: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key} has {n} bytes")).collect();
         all.push((
-            format!("Makes round keys for a target, NULL: the best one. The {}.", sizes.join(", ")),
+            format!("Makes round keys for a target, or for the best one if it is NULL. The {}.", sizes.join(", ")),
             format!("int {name}_expand({name}_keys *keys, const char *target{})", key_params(&part.keys)),
         ));
         all.push(("Overwrites keys that are no longer needed.".into(), format!("void {name}_wipe({name}_keys *keys)")));
     }
     all.push((
         format!(
-            "Works on whole blocks of {} bytes, giving {} bytes each{}.",
+            "Processes whole blocks of {} bytes into {} bytes each{}.",
             part.n_in,
             part.n_out,
             if part.n_in == part.n_out { "; out may be in" } else { "" }
@@ -158,10 +158,10 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
             format!("int {ctr}_init({ctr} *stream, {}{})", maker(part), stream_params(stream)),
         ));
         all.push((
-            "XORs the next in_size bytes of key stream to in: any number, in pieces of any size; out may be in.".into(),
+            "XORs the next in_size bytes of key stream to in; out may be in, and a stream may be cut into pieces of any size.".into(),
             format!("int {ctr}_xor({ctr} *stream, {with_keys}const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
         ));
-        all.push(("Says whether so many bytes are left: OK or ENDS.".into(), format!("int {ctr}_check(const {ctr} *stream, size_t n)")));
+        all.push(("OK if n bytes are left, else ENDS.".into(), format!("int {ctr}_check(const {ctr} *stream, size_t n)")));
         all.push(("Overwrites a stream that is no longer needed.".into(), format!("void {ctr}_wipe({ctr} *stream)")));
     }
     all
@@ -177,18 +177,18 @@ fn header(part: &Part) -> String {
     };
     let mut types = String::new();
     if !part.keys.is_empty() {
-        types += "\n/* Round keys. Only the functions below look inside; aligned to 64 bytes. */\n";
+        types += "\n/* Round keys, aligned to 64 bytes. Only the functions below use their members. */\n";
         types += &object("keys", part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0));
     }
     if let Some(stream) = &part.stream {
-        types += "\n/* A stream. Only the functions below look inside; aligned to 64 bytes. */\n";
+        types += "\n/* A stream, aligned to 64 bytes. Only the functions below use its members. */\n";
         types += &object(&stream.mode, part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0));
     }
     let prototypes: String = prototypes(part).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
     fill(include_str!("templates/header.h"), &[("UP", &up), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)])
 }
 
-/// The file that chooses a target and checks what it is given.
+/// The file that chooses a target and checks arguments.
 fn dispatcher(part: &Part) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let mut out = includes(part);
@@ -231,20 +231,20 @@ fn dispatcher(part: &Part) -> String {
     out
 }
 
-/// What objects that were made for a target share.
+/// Functions for objects that were made for a target.
 pub const MADE_FOR: &str = "/* The number of the target that keys or a stream were made for; N_TARGETS if they were not made. */
 static size_t made_for(uint64_t mark)
 {
     return mark - MADE < N_TARGETS ? (size_t)(mark - MADE) : N_TARGETS;
 }
 
-/* True of keys or a stream in memory that is not at a multiple of 64, as that of malloc need not be. */
-static int is_askew(const void *object)
+/* True if keys or a stream are not at a multiple of 64, which malloc does not promise. */
+static int is_misaligned(const void *object)
 {
     return (uintptr_t)object % 64 != 0;
 }
 
-/* Overwrites what nobody needs any more; the compiler may not leave it out. */
+/* Overwrites an object that is no longer needed; the compiler may not leave it out. */
 static void wipe(void *object, size_t size)
 {
     memset(object, 0, size);
@@ -263,7 +263,7 @@ const OVERLAP: &str = "static int overlap(const uint8_t *in, size_t in_size, con
 /// The first lines of the file that chooses: the headers of the targets of this processor.
 pub fn includes(part: &Part) -> String {
     let name = &part.name;
-    let mut out = format!("/* {}: checks what it is given, and calls the code for the target. Made by meanwhile. */\n", part.title);
+    let mut out = format!("/* {}: checks arguments and calls the code for the target. Made by meanwhile. */\n", part.title);
     let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
     for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
         let _ = writeln!(out, "#{word} defined({processor})");
@@ -275,7 +275,7 @@ pub fn includes(part: &Part) -> String {
     out
 }
 
-/// The functions that tell about targets.
+/// The functions that list targets.
 pub fn of_targets(part: &Part) -> Vec<(String, String)> {
     let name = &part.name;
     vec![
@@ -284,7 +284,7 @@ pub fn of_targets(part: &Part) -> Vec<(String, String)> {
             format!("int {name}_has(const char *target)"),
         ),
         ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),
-        ("Blocks that a target works on at a time; 0 if it is not here.".into(), format!("size_t {name}_width(const char *target)")),
+        ("Blocks that a target processes at a time; 0 if this processor does not run it.".into(), format!("size_t {name}_width(const char *target)")),
     ]
 }
 
@@ -297,7 +297,7 @@ pub fn is_here(target: &TargetFile) -> String {
     format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n")
 }
 
-/// What makes the functions of a target alike.
+/// Functions that give the code of each target the same signatures.
 fn glue(part: &Part, target: &TargetFile) -> String {
     let (s, name) = (target.suffix(), &part.name);
     let full = format!("{name}_{s}");
@@ -373,7 +373,7 @@ pub fn signature(part: &Part, function: &str) -> String {
     text.clone()
 }
 
-/// Checks of byte strings that are given whole.
+/// Checks of arguments that are byte strings of fixed length.
 fn given<'a>(names: impl Iterator<Item = (&'a str, usize)>, up: &str) -> String {
     let (mut nulls, mut sizes, mut list) = (Vec::new(), Vec::new(), Vec::new());
     for (name, n) in names {
@@ -399,7 +399,7 @@ fn expand(part: &Part, up: &str) -> String {
 {{
     if (!keys)
         return {up}_NULL;
-    if (is_askew(keys))
+    if (is_misaligned(keys))
         return {up}_ALIGNMENT;
 {}    size_t k = target_number(target);
     if (k == N_TARGETS)
@@ -427,7 +427,7 @@ fn find_target(part: &Part, up: &str) -> String {
         format!("    size_t k = target_number(target);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n")
     } else {
         format!(
-            "    if (!keys)\n        return {up}_NULL;\n    if (is_askew(keys))\n        return {up}_ALIGNMENT;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
+            "    if (!keys)\n        return {up}_NULL;\n    if (is_misaligned(keys))\n        return {up}_ALIGNMENT;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
         )
     }
 }
@@ -470,7 +470,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
     } else {
         (
             format!(
-                "    if (!keys)\n        return {up}_NULL;\n    if (is_askew(keys))\n        return {up}_ALIGNMENT;\n    if (keys->target[0] != stream->target[0])\n        return {up}_TARGET;\n"
+                "    if (!keys)\n        return {up}_NULL;\n    if (is_misaligned(keys))\n        return {up}_ALIGNMENT;\n    if (keys->target[0] != stream->target[0])\n        return {up}_TARGET;\n"
             ),
             "keys->words",
         )
@@ -481,7 +481,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
-    if (is_askew(stream))
+    if (is_misaligned(stream))
         return {up}_ALIGNMENT;
 {find}{given}    stream->target[0] = MADE + k;
     targets[k].init(stream->words, given, {counter});
@@ -492,7 +492,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
-    if (is_askew(stream))
+    if (is_misaligned(stream))
         return {up}_ALIGNMENT;
     size_t k = made_for(stream->target[0]);
     if (k == N_TARGETS)
@@ -506,7 +506,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
 {{
     if (!stream)
         return {up}_NULL;
-    if (is_askew(stream))
+    if (is_misaligned(stream))
         return {up}_ALIGNMENT;
     size_t k = made_for(stream->target[0]);
     return k == N_TARGETS ? {up}_TARGET : targets[k].check(stream->words, n);

@@ -1,7 +1,7 @@
 //! A library of ciphers as a C library, a Rust crate and a Python package: the texts of all their files.
 //!
-//! `c` writes a file a target and one that chooses among them; `rust` and `python` build the same C and call it. A mode is what
-//! `Stream` says of it; another kind of mode is a file beside these.
+//! `c` writes a file for each target and one that chooses among them; `rust` and `python` build the same C and call it. `Stream`
+//! describes a counter mode, and `modes` has Ascon's modes.
 
 mod c;
 mod modes;
@@ -18,7 +18,7 @@ use crate::recipe::{Back, Made, Recipe};
 use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};
 
-/// The file that says that a folder is a package of ours.
+/// The file that marks a folder as a package of ours.
 pub const MANIFEST: &str = "meanwhile-package.json";
 
 /// A file of the package: its path in the folder, and its text.
@@ -29,17 +29,17 @@ pub type File = (String, String);
 pub struct Part {
     /// The prefix in C: `aes128`.
     name: String,
-    /// The module in Rust: the same without what the user put in front.
+    /// The module in Rust: the same without the user's prefix.
     module: String,
     title: String,
     /// The type in Rust and Python: `Aes128`.
     type_name: String,
     targets: Vec<TargetFile>,
-    /// What round keys are made of, with bytes.
+    /// The byte strings that round keys are made from, with their sizes.
     keys: Vec<(String, usize)>,
     n_in: usize,
     n_out: usize,
-    /// A block cipher: blocks go out as long as they came in.
+    /// A block cipher: blocks keep their size.
     is_cipher: bool,
     stream: Option<Stream>,
     /// One of Ascon's modes instead of blocks.
@@ -53,28 +53,28 @@ struct TargetFile {
     arch: Arch,
     source: String,
     header: String,
-    /// What is in assembly, and how to prove it.
+    /// Its assembly and the recipe for validating it, if it has any.
     assembled: Option<Assembled>,
     /// Blocks at a time.
     width: usize,
     keys_bytes: usize,
     stream_bytes: usize,
-    /// Of a message in pieces, of hashes and outputs.
+    /// Bytes of the state of a message in pieces, in Ascon's modes.
     state_bytes: usize,
-    /// How it is sliced.
+    /// Its slicing.
     slicing: Slicing,
 }
 
-/// A program of which the functions on blocks are in assembly.
+/// A program with its functions on blocks in assembly.
 #[derive(Debug)]
 pub struct Assembled {
     /// The recipe that made it.
     pub recipe: Recipe,
-    /// What it made.
+    /// The result.
     pub made: Made,
 }
 
-/// The stream beside the blocks.
+/// The stream in addition to the blocks.
 #[derive(Debug)]
 struct Stream {
     /// `ctr`.
@@ -90,28 +90,28 @@ enum Param {
     Counter,
 }
 
-/// What the user chooses.
+/// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// `ctr`, `ctr64`, `stream` (the usual one), `blocks` (none), or one of Ascon's; else the usual one where there is one.
     pub mode: Option<String>,
     /// One slicing; else the one with the fewest operations for a block, bitslicing where there is no other.
     pub slicing: Option<Slicing>,
-    /// In front of every name in C, such as `acme_`.
+    /// The prefix of every name in C, such as `acme_`.
     pub prefix: String,
     /// Tuned ways, at most one for a target, instead of the choice by operations.
     pub ways: Vec<Way>,
-    /// Whose order and registers targets without a way have.
+    /// The back end of targets without a tuned way.
     pub back: Back,
 }
 
 impl TargetFile {
-    /// The end of its names: `x86_64`.
+    /// The suffix of its names: `x86_64`.
     fn suffix(&self) -> String {
         self.arch.name().replace('-', "_")
     }
 
-    /// Its file of assembly. No C file has that name but for its end: some build systems name objects by what is before it.
+    /// Its assembly file. No C file has the same stem, since some build systems name objects by the stem.
     fn assembly_file(&self, part: &Part) -> Option<String> {
         self.assembled.as_ref().map(|_| format!("src/{}_{}_kernel.s", part.name, self.suffix()))
     }
@@ -120,7 +120,7 @@ impl TargetFile {
 /// Compiles a program for every target.
 ///
 /// # Errors
-/// What is wrong with the program, or why it has no such mode or slicing.
+/// Errors of the program, or the reason why it has no such mode or slicing.
 pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<Part, Vec<Diagnostic>> {
     let Some(primitive) = &subject.primitive else {
         let message = format!("`{}` has no byte interface, so there is nothing to package", subject.entry);
@@ -196,11 +196,11 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
     Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, sponge, vectors })
 }
 
-/// Operations of the text that C compilers make an instruction of, more or less.
+/// Operations of the text that C compilers turn into about one instruction each.
 const OPERATIONS: [&str; 11] = ["&", "|", "^", "+", "~", "<<", ">>", "shuffle", "permute", "vqtbl", "TERNARY("];
 
-/// A program in the slicing of these that has the fewest operations for a block on this target. Bitslicing is for programs that
-/// have no other: its batches of 64 to 512 blocks are long.
+/// A program in the slicing with the fewest operations for a block on this target. Bitslicing is for programs that have no other
+/// one: its batches of 64 to 512 blocks are long.
 fn compile(
     subject: &Subject,
     possible: &[Slicing],
@@ -217,7 +217,7 @@ fn compile(
     let cost = |slicing: Slicing| {
         let made = recipe(slicing, Unroll::Yes, Interleave::Times(1)).make(subject).ok()?;
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: false };
-        // Without the moves of bytes, which are loops in some slicings.
+        // The moves of bytes are left out, as they are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };
         let text = emit_c::source(&made.compiled, &unit, options);
         let n_operations: usize = OPERATIONS.iter().map(|it| text.matches(it).count()).sum();
@@ -228,13 +228,13 @@ fn compile(
         ([only], _) | (_, [only]) => Some(*only),
         _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
     };
-    // Where a processor has one target, as AArch64, single messages of Ascon have no other.
+    // Where a processor has a single target, as AArch64 does, single messages of Ascon use it too.
     let is_only = Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
     let is_for_one = is_only && mode.is_some_and(|it| subject.sponge(it).is_some());
     let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
-    // Where nothing works, bitslicing says why.
+    // If no slicing works, the error is that of bitslicing.
     let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave);
-    // Where there is no assembly the C compilers do it.
+    // Targets without assembly use the C compiler.
     recipe.back = if matches!(back, Back::Asm(_)) && !arch.has_assembly() { Back::C } else { back };
     recipe.stem = Some(stem.into());
     let made = recipe.make(subject)?;
@@ -273,7 +273,7 @@ impl Part {
         self.targets.iter().map(|it| (it.arch, it.slicing)).collect()
     }
 
-    /// The programs whose functions on blocks are in assembly, each with its target.
+    /// The programs with functions on blocks in assembly, each with its target.
     pub fn assembled(&self) -> impl Iterator<Item = &Assembled> {
         self.targets.iter().filter_map(|it| it.assembled.as_ref())
     }
@@ -307,7 +307,7 @@ fn camel(name: &str) -> String {
     out
 }
 
-/// A template with the values of its `@NAME@`.
+/// A template with each `@NAME@` replaced by its value.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_string(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
 }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_slicing_is_the_one_that_was_measured_to_be_faster() {
-        // The faster of v and h in experiments/cipher-speed. Not so for gift-128 on AVX2, where v is taken and h is faster by a ninth.
+        // The faster of v and h in experiments/cipher-speed, except gift-128 on AVX2: v is taken, although h is faster by a ninth.
         for (name, arch, faster) in [
             ("aes-128", Arch::Avx2, Slicing::Horizontal),
             ("aes-128", Arch::X86_64, Slicing::Horizontal),

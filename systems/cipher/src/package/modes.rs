@@ -21,85 +21,82 @@ const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t 
 pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
     let name = &part.name;
     let mut all = c::of_targets(part);
-    all[2].0 = "Messages that a target works on at a time; 0 if it is not here.".into();
+    all[2].0 = "Messages that a target processes at a time; 0 if this processor does not run it.".into();
     let mut add = |comment: &str, signature: String| all.push((comment.into(), signature));
     match sponge {
         Sponge::Aead => {
             let given = "const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size, \
                          const uint8_t *ad, size_t ad_size, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size";
             add(
-                "Encrypts in_size bytes, in place if out is in, and makes the tag of 16 bytes. No two messages of a key have the same nonce. Key and\n   nonce have 16 bytes; NULL is the target for single messages.",
+                "Encrypts in_size bytes, in place if out is in, and makes the tag of 16 bytes. Never use a nonce twice with one key. Key and\n   nonce have 16 bytes; a NULL target is the one for single messages.",
                 format!("int {name}_encrypt({given}, uint8_t *tag, size_t tag_size)"),
             );
             add(
-                "Decrypts them; FORGED if the tag is wrong, and then out is zeros. Until the answer is there nobody may read out.",
+                "Decrypts them; FORGED if the tag is wrong, and then out is zeros. Do not read out before the call returns.",
                 format!("int {name}_decrypt({given}, const uint8_t *tag, size_t tag_size)"),
             );
             add(
-                "The same for messages of one length in a row, with keys, nonces, associated data and tags in rows of their own.",
+                "The same for messages of one length, one after another, as are keys, nonces, associated data and tags.",
                 format!("int {name}_encrypt_many({AEAD_MANY}, uint8_t *tags, size_t n_messages)"),
             );
             add(
-                "is_right, unless NULL, gets a 1 for each message that is as it was encrypted, and a 0 for each other.",
+                "is_right, unless NULL, is set to 1 for each authentic message and to 0 for each other one.",
                 format!("int {name}_decrypt_many({AEAD_MANY}, const uint8_t *tags, uint8_t *is_right, size_t n_messages)"),
             );
             add(
-                "The same for messages of any lengths. As many as the target works on at a time take as long as the longest of them.",
+                "The same for messages of any lengths. Those of one batch take as long as the longest of them.",
                 format!("int {name}_encrypt_each(const char *target, const {name}_message *messages, size_t n_messages)"),
             );
             add(
-                "FORGED if one of them is; is_right says which are not.",
+                "FORGED if one of them is forged; is_right is 1 in the others.",
                 format!("int {name}_decrypt_each(const char *target, {name}_message *messages, size_t n_messages)"),
             );
             add(
-                "Starts a message that is encrypted in pieces. There is no decryption in pieces: it would give away text before its tag is compared.",
+                "Starts a message that is encrypted in pieces. There is no decryption in pieces: it would release text before its tag is verified.",
                 format!(
                     "int {name}_init({name}_state *state, const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size)"
                 ),
             );
             add(
-                "The next bytes of associated data: any number, before the first text.",
+                "Adds associated data, in pieces of any size, before the first text.",
                 format!("int {name}_aad({name}_state *state, const uint8_t *ad, size_t ad_size)"),
             );
             add(
-                "Encrypts the next bytes of text: any number, in place if out is in.",
+                "Encrypts the next bytes of text, in pieces of any size, in place if out is in.",
                 format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
             );
-            add(
-                "The tag of all of them; ends the message.",
-                format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"),
-            );
+            add("Makes the tag, and ends the message.", format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"));
             add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
         }
         Sponge::Hash | Sponge::Xof => {
             let is_hash = sponge == Sponge::Hash;
             let what = if is_hash { "The digest of 32 bytes" } else { "out_size bytes of output" };
             add(
-                &format!("{what} of a message; NULL is the target for single messages."),
+                &format!("{what} of a message; a NULL target is the one for single messages."),
                 format!("int {name}_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
             );
             add(
-                "Those of messages of one length in a row.",
+                "Those of messages of one length, one after another.",
                 format!(
                     "int {name}_many(const char *target, const uint8_t *in, size_t size, uint8_t *out, size_t out_size, size_t n_messages)"
                 ),
             );
             add(
-                "Those of messages of any lengths; outputs lie in a row. As many as the target works on at a time take as long as the longest of them.",
+                "Those of messages of any lengths; outputs are one after another. Messages of one batch take as long as the longest of them.",
                 format!(
                     "int {name}_each(const char *target, const uint8_t *const *in, const size_t *in_sizes, uint8_t *out, size_t out_size, size_t n_messages)"
                 ),
             );
             add("Starts a message in pieces.", format!("int {name}_init({name}_state *state, const char *target)"));
             add(
-                "The next bytes of the message: any number.",
+                "Adds the next bytes of the message, in pieces of any size.",
                 format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"),
             );
             if is_hash {
-                add("The digest of all of them.", format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"));
+                add("The digest of the message.", format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"));
             } else {
                 add(
-                    "The next bytes of output: any number. The first call ends the message.",
+                    "Writes the next bytes of output, in pieces of any size. The first call ends the message.",
                     format!("int {name}_squeeze({name}_state *state, uint8_t *out, size_t out_size)"),
                 );
             }
@@ -109,7 +106,7 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
     all
 }
 
-/// Types whose members callers see.
+/// Types with members for callers.
 pub fn types(part: &Part, sponge: Sponge) -> String {
     if sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
 }
@@ -119,7 +116,7 @@ pub fn header(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let types = types(part, sponge)
         + &format!(
-            "\n/* A message in pieces. Only the functions below look inside; aligned to 64 bytes. */\ntypedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_state;\n",
+            "\n/* A message in pieces, aligned to 64 bytes. Only the functions below use its members. */\ntypedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_state;\n",
             state_bytes(part) / 8
         );
     let prototypes: String = prototypes(part, sponge).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
@@ -132,7 +129,7 @@ pub fn state_bytes(part: &Part) -> usize {
     part.targets.iter().map(|it| it.state_bytes).max().unwrap_or(0)
 }
 
-/// The file that chooses a target and checks what it is given.
+/// The file that chooses a target and checks arguments.
 pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let (members, glue_text, columns, text) = match sponge {
@@ -185,7 +182,7 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
     for (key, value) in [("NAME", name.as_str()), ("UP", &up)] {
         out = out.replace(&format!("@{key}@"), value);
     }
-    // A digest has one length, output any.
+    // A digest has one length, output of an XOF any.
     out.replace("@WRONG_SIZE@", if sponge == Sponge::Hash { "out_size != 32" } else { "0" })
 }
 

@@ -6,7 +6,7 @@ use crate::emit_c::ASSEMBLY;
 
 use super::{File, Param, Part, fill, modes};
 
-/// All files but the C.
+/// All files except the C.
 pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
     let module = name.replace('-', "_");
     let values = [("NAME", name), ("MODULE", module.as_str())];
@@ -51,7 +51,7 @@ fn rows(parts: &[Part]) -> String {
     rows
 }
 
-/// What cffi has to know.
+/// The declarations for cffi.
 fn cdef(parts: &[Part]) -> String {
     let mut out = String::new();
     for part in parts {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{File, Param, Part, Stream, fill, modes};
 use crate::emit_c::{ASSEMBLY, Sponge};
 
-/// All files but the C.
+/// All files except the C.
 pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
     // Two crates of one cipher have the same functions in C: cargo refuses them in one program.
     let links = if let [one] = parts { one.name.clone() } else { name.to_string() };
@@ -131,7 +131,7 @@ fn module(part: &Part) -> String {
     out
 }
 
-/// Keys and streams are overwritten when they go.
+/// Keys and streams are overwritten when they are dropped.
 fn wiped(object: &str, wipe: &str) -> String {
     fill(include_str!("templates/wiped.rs.txt"), &[("OBJECT", object), ("WIPE", wipe)])
 }
@@ -211,7 +211,7 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
             ("ARGS", &args),
         ],
     );
-    // Key and what starts the stream, as the traits know them; a counter starts with 0.
+    // Key and nonce as the traits have them; a counter starts with 0.
     let strings: Vec<(&str, usize)> = stream
         .params
         .iter()

@@ -1,4 +1,4 @@
-//! Splits arrays into single words where every index is a constant, and forgets unused variables.
+//! Splits arrays into single words where every index is a constant, and drops unused variables.
 //!
 //! ```text
 //! s[1] = xor s[0], k[1]    --->    s1 = xor s0, k[1]      k is a parameter and stays
@@ -35,7 +35,7 @@ pub fn arrays(node: &mut Node) {
             }
         };
         places(&stmts, &mut read, &mut |place| (mark.borrow_mut())(place));
-        // The variables that loops carry are named by the loops alone.
+        // Carried variables are defined by their loops, not by a statement.
         if node.n_loops > 0 {
             carried(&stmts, &mut |var| (mark.borrow_mut())(&Ref::at(var, 0)));
         }

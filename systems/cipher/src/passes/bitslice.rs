@@ -8,9 +8,9 @@
 //!
 //! Bits are numbered from the most significant. With `specialise`, a node that works on each bit
 //! by itself, such as an S-box, is not widened: it becomes a node over one-bit words and is called
-//! once for each bit, so that few values are alive at a time.
+//! once for each bit, so that few values are live at a time.
 //!
-//! Needs:   kept loops or none; permutations and tables over whole words already replaced.
+//! Needs:   every loop kept or written out; permutations and tables over whole words replaced.
 //! Keeps:   the interface of the entries, bit for bit.
 //! Costs:   m times the equations; `+` and `-` cost 5 equations a bit.
 //! Source:  "Optimizing the automatic bitslicing", Mercadier 2020.
@@ -51,7 +51,7 @@ pub fn bitslice(program: &mut Program, specialise: bool) -> Result<(), Refused> 
     Ok(())
 }
 
-/// The word size of a node that works on each bit by itself; 1-bit nodes are so already.
+/// The word size of a node that works on each bit by itself; a node of equations over single bits needs no change.
 fn bitwise_size(node: &Node, narrow: &[Option<u32>]) -> Option<u32> {
     let m = node.vars[node.params.first()?.idx()].ty.m;
     let interface = node.params.iter().chain(&node.results);

@@ -1,4 +1,4 @@
-//! Keeps what one iteration hands to the next in variables instead of an array of all iterations.
+//! Keeps what one iteration passes to the next in variables instead of an array of all iterations.
 //!
 //! ```text
 //! s[0] = copy a                        s0 = copy a
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Needs:   kept loops; `arrays` afterwards splits what is left of the array.
-//! Keeps:   arrays that are parameters or results, that hold more than the last iteration for
-//!          somebody, or that are indexed in any other way.
+//! Keeps:   arrays that are parameters or results, of which more than the last iteration is read
+//!          after the loop, or that are indexed in any other way.
 //! Costs:   linear; saves the memory of the array and the traffic to it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Op
         }
         *written.get_mut(&(read.index.base() + stride))? = true;
     }
-    // Before the loop only the first values may be known, behind it only the last be read.
+    // Before the loop only the first values may be written, and after it only the last ones read.
     let first = |o: i64| o - stride;
     let last = |o: i64| o + stride * (n - 1);
     let is_first = |u: &Use| u.index.terms.is_empty() && written.keys().any(|o| first(*o) == u.index.base());

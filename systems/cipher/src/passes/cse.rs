@@ -5,7 +5,7 @@
 //! b = xor y, x  --->   b = copy a
 //! ```
 //!
-//! What is computed in a loop is not reused behind it.
+//! What is computed in a loop is not reused after it.
 //!
 //! Needs:   executable order, every word written once.
 //! Keeps:   the set of written words.
@@ -39,7 +39,7 @@ struct Expression {
     key: Key,
     /// Where it is computed first.
     first: Ref,
-    /// The one before in the same list.
+    /// The previous expression in the same list.
     before: u32,
 }
 
@@ -51,10 +51,10 @@ struct Known {
     ops: HashMap<(Op, u32), u32>,
     /// Operands that are more than a word at a constant index.
     operands: HashMap<Operand, u64>,
-    /// By the argument of the highest number: its last expression, and how many. Expressions lie near
+    /// For each variable that is the highest-numbered argument of expressions: the last of them, and how many. Expressions lie near
     /// their arguments in memory, which a hash table of all of them would not do.
     latest: Vec<(u32, u32)>,
-    /// Expressions without such an argument, and of long lists.
+    /// Expressions without such an argument, and those of long lists.
     others: HashMap<Key, u32>,
     expressions: Vec<Expression>,
 }

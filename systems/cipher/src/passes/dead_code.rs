@@ -18,8 +18,8 @@ pub fn dead_code(node: &mut Node) {
     for var in &node.results {
         needed[var.idx()] = true;
     }
-    // An array that turns out to be needed keeps its writes, also those below the read. What is a single
-    // word is written above.
+    // An array that turns out to be needed keeps its writes, also those below the read. A single word is
+    // always written above its reads.
     let is_array: Vec<bool> = node.vars.iter().map(|v| v.len > 1).collect();
     let arrays = |needed: &[bool]| needed.iter().zip(&is_array).filter(|(needed, is_array)| **needed && **is_array).count();
     loop {

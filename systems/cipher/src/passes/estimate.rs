@@ -12,8 +12,8 @@ use crate::target::Target;
 
 use super::schedule_mslice::class;
 
-/// Loads and stores that spills cost when `n_registers` registers hold values: the value whose next use is
-/// farthest is stored, unless it was before, and its register taken. Calls and loops empty the registers.
+/// The loads and stores of spills when `n_registers` registers hold values: the value whose next use is farthest
+/// gives up its register, and is stored unless it was before. Calls and loops empty the registers.
 /// Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
 pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registers: usize) -> u64 {
     let mut registers = Registers::new(node, stmts, live_out, n_registers);
@@ -30,7 +30,7 @@ pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registe
 pub struct Cost {
     /// Cycles.
     pub cycles: f64,
-    /// Loads and stores of values that have no register.
+    /// Loads and stores of spilled values.
     pub spills: f64,
     /// Equations.
     pub equations: f64,
@@ -57,14 +57,14 @@ pub fn entry(program: &Program, target: &Target) -> Cost {
     program.entries.first().map_or(Cost::default(), |id| by_node[id.idx()])
 }
 
-/// Cycles that a call costs beyond what the callee does: passing words through memory and back.
+/// Cycles that a call adds to those of the callee: words are passed through memory, both ways.
 const CALL_CYCLES: f64 = 12.0;
 
 fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Target, callees: &[Cost]) -> Cost {
     let mut registers = Registers::new(node, stmts, live_out, target.n_registers);
     let mut core = Core::new(&target.machine, target.kind);
     let mut cost = Cost::default();
-    // When each variable's value is there.
+    // When the value of each variable is ready.
     let mut known: HashMap<VarId, u64> = HashMap::default();
     for (at, stmt) in stmts.iter().enumerate() {
         let moved = registers.step(stmt, at as u32);
@@ -124,7 +124,7 @@ struct Registers<'a> {
     is_value: Vec<bool>,
 }
 
-/// What a step made move between registers and stack.
+/// Loads and stores that a step caused.
 #[derive(Default)]
 struct Moved {
     loads: Vec<VarId>,
@@ -228,13 +228,13 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// A core that starts operations as their operands and units are there, within its window.
+/// A core that starts operations within its window as soon as operands are ready and a unit is free.
 struct Core<'a> {
     machine: &'a Machine,
     kind: Kind,
     /// First free cycle of each unit.
     free: Vec<u64>,
-    /// Cycles in which the last operations, as many as the window holds, were done in order.
+    /// The cycles in which the operations in the window retire.
     done: std::collections::VecDeque<u64>,
     n_started: u64,
     last_done: u64,
@@ -247,7 +247,7 @@ impl<'a> Core<'a> {
         Core { machine, kind, free, done: std::collections::VecDeque::new(), n_started: 0, last_done: 0, end: 0 }
     }
 
-    /// Starts an operation whose operands are there at `ready`; returns when its result is.
+    /// Starts an operation whose operands are ready in cycle `ready`; returns the cycle of its result.
     fn start(&mut self, class: Class, ready: u64) -> u64 {
         let operation = self.machine.operation(self.kind, class);
         let mut at = ready;

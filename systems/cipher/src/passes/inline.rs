@@ -56,8 +56,8 @@ pub const EQUATIONS_MAX: usize = 3_000_000;
 #[derive(Debug)]
 pub struct TooLarge;
 
-/// Inlines every call in the nodes that stay within `equations_max` equations: what the heuristic
-/// left as calls for a scheduler has been moved, and now registers should pass the words. True if a call was inlined.
+/// Inlines every call in the nodes that stay within `equations_max` equations: the scheduler has
+/// placed the calls that the heuristic left, and inlined their words are passed in registers. True if a call was inlined.
 pub fn inline_small(program: &mut Program, equations_max: usize) -> bool {
     let mut changed = false;
     for idx in 0..program.nodes.len() {

@@ -1,4 +1,4 @@
-//! Works on several independent batches of blocks at once, statement by statement in turn.
+//! Interleaves several independent batches of blocks, statement by statement.
 //!
 //! ```text
 //! node f(a) -> (b)                 node f_x2(a, a') -> (b, b')
@@ -12,8 +12,8 @@
 //! While a step of one batch waits for its operands, the processor starts a step of another. That helps where the text is
 //! short of independent steps and registers are left; where values are spilled already, it spills more.
 //!
-//! Needs:   the last order of the equations; tables and permutations are gone.
-//! Keeps:   the nodes as they are, for what is left of a message; the first entry's copy takes its place.
+//! Needs:   the final order of the equations; tables and permutations replaced.
+//! Keeps:   the nodes as they are, for the rest of a message; the copy of the first entry takes its place.
 //! Costs:   n times the equations, the loops as they were.
 //! Source:  "Usuba, Optimizing Bitslicing Compiler", Mercadier 2020.
 
@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Body, Call, Carried, Eq, Loop, Node, NodeId, Operand, Program, Ref, Stmt, VarId};
 
-/// Most batches at once.
+/// The most batches at once.
 pub const MOST: u32 = 4;
 
 /// Replaces an entry, by its place among the entries, by one that works on `n` batches: its parameters and results are those of

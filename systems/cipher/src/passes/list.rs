@@ -1,4 +1,4 @@
-//! What the schedulers share: the dependences of straight-line code, and who reads what how often.
+//! What the schedulers share: the dependences of straight-line code, and how often each value is read.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Index, Node, Operand, Ref, Stmt, VarId};
 
-/// Who needs whom among the statements of one level; loops are one step.
+/// The dependences among the statements of one level; loops are one step.
 pub struct Deps {
     /// Earlier steps that each step needs, each once.
     pub needs: Vec<Vec<u32>>,

@@ -233,7 +233,7 @@ struct Renaming {
     from_first: HashMap<VarId, VarId>,
 }
 
-/// Finds the body whose instances the iterations are.
+/// Finds the body of which the iterations are instances.
 struct Template {
     id: LoopId,
     renamed: Vec<Renaming>,

@@ -43,7 +43,7 @@ impl Cells {
         Cells { starts }
     }
 
-    /// How many there are.
+    /// How many words there are.
     pub fn count(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
@@ -57,7 +57,7 @@ impl Cells {
     }
 }
 
-/// Calls `read` and `write` for every word that a statement touches, loops played through.
+/// Calls `read` and `write` for every word that a statement touches, in every iteration of its loops.
 pub fn touched(stmt: &Stmt, cells: &Cells, counters: &mut Vec<i64>, read: &mut impl FnMut(usize), write: &mut impl FnMut(usize)) {
     let mut args = |args: &[Operand], counters: &[i64]| {
         for arg in args {
@@ -125,7 +125,7 @@ pub fn order(node: &Node, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Step>> {
     Ok(apply(stmts, &order))
 }
 
-/// Gives every level of the node, loops inside first, the order that `ordered` makes of its statements and of what is read after them.
+/// Reorders every level of the node, inner loops first; `ordered` gets its statements and the variables that are read after them.
 pub fn each_level(node: &mut Node, ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<VarId>) -> Vec<Stmt>) {
     fn level(
         node: &Node,
@@ -162,7 +162,7 @@ fn flatten<'a>(stmts: &'a [Stmt], out: &mut Vec<&'a Stmt>) {
     }
 }
 
-/// Who needs whom; `Err` for a statement that needs itself.
+/// The dependences; `Err` for a statement that needs itself.
 fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<Step>> {
     let mut writer = vec![u32::MAX; cells.count()];
     let mut counters = Vec::new();

@@ -1,4 +1,4 @@
-//! Computes the arguments of each call just before it, and what follows from its results just behind.
+//! Computes the arguments of each call just before it, and what uses its results just after it.
 //!
 //! ```text
 //! s0 = xor s0, k0; ... s63 = xor s63, k63        s0 = xor s0, k0; ... s3 = xor s3, k3
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! For each call in the order of the text, the definitions of its arguments that are not placed
-//! yet go next, with all that they need, then the call. An equation that feeds no call goes just behind
+//! yet go next, with all that they need, then the call. An equation that feeds no call goes just after
 //! what it needs if it is the only reader of its operands, else to the end. Statements without any call are ordered by what each
 //! result needs, and stay as they are if that does not lower the estimate of their spills (for general registers: to a quarter).
 //!
@@ -46,14 +46,14 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
     sinks.iter().for_each(|sink| place_with_needs(*sink, &deps, &mut placed, &mut order));
     let ordered = apply(stmts.clone(), &order);
     let (after, before) = (spills(node, &ordered, live_out, target.n_registers), spills(node, &stmts, live_out, target.n_registers));
-    // General registers: C compilers order such blocks well themselves, so only a large promise counts.
+    // With general registers C compilers order such blocks well themselves, so only a large gain counts.
     let better = if target.kind == Kind::General { after * 4 <= before && after < before } else { after < before };
     if better { ordered } else { stmts }
 }
 
 /// Puts `step` and all that it needs, not placed yet, in the order of its operands.
 fn place_with_needs(step: u32, deps: &Deps, placed: &mut [bool], order: &mut Vec<u32>) {
-    // Steps that wait for their needs, with the next need to look at.
+    // Steps that wait for their operands, with the next one to look at.
     let mut open = vec![(step, 0usize)];
     while let Some((at, next)) = open.pop() {
         if placed[at as usize] {
@@ -82,10 +82,10 @@ fn around_calls(node: &Node, stmts: &[Stmt], deps: &Deps, live_out: &BTreeSet<Va
             place_with_needs(at as u32, deps, &mut placed, &mut feeding);
         }
     }
-    // Steps are sorted by time: calls and what feeds them as they were placed, ...
+    // Steps are sorted by time: calls and what feeds them in the order in which they were placed, ...
     let mut time = vec![u32::MAX; n];
     feeding.iter().enumerate().for_each(|(i, at)| time[*at as usize] = i as u32);
-    // ... an equation that feeds no call behind the last step that it needs, if it alone reads its
+    // ... an equation that feeds no call after the last step that it needs, if it alone reads its
     // operands and so frees more than it takes, else at the end.
     let readers = reads(node, stmts, live_out);
     for at in 0..n {

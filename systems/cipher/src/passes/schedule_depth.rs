@@ -1,4 +1,4 @@
-//! Puts what each output needs just in front of it, tables kept whole: the order of bitsliced rounds.
+//! Puts what each output needs just in front of it, with tables kept whole: an order for bitsliced rounds.
 //!
 //! ```text
 //! s0, s1, s2, s3 = sbox(...)            s0, s1, s2, s3 = sbox(...)
@@ -8,13 +8,13 @@
 //! y4 = s4 ^ s7                          y4 = s4 ^ s7
 //! ```
 //!
-//! From each output in turn, the one that needs fewest further steps, everything that it needs is put in front of it. Steps of one
-//! table stay together as one: an S-box that one of its outputs asks for is worked out whole. In AES that gives the S-boxes of a
-//! column, then its MixColumns. Of four such orders and that of the text the one that spills least is taken.
+//! The outputs are taken one by one, next the one that needs the fewest further steps, and everything that it needs is put in front
+//! of it. Steps of one table stay together: as soon as one output of an S-box is needed, the whole S-box is computed. In AES that gives
+//! the S-boxes of a column, then its MixColumns. Of four such orders and that of the text the one that spills least is taken.
 //!
 //! Needs:   calls inlined; a level that has some, or a loop inside, stays as it is.
 //! Keeps:   the set of equations and all dependences.
-//! Costs:   equations times the outputs looked at, 256 at most.
+//! Costs:   equations times the outputs compared, 256 at most.
 //! Source:  ours; the assembly back end begins with the same orders. Trials by hand: docs/explain/cipher-backend.md.
 
 use std::collections::BTreeSet;
@@ -45,20 +45,20 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
     if cost(&best) < cost(&stmts) { best } else { stmts }
 }
 
-/// Who needs whom.
+/// The dependences of steps, and which steps stay together.
 pub struct Graph {
     /// Steps that each step needs.
     pub needs: Vec<Vec<u32>>,
     /// Steps that need each step.
     pub users: Vec<Vec<u32>>,
-    /// The steps that each step goes together with.
+    /// The cluster of each step: the steps that it stays together with.
     pub cluster: Vec<u32>,
-    /// Of each of these clusters.
+    /// The steps of each cluster.
     pub members: Vec<Vec<u32>>,
 }
 
 impl Graph {
-    /// Of steps with what they need, and the place in the source of each that may go together with others.
+    /// The graph of steps, given what each needs, and its place in the source if it may stay together with others.
     pub fn new(needs: Vec<Vec<u32>>, places: &[Option<u32>]) -> Graph {
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); needs.len()];
         for (at, own) in needs.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Graph {
     }
 }
 
-/// Connected steps of one place in the source that follow each other in the text.
+/// Clusters: connected steps of one place in the source that follow each other in the text.
 fn clusters(places: &[Option<u32>], needs: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<u32>>) {
     let n = places.len();
     let mut parent: Vec<u32> = (0..n as u32).collect();

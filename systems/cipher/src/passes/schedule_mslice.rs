@@ -11,8 +11,8 @@
 //!
 //! Of the equations that are ready, the first in the order of the text goes next that reads
 //! nothing of the last `look_behind` equations and whose unit is still free in this cycle. If there is none, the window
-//! shrinks; in a narrow text, one whose critical path takes longer than its work on all units, the most urgent step
-//! goes instead. When clearly more values are alive than the registers hold or the text keeps, steps that free one go
+//! shrinks; in a narrow text, where the critical path takes longer than the work on all units, the most urgent step
+//! goes instead. When clearly more values are live than there are registers or than in the text, steps that free one go
 //! first.
 //!
 //! Needs:   executable order; everything that should be mixed is inlined.
@@ -168,7 +168,7 @@ impl Cycle {
     }
 }
 
-/// What a cycle of waiting weighs against a cycle of the path to the end. With 1 or 3 the programs of the tables are
+/// The weight of a cycle of waiting against a cycle of the path to the end. With 1 or 3 the programs of the tables stay
 /// within a percent.
 const WAIT_WEIGHT: i64 = 2;
 
@@ -179,7 +179,7 @@ const LOOKED_AT_MAX: usize = 64;
 struct Urgency {
     /// Cycles from the start of a step to the end of the longest path through it.
     height: Vec<u32>,
-    /// The cycle in which the operands of a step are there.
+    /// The cycle in which the operands of a step are ready.
     available: Vec<u32>,
     latency: Vec<u32>,
     cycle: u32,
@@ -219,14 +219,14 @@ impl Urgency {
     }
 }
 
-/// Values that are alive: computed, with readers to come.
+/// Live values: computed, with readers to come.
 struct Live<'a> {
     node: &'a Node,
     left: Vec<u32>,
     n: i64,
 }
 
-/// The schedule may keep as many values alive as the text does, or as there are registers, and this share of the
+/// The schedule may keep as many values live as the text does, or as there are registers, and this share of the
 /// registers more: a few spills cost less than waiting, many cost more.
 const SLACK: i64 = 4;
 
@@ -253,7 +253,7 @@ impl Live<'_> {
         change
     }
 
-    /// Most values alive at once in the order of the text.
+    /// The most values live at once in the order of the text.
     fn most(&self, stmts: &[Stmt]) -> i64 {
         let mut trial = Live { node: self.node, left: self.left.clone(), n: 0 };
         let mut most = 0;
@@ -264,7 +264,7 @@ impl Live<'_> {
         most
     }
 
-    /// The first waiting step that frees a register, of those that do not the first in the text.
+    /// The first waiting step that frees a register; if there is none, the first in the text.
     fn relief(&self, stmts: &[Stmt], waiting: &BTreeSet<u32>) -> u32 {
         let best = waiting.iter().take(RELIEF_MAX).find(|at| self.change(&stmts[**at as usize]) < 0);
         *best.or_else(|| waiting.first()).expect("without cycles some step is ready")

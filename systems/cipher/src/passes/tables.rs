@@ -4,7 +4,7 @@
 //! table f(x:v2) {0, 1, 3, 2}    --->    y[0] = copy x[0]; y[1] = xor x[0], x[1]
 //! ```
 //!
-//! Needs:   as many input words as index bits; a table over the bits of wider words waits for
+//! Needs:   as many input words as index bits; a table over the bits of wider words is left to
 //!          `bitslice`.
 //! Keeps:   the interface.
 //! Costs:   the gates of the circuit, instead of a load that leaks its address through the cache.

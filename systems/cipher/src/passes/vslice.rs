@@ -7,7 +7,7 @@
 //!
 //! A program whose words all have the lane's width is left as it is.
 //!
-//! Needs:   kept loops or none; permutations and tables already replaced.
+//! Needs:   every loop kept or written out; permutations and tables replaced.
 //! Keeps:   the value of every word.
 //! Costs:   one or two operations more for each that could carry bits out of a narrow word.
 

@@ -13,7 +13,7 @@ pub struct Program {
     pub sources: Sources,
     /// Definitions in the order of the text, included files in place.
     pub defs: Vec<Rc<Def>>,
-    /// What surprises in the text.
+    /// Remarks on text that is easy to misread.
     pub warnings: Vec<report::Diagnostic>,
 }
 
@@ -22,7 +22,7 @@ pub struct Program {
 pub struct Ident {
     /// The name.
     pub name: Rc<str>,
-    /// Where.
+    /// Its place in the source.
     pub loc: Loc,
 }
 
@@ -35,7 +35,7 @@ pub enum Attr {
     NoInline,
     /// Leave the node out of optimisation.
     NoOpt,
-    /// Interleave so many copies of the node.
+    /// Interleave this many copies of the node.
     Interleave(i64),
     /// Ours: the table's first bit is the most significant of the index and of the entry.
     MsbFirst,
@@ -136,7 +136,7 @@ pub enum Dir {
 /// The size of a word in bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Size {
-    /// So many bits.
+    /// A number of bits.
     Fixed(u32),
     /// A size variable; `m` in `v4`.
     Var(Rc<str>),
@@ -206,9 +206,9 @@ pub enum Index {
 /// Static arithmetic.
 #[derive(Debug, Clone)]
 pub struct AExpr {
-    /// What.
+    /// Its form.
     pub kind: AExprKind,
-    /// Where.
+    /// Its place in the source.
     pub loc: Loc,
 }
 
@@ -267,9 +267,9 @@ pub enum ShiftOp {
 /// An expression.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What.
+    /// Its form.
     pub kind: ExprKind,
-    /// Where.
+    /// Its place in the source.
     pub loc: Loc,
 }
 

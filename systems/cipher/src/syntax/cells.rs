@@ -1,10 +1,10 @@
-//! Cells of an array that a loop rewrites in turn become versions, as if written `:=`.
+//! Array cells that later iterations of a loop overwrite become versions, as if written with `:=`.
 //!
 //! ```text
 //! forall i in [0,27] { W[(i+1)%2] = next(W[i%2]) }    --->    W[(i+1)%2] := next(W[i%2])
 //! ```
 //!
-//! So does a variable that each iteration writes as a whole and then reads:
+//! So do variables that each iteration writes as a whole and then reads:
 //!
 //! ```text
 //! forall i in [0,47] { t = sub(s[i]); s[i+1] = mix(t) }      --->    t := sub(s[i])
@@ -12,9 +12,9 @@
 //!
 //! Needs:   an equation in a loop that writes one cell, reads the same array, and writes some cell again in a later iteration. Bounds and
 //!          indices are known from the text. Of a whole variable, the only equation that writes it, and no reads before it in its loop.
-//! Keeps:   an equation that reads the cell it writes; it is defined twice, and an error.
-//! Costs:   each iteration is looked at once.
-//! Source:  programs for the original compiler are written so.
+//! Keeps:   an equation that reads the cell it writes: that cell is defined twice, an error.
+//! Costs:   one visit of each iteration.
+//! Source:  programs for the original compiler are written like this.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use std::rc::Rc;
 use super::ast::{AExpr, AExprKind, Access, Assign, Eqn, Expr, ExprKind, Index};
 use super::parser::static_op;
 
-/// Iterations of one node that are looked at.
+/// The most steps of iterations that are followed in one node.
 const STEPS_MAX: u64 = 1 << 16;
 
 /// Marks all equations of arrays that are rewritten in loops.
@@ -40,7 +40,7 @@ fn rewritten_whole(eqs: &[Eqn], all: &[Eqn], found: &mut HashSet<Rc<str>>) {
     for eqn in eqs {
         let Eqn::Forall(forall) = eqn else { continue };
         rewritten_whole(&forall.eqs, all, found);
-        // What a single pass writes is written once.
+        // A loop of one iteration overwrites nothing.
         if matches!((&forall.first.kind, &forall.last.kind), (AExprKind::Int(first), AExprKind::Int(last)) if first == last) {
             continue;
         }
@@ -84,14 +84,14 @@ fn mark(eqs: &mut [Eqn], names: &HashSet<Rc<str>>) {
     }
 }
 
-/// A cell, as far as it is indexed.
+/// The indices of a cell; fewer than dimensions if only some are given.
 type Cell = Vec<i64>;
 
 struct Look {
-    /// The loop indices around.
+    /// The values of the enclosing loop indices.
     numbers: HashMap<Rc<str>, i64>,
     n_steps: u64,
-    /// What each equation has written so far, by where it stands; `None` if it is not one of these.
+    /// The cells that each equation, by its address, has written so far; `None` if it does not qualify.
     cells: HashMap<usize, Option<HashSet<Cell>>>,
     found: HashSet<Rc<str>>,
 }

@@ -1,4 +1,4 @@
-//! Cuts a file into tokens; words that name types stay identifiers, their place decides.
+//! Cuts a file into tokens. Names of types are identifiers here; the parser knows by their place.
 
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
-//! Operators: how tightly each binds, and expressions of several.
+//! Operators: how tightly each binds, and expressions with several of them.
 
 use super::ast::{ArithOp, BitOp, Expr, ExprKind, ShiftOp};
 use super::lexer::Token;
 use super::parser::{DEPTH_MAX, Parsed, Parser};
 use super::source::Loc;
 
-/// Remarks after which no more are made.
+/// The most remarks in a file.
 const WARNINGS_MAX: usize = 20;
 
 impl Parser<'_> {
@@ -35,13 +35,13 @@ impl Parser<'_> {
                 left = Expr { kind: ExprKind::Shift(shift_op(op), Box::new(left), amount), loc };
                 height += 1;
             } else {
-                let behind = self.loc();
+                let after = self.loc();
                 let first = self.prefix()?;
-                let right = self.nested(|p| p.climb(first, behind, level + 1))?;
+                let right = self.nested(|p| p.climb(first, after, level + 1))?;
                 left = binary(op, left, right);
                 height = 1 + height.max(self.height);
             }
-            // Built here, not in parentheses, and a shift beside another operator.
+            // Not in parentheses, and one of the two operators is a shift.
             if is_bare && is_shift != (level == SHIFT) && self.warnings.len() < WARNINGS_MAX {
                 let whole = self.since(start);
                 self.precedence(inner, whole);
@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `a & b <<< 8`: shifts are the loosest here, and in C they are not.
+    /// Remarks on `a & b <<< 8`: shifts bind the loosest here, unlike in C.
     fn precedence(&mut self, inner: Loc, whole: Loc) {
         let text = |loc: Loc| self.sources.text(loc);
         let rest = Loc { start: inner.end, ..whole };

@@ -15,7 +15,7 @@ use super::source::{Loc, Sources};
 
 /// Deepest nesting of expressions, loops and brackets.
 pub(super) const DEPTH_MAX: usize = 200;
-/// Messages after which a file is given up.
+/// Errors after which parsing stops.
 const ERRORS_MAX: usize = 20;
 
 const KEYWORDS: [&str; 22] = [
@@ -43,7 +43,7 @@ const KEYWORDS: [&str; 22] = [
     "_no_opt",
 ];
 
-/// What stands at the top of a file.
+/// An item at the top level of a file.
 pub enum Item {
     /// A definition.
     Def(Rc<Def>),
@@ -60,7 +60,7 @@ pub enum Item {
 pub(super) struct Failed;
 pub(super) type Parsed<T> = Result<T, Failed>;
 
-/// The items of a file; what is wrong goes to `errors`, what surprises to `warnings`.
+/// The items of a file; adds errors to `errors`, remarks on text that is easy to misread to `warnings`.
 pub fn parse_items(
     tokens: Vec<(Token, Loc)>,
     sources: &Sources,
@@ -360,7 +360,7 @@ impl Parser<'_> {
         Ok(Body { vars, eqs, loc: self.since(start) })
     }
 
-    /// Equations up to `end`, which is left. After a bad equation parsing goes on at the next `;`.
+    /// Equations up to `end`, which is not consumed. After a bad equation parsing goes on at the next `;`.
     fn eqs(&mut self, end: &str) -> Parsed<Vec<Eqn>> {
         let mut eqs = Vec::new();
         loop {
@@ -459,7 +459,7 @@ impl Parser<'_> {
         Ok(Eqn::Assign(Assign { pat, imperative: colon || op.is_some(), expr, loc: self.since(start) }))
     }
 
-    /// `if` in front of a name or a parenthesis begins what other languages have.
+    /// Refuses `if` before a name or a parenthesis, a conditional in other languages.
     fn no_conditional(&mut self) -> Parsed<()> {
         if !self.is_word("if") || !matches!(self.peek_after(1), Token::Word(_) | Token::Punct("(" | "~" | "!")) {
             return Ok(());
@@ -708,7 +708,7 @@ impl Parser<'_> {
             if self.eat_punct("<") {
                 index = Some(self.aexpr()?);
                 if !self.eat_punct(">") {
-                    return self.fail("`>` behind the element of an array of nodes");
+                    return self.fail("`>` after the element of an array of nodes");
                 }
             }
             self.expect("(")?;

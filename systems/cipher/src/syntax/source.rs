@@ -39,14 +39,14 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The place in the form that diagnostics want.
+    /// The place as a span of diagnostics.
     pub fn span(&self, loc: Loc) -> Span {
         let file = self.files[loc.file as usize].clone();
         let end = (loc.end as usize).min(file.text.len());
         Span { range: (loc.start as usize).min(end)..end, file }
     }
 
-    /// What stands at a place.
+    /// The text at a place.
     pub fn text(&self, loc: Loc) -> &str {
         &self.files[loc.file as usize].text[loc.start as usize..loc.end as usize]
     }
@@ -80,7 +80,7 @@ pub fn load(path: &Path, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagno
     loader.finish()
 }
 
-/// Parses a text that is already in memory, under the name that messages give it.
+/// Parses a text that is already in memory; messages call it `name`.
 pub fn load_text(name: &str, text: &str, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagnostic>> {
     let mut loader = Loader { include_dirs, ..Loader::default() };
     loader.file(Path::new(name), text.to_string());
@@ -98,7 +98,7 @@ fn read(path: &Path) -> Result<String, String> {
         return Err(format!("`{shown}` is a folder, not an Usuba file"));
     }
     if !meta.is_file() {
-        return Err(format!("`{shown}` is no ordinary file"));
+        return Err(format!("`{shown}` is not an ordinary file"));
     }
     if meta.len() > FILE_BYTES_MAX {
         return Err(format!("`{shown}` is larger than {} MiB", FILE_BYTES_MAX >> 20));
@@ -157,7 +157,7 @@ impl Loader<'_> {
             return;
         }
         if self.done.contains(&key) {
-            return; // a file counts once, however often it is included
+            return; // a second inclusion adds nothing
         }
         if self.open.len() >= INCLUDE_DEPTH_MAX {
             self.errors.push(self.sources.error(loc, format!("more than {INCLUDE_DEPTH_MAX} files included in one another"), "here"));

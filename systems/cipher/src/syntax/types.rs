@@ -74,7 +74,7 @@ impl Parser<'_> {
 
     fn bad_type<T>(&mut self, start: Loc) -> Parsed<T> {
         let loc = self.since(start);
-        self.fail_at(loc, "this is no type".into(), "types look like `u32`, `u16x4`, `u<H>16x8`, `b64`, `v4`, `u32x4[26]`, `nat`")
+        self.fail_at(loc, "this is not a type".into(), "types look like `u32`, `u16x4`, `u<H>16x8`, `b64`, `v4`, `u32x4[26]`, `nat`")
     }
 
     fn dir(&mut self) -> Parsed<Dir> {

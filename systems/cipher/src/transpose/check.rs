@@ -26,15 +26,15 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
             };
             (0..part.n_registers()).map(|r| (0..n_places).map(|p| number(labels(r, p), p, direction)).collect()).collect()
         };
-        let (before, behind) = match direction {
+        let (before, after) = match direction {
             Direction::Load => (Direction::Load, Direction::Store),
             Direction::Store => (Direction::Store, Direction::Load),
         };
         let mut registers = all(&part.start, part.slots.iter().map(|s| s.0).collect(), before);
         part.steps.iter().for_each(|step| run(step, &mut registers));
-        let wanted = all(&part.end, part.slots.iter().map(|s| s.1).collect(), behind);
+        let wanted = all(&part.end, part.slots.iter().map(|s| s.1).collect(), after);
         for (got, want) in registers.iter().flatten().zip(wanted.iter().flatten()) {
-            // Bits that the layout does not have come from anywhere and go nowhere.
+            // Places without a bit of the layout may hold anything; their bits go nowhere.
             assert!(*want == u32::MAX || got == want, "the steps move every bit where the layout says: bit {got} is where {want} belongs");
             n_seen += usize::from(*want != u32::MAX);
         }
@@ -82,7 +82,7 @@ fn slice_bit(problem: &Problem, part: &Part, labels: &[(Label, u32)], place: u32
     block_of_slice[slice as usize] << 16 | (problem.layout.position[n] ^ 7)
 }
 
-/// What the instructions do.
+/// Applies the instructions of a step to registers.
 fn run(step: &Step, registers: &mut [Register]) {
     match step {
         Step::Within(within) => registers.iter_mut().for_each(|r| *r = within_register(within, r)),
@@ -91,7 +91,7 @@ fn run(step: &Step, registers: &mut [Register]) {
                 let high = low | 1 << slot;
                 let (a, b) = if flips.before { (high, low) } else { (low, high) };
                 let (first, second) = exchange(*kind, &registers[a], &registers[b]);
-                let (to_first, to_second) = if flips.behind { (high, low) } else { (low, high) };
+                let (to_first, to_second) = if flips.after { (high, low) } else { (low, high) };
                 registers[to_first] = first;
                 registers[to_second] = second;
             }

@@ -1,4 +1,4 @@
-//! Which steps move the bytes of a whole batch of blocks into slices and back: a plan for one layout, slicing and target.
+//! The steps that move the bytes of a whole batch of blocks into slices and back: a plan for one layout, slicing and target.
 //!
 //! A bit of the batch has an address in memory (block, byte, bit) and one in the slices (register, place).
 //! Where each bit of the one address is a bit of the other, perhaps complemented, the move is a permutation
@@ -11,9 +11,9 @@
 //!   steps   three exchanges of a place with a register (12 swaps of bits), one shuffle of bytes
 //! ```
 //!
-//! **Needs** strings whose parts of 2^k bytes are such permutations: all bundled layouts. Others keep the plain loop.
-//! **Keeps** which bits belong to a block; the order of blocks in the slices is free, and `Moves::order` says it.
-//! **Costs** about an operation a register and exchanged place, where the target has interleaving, else three.
+//! **Needs** strings made of parts of 2^k bytes that move by such a permutation: all bundled layouts. Others keep the plain loop.
+//! **Keeps** the bits of each block together; the order of blocks in the slices is free, and `Moves::order` has it.
+//! **Costs** about one operation for each register and exchanged place where the target has interleaving, else three.
 //! **Source** transposition by exchanges of address bits: D. Fraser, "Array permutation by index-digit permutation", 1976.
 
 mod check;
@@ -34,7 +34,7 @@ pub const BLOCK: Label = 16;
 pub struct Moves {
     /// One for each part of the string.
     pub parts: Vec<Part>,
-    /// The block bit that each bit of a slice's number holds, from the lowest.
+    /// For each bit of a slice's number, from the lowest, the bit of the block's number that it is.
     pub order: Vec<u32>,
 }
 
@@ -45,15 +45,15 @@ pub struct Part {
     pub offset: usize,
     /// Its bytes.
     pub n_bytes: usize,
-    /// The register of its bit 0, then how far each bit of the place moves the register; `None`: not at all.
+    /// The register of its bit 0.
     pub first_register: i64,
-    /// See `first_register`.
+    /// How far each bit of the place moves the register; `None`: not at all.
     pub register_step: Vec<Option<i64>>,
     /// In-register labels before the steps, from place bit 0.
     pub start: Vec<Label>,
-    /// In-register labels behind them.
+    /// In-register labels after the steps.
     pub end: Vec<Label>,
-    /// What the bits of a register's number within the part hold before and behind the steps.
+    /// The labels of the bits of a register's number within the part, before and after the steps.
     pub slots: Vec<(Label, Label)>,
     /// The steps.
     pub steps: Vec<Step>,
@@ -71,13 +71,13 @@ pub enum Step {
     Within(Within),
 }
 
-/// The second of each pair comes first: what goes in, what comes out. This complements a bit at no cost.
+/// Swaps the two registers of each pair before or after a step, which complements a bit at no cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flips {
-    /// What goes in.
+    /// The operands.
     pub before: bool,
-    /// What comes out.
-    pub behind: bool,
+    /// The results.
+    pub after: bool,
 }
 
 /// What a pair of registers exchanges.
@@ -110,7 +110,7 @@ pub enum Within {
     Complement(u32),
 }
 
-/// In which direction.
+/// The direction of the move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// From bytes to registers.
@@ -126,11 +126,11 @@ pub struct Problem<'a> {
     pub layout: &'a Layout,
     /// Bits of a word in the source.
     pub word_bits: u32,
-    /// Registers.
+    /// The registers.
     pub shape: Shape,
 }
 
-/// What a bit of the place in a part does to the slices.
+/// Where a bit of the place in a part goes in the slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Axis {
     Register(i64),
@@ -142,7 +142,7 @@ impl Problem<'_> {
         self.shape.register_bits().trailing_zeros()
     }
 
-    /// Bits of the place that say which block, from the lowest.
+    /// The bits of the place that number the block, from the lowest.
     pub fn block_places(&self) -> Vec<u32> {
         let top = self.register_log();
         match self.shape.slicing {
@@ -173,7 +173,7 @@ impl Problem<'_> {
         homes
     }
 
-    /// The steps; `order` is that of another field or direction of the same blocks. `None`: none fit.
+    /// The steps; `order` is that of another field or direction of the same blocks. `None` if there are no such steps.
     pub fn moves(&self, direction: Direction, order: Option<&[u32]>) -> Option<Moves> {
         if self.shape.slicing != Slicing::Bit && self.word_bits != self.shape.word_bits {
             return None;
@@ -255,7 +255,7 @@ impl Problem<'_> {
     }
 }
 
-/// What each bit of the place in a part does; `None` if the part is no permutation of address bits.
+/// Where each bit of the place in a part goes; `None` if the part is not a permutation of address bits.
 fn axes(homes: &[Option<(i64, i64)>]) -> Option<Vec<Axis>> {
     let (register, place) = homes[0]?;
     let mut axes = Vec::new();
@@ -292,7 +292,7 @@ impl Part {
     }
 }
 
-/// What a target can do: see [`search`].
+/// The registers are general ones.
 fn is_general(arch: Arch) -> bool {
     !arch.is_vector()
 }
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(steps(chacha, 32, Slicing::Vertical, Arch::Avx2).unwrap(), ["Interleave(5)", "Interleave(5)", "Halves"]);
         let wide = steps(chacha, 32, Slicing::Vertical, Arch::Avx512).unwrap();
         assert_eq!(wide, ["Interleave(5)", "Interleave(5)", "Outer", "Lanes"]);
-        // Big-endian words on a general register: nothing but the order of bytes.
+        // Big-endian words on a general register only need their bytes reversed.
         let ascon = "word:5 byte:8 bit:8 -> word | byte bit";
         assert_eq!(steps(ascon, 64, Slicing::Vertical, Arch::X86_64).unwrap(), ["Reverse", "Reverse"]);
         // Little-endian ones need nothing at all.
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_permutation_of_address_bits_has_no_steps() {
+    fn a_layout_that_does_not_permute_address_bits_has_no_steps() {
         // Words of 24 bits, and three words in turn over bytes.
         assert_eq!(steps("word:2 byte:3 bit:8 -> word | byte bit", 24, Slicing::Vertical, Arch::Avx2), None);
         assert_eq!(steps("byte:4 word:3 bit:8 -> word | byte bit", 32, Slicing::Vertical, Arch::Avx2), None);
@@ -349,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn the_check_passes_what_is_right() {
+    fn the_check_accepts_correct_steps() {
         broken(|_| ());
     }
 
     #[test]
     #[should_panic(expected = "the steps move every bit where the layout says")]
-    fn the_check_catches_two_bytes_that_changed_places() {
+    fn the_check_catches_two_swapped_bytes() {
         broken(|step| {
             if let Step::Within(Within::Bytes(pattern)) = step {
                 pattern.swap(3, 9);

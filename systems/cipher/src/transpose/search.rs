@@ -1,7 +1,7 @@
 //! The cheapest steps from one arrangement of address bits to another: A* over what the places of a register hold.
 //!
 //! A state is the label at every bit of the place, and which labels are still to be complemented; the other labels are
-//! bits of register numbers, whose order costs nothing. A step is taken only if it brings a label that is wanted.
+//! bits of register numbers, in an order that costs nothing. A step is tried only if it brings in a wanted label.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,18 +12,18 @@ use crate::emit_c::Arch;
 
 use super::{BLOCK, Exchange, Flips, Label, Step, Within, is_general};
 
-/// Steps and where they lead.
+/// Steps and the arrangement that they lead to.
 pub struct Found {
     pub steps: Vec<Step>,
     pub end: Vec<Label>,
-    /// The label of each slot behind the steps.
+    /// The label of each slot after the steps.
     pub slots: Vec<Label>,
 }
 
-/// States looked at before the search gives up; the bundled layouts need a few thousand at most.
+/// States visited before the search gives up; the bundled layouts need a few thousand at most.
 const STATES_MAX: usize = 400_000;
 
-/// Labels are below this.
+/// The bits of a place in the widest register.
 const PLACES_MAX: usize = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,7 +78,7 @@ impl Search<'_> {
         if self.arch.has_ternary() { 4 } else { 6 }
     }
 
-    /// Places that only swaps reach.
+    /// How many places only swaps reach.
     fn n_by_swap(&self) -> usize {
         if is_general(self.arch) { self.n } else { 3 }
     }
@@ -87,12 +87,12 @@ impl Search<'_> {
         self.goal[place].map_or(label >= BLOCK, |want| want == label)
     }
 
-    /// The label belongs into the registers' places.
+    /// The label belongs in a place of the registers.
     fn is_wanted(&self, label: Label) -> bool {
         self.goal.contains(&Some(label)) || (label >= BLOCK && self.goal.contains(&None))
     }
 
-    /// The state with labels that are alike made one: those that are not wanted, and blocks that no place asks for.
+    /// The state with equivalent labels made equal: those that are not wanted, and blocks that no place asks for by number.
     fn class(&self, state: &State) -> State {
         let mut class = *state;
         for label in &mut class.at[..self.n] {
@@ -111,7 +111,7 @@ impl Search<'_> {
         state.complements >> label & 1 == 1
     }
 
-    /// At least this much is left to pay.
+    /// A lower bound of the remaining cost.
     fn rest(&self, state: &State) -> u32 {
         let at = &state.at[..self.n];
         let n_swaps = (0..self.n_by_swap().min(self.n)).filter(|p| !self.fits(*p, at[*p])).count();
@@ -133,7 +133,7 @@ impl Search<'_> {
     fn steps(&self, state: &State) -> Vec<(State, u32, Step)> {
         let mut all = Vec::new();
         let (n, arch) = (self.n, self.arch);
-        // Blocks in any order are all alike.
+        // In any order, all blocks are equivalent.
         let any_block = self.goal.contains(&None);
         let mut waiting: Vec<Label> =
             self.slots.iter().chain(self.start).copied().filter(|l| !state.at[..n].contains(l) && self.is_wanted(*l)).collect();
@@ -143,7 +143,7 @@ impl Search<'_> {
             let first = waiting.iter().copied().find(|l| !named(l));
             waiting.retain(|l| named(l) || Some(*l) == first);
         }
-        // A swap that puts a label where it belongs is in nobody's way: nothing else goes before it.
+        // A swap that puts a label where it belongs makes nothing else costlier, so no other step is tried.
         let swap = (0..self.n_by_swap().min(n)).filter(|p| !self.fits(*p, state.at[*p])).find_map(|p| {
             let label = waiting.iter().copied().find(|l| self.fits(p, *l))?;
             Some((p, label))
@@ -199,7 +199,7 @@ impl Search<'_> {
         all
     }
 
-    /// All permutations of some places, which also complement what is to be complemented there.
+    /// All permutations of some places, with the complements that are due there.
     fn permute(&self, state: &State, places: std::ops::Range<usize>, cost: u32, all: &mut Vec<(State, u32, Step)>) {
         let own: Vec<Label> = state.at[places.clone()].to_vec();
         let complements = own.iter().fold(state.complements, |c, l| c & !(1 << l));
@@ -209,7 +209,7 @@ impl Search<'_> {
             if next == *state {
                 continue;
             }
-            // Unit i holds what was at the unit whose number has bit `from` where i has bit `to`.
+            // Unit i comes from the unit with bit `from` set in its number where i has bit `to` set.
             let flips = own.iter().enumerate().filter(|(_, l)| self.is_complemented(state, **l)).fold(0usize, |f, (k, _)| f | 1 << k);
             let pattern = (0..1usize << own.len())
                 .map(|i| (order.iter().enumerate().fold(0, |u, (to, from)| u | (i >> to & 1) << from) ^ flips) as u8)
@@ -230,7 +230,7 @@ impl Search<'_> {
         let mut steps = Vec::new();
         for (state, step) in path.into_iter().rev() {
             steps.push(match step {
-                // The label stood for the slot while nobody knew where it would be.
+                // In the search the label stands for the slot that holds it, which is known only now.
                 Step::Exchange(kind, label, flips) => {
                     let slot = slots.iter().position(|l| usize::from(*l) == label).expect("a label that waits is in a register's number");
                     slots[slot] = state.at[leaves(kind) as usize];
@@ -243,7 +243,7 @@ impl Search<'_> {
     }
 }
 
-/// The place whose label an exchange gives up.
+/// The place of the label that an exchange moves out.
 fn leaves(kind: Exchange) -> u32 {
     match kind {
         Exchange::Swap(place) => place,
@@ -272,7 +272,7 @@ fn exchanged(state: &State, kind: Exchange, label: Label) -> (State, Flips) {
         }
     }
     next.complements &= !(1 << label | 1 << left);
-    (next, Flips { before: is_complemented(label), behind: is_complemented(left) })
+    (next, Flips { before: is_complemented(label), after: is_complemented(left) })
 }
 
 /// All orders of n things.

@@ -1,4 +1,4 @@
-//! Compares the interpreter with what the passes make of a program, and names the guilty pass.
+//! Compares the interpreter with a program after the passes, and names the pass that broke it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,13 +14,13 @@ use cipher::syntax::{ast, load_text};
 
 /// Arguments of an entry and the results that the interpreter gives, both word by word.
 pub struct Case {
-    /// Words of the parameters, all in a row, with the bits of each.
+    /// The words of all parameters, with the bits of each.
     pub args: Vec<(u64, u32)>,
-    /// Words of the results likewise.
+    /// The words of all results, with the bits of each.
     pub results: Vec<(u64, u32)>,
 }
 
-/// A random word for every word of the parameters, now and then an extreme one.
+/// A random value for every word of the parameters, now and then an extreme one.
 pub fn random_args(ports: &[Port], rng: &mut fastrand::Rng) -> Vec<Words> {
     let word = |m: u32, rng: &mut fastrand::Rng| {
         let value = match rng.u32(0..12) {
@@ -36,7 +36,7 @@ pub fn random_args(ports: &[Port], rng: &mut fastrand::Rng) -> Vec<Words> {
 
 /// Runs the interpreter on `args`.
 pub fn interpret(program: &ast::Program, entry: &str, word: Option<u32>, args: &[Words]) -> Result<Case, String> {
-    let (inputs, outputs) = interp::interface(program, entry, word).ok_or_else(|| format!("`{entry}` is no node of known sizes"))?;
+    let (inputs, outputs) = interp::interface(program, entry, word).ok_or_else(|| format!("`{entry}` is not a node of known sizes"))?;
     let results = interp::run(program, entry, word, args).map_err(|error| format!("the interpreter: {error}"))?;
     let flat = |ports: &[Port], words: &[Words]| {
         ports.iter().zip(words).flat_map(|(p, all)| all.iter().map(|v| (*v, p.m)).collect::<Vec<_>>()).collect()
@@ -44,8 +44,7 @@ pub fn interpret(program: &ast::Program, entry: &str, word: Option<u32>, args: &
     Ok(Case { args: flat(&inputs, args), results: flat(&outputs, &results) })
 }
 
-/// The words as a program over words of this size wants them: bits, most significant first, when
-/// it has only bits.
+/// The words as the program takes them: as bits, most significant first, if it is bitsliced.
 fn spread(words: &[(u64, u32)], is_bitsliced: bool) -> Vec<u64> {
     if !is_bitsliced {
         return words.iter().map(|w| w.0).collect();
@@ -53,7 +52,7 @@ fn spread(words: &[(u64, u32)], is_bitsliced: bool) -> Vec<u64> {
     words.iter().flat_map(|(v, m)| (0..*m).rev().map(move |i| v >> i & 1)).collect()
 }
 
-/// Each of `n_batches` that are worked on in turn gets a case of its own.
+/// Each of `n_batches` interleaved batches gets its own case.
 fn differs(program: &Program, cases: &[Case], is_bitsliced: bool, n_batches: u32) -> Option<String> {
     for first in 0..cases.len() {
         let own: Vec<&Case> = cases.iter().cycle().skip(first).take(n_batches as usize).collect();
@@ -107,7 +106,7 @@ pub fn caught<T>(what: impl FnOnce() -> Result<T, String>) -> Result<T, String> 
     })
 }
 
-/// Compiles with these options and compares; a difference is followed to the pass that made it.
+/// Compiles with these options and compares; a difference is traced to the pass that made it.
 pub fn compiled_agrees(program: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<(), String> {
     let outcome = caught(|| {
         let compiled = compile(program, &[entry], options).map_err(|errors| format!("refused: {}", errors[0]))?;
@@ -117,13 +116,13 @@ pub fn compiled_agrees(program: &ast::Program, entry: &str, options: &Options, c
         }
     });
     outcome.map_err(|what| {
-        let guilty = caught(|| guilty_pass(program, entry, options, cases)).unwrap_or_else(|panic| panic);
+        let guilty = caught(|| pass_that_differs(program, entry, options, cases)).unwrap_or_else(|panic| panic);
         format!("{}\n{what}\nguilty: {guilty}", show(options))
     })
 }
 
 /// Runs the passes as `compile` does, one by one, until the results differ.
-fn guilty_pass(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<String, String> {
+fn pass_that_differs(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<String, String> {
     let dir = match options.slicing {
         Slicing::Bit => Dir::B,
         Slicing::Vertical => Dir::V,
@@ -228,7 +227,7 @@ fn guilty_pass(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case
     Ok("none of the passes alone".into())
 }
 
-/// The core form as it leaves the elaborator, with loops written out or kept, not sliced.
+/// The core form after the elaborator, not sliced, with loops written out or kept.
 fn unsliced_agrees(program: &ast::Program, entry: &str, word: Option<u32>, cases: &[Case]) -> Result<(), String> {
     for keep in [false, true] {
         caught(|| {
@@ -247,14 +246,14 @@ fn unsliced_agrees(program: &ast::Program, entry: &str, word: Option<u32>, cases
     Ok(())
 }
 
-/// What a comparison did.
+/// The extent of a comparison.
 #[derive(Default)]
 pub struct Done {
     /// Slicings in which the program compiles.
     pub slicings: Vec<Slicing>,
 }
 
-/// Checks, interprets, and compares with `n_options` ways to compile in every legal slicing.
+/// Checks and interprets a program, and compares `n_options` ways to compile it in every legal slicing.
 pub fn agrees(text: &str, entry: &str, word: Option<u32>, n_options: usize, seed: u64) -> Result<Done, String> {
     let program = load_text("random.ua", text, &[]).map_err(|errors| format!("not parsed: {}", errors[0]))?;
     caught(|| check(&program).map_err(|errors| format!("not accepted: {}", errors[0])))?;

@@ -1,4 +1,4 @@
-//! How many cycles steps take on a machine that starts them in the order in which they stand.
+//! How many cycles steps take on an in-order machine.
 //!
 //! ```text
 //! u = a + b      cycle 0          u = a + b      cycle 0
@@ -7,23 +7,23 @@
 //! x = e + f      cycle 2          x = e + f      cycle 1
 //! ```
 //!
-//! A step starts in the first cycle, not before that of the step in front of it, in which its
-//! operands are there, fewer than the issue width have started, and a unit for it is free.
-//! Results are there for other steps as soon as they exist (full bypass). Within a cycle units
-//! are shared out so that as many steps as possible find one. The micro-operations of a step
-//! start one after the other like steps; its result is there `latency_cycles` after the first
-//! has started, but not before the cycle after the last has.
+//! A step starts in the first cycle, not before that of the previous step, in which its operands
+//! are ready, fewer steps than the issue width have started, and a unit for it is free. Results
+//! can be used as soon as they are ready (full bypass). Within a cycle units are assigned so that
+//! as many steps as possible get one. The micro-operations of a step start one after the other
+//! like steps; its result is ready `latency_cycles` after the first has started, but not before
+//! the cycle after the last has.
 
 use machine::{Machine, Operation, UnitSet};
 
-/// One step; it stands behind all that it reads.
+/// One step; it comes after all steps that it reads.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// The positions of the steps whose results it reads.
+    /// The positions of the steps that it reads.
     pub reads: Vec<usize>,
     /// The units of which each micro-operation takes one for a cycle.
     pub units: UnitSet,
-    /// Cycles from the start until the result is there.
+    /// Cycles from the start until the result is ready.
     pub latency_cycles: u32,
     /// Micro-operations, at least 1.
     pub micro_ops: u32,
@@ -39,14 +39,14 @@ impl Step {
 /// When the steps run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// Cycles from the first start until the last result is there.
+    /// Cycles from the first start until the last result is ready.
     pub cycles: u64,
     /// The cycle in which each step starts, from 0.
     pub issue: Vec<u64>,
 }
 
-/// Runs `steps` in their order on the units of `machine`, `machine.issue_width` at a time; the
-/// machine's own order is not looked at.
+/// Runs `steps` in their order on the units of `machine`, `machine.issue_width` at a time, whether
+/// or not that machine is in-order.
 ///
 /// # Panics
 /// If a step reads itself or a later one, or no unit of the machine can run it.
@@ -80,7 +80,7 @@ pub fn timeline(machine: &Machine, steps: &[Step]) -> Timeline {
     Timeline { cycles: end.unwrap_or(0), issue }
 }
 
-/// What has started in one cycle.
+/// The micro-operations that start in one cycle.
 struct Cycle {
     number: u64,
     free: u32,
@@ -100,7 +100,7 @@ impl Cycle {
         placed
     }
 
-    /// Finds a unit, moving others to other units if need be; `tried` ends circles.
+    /// Finds a unit, moving others to other units if need be; `tried` ends cycles.
     fn place(&mut self, units: UnitSet, tried: &mut UnitSet) -> bool {
         let n_units = self.taken.len();
         for unit in units.iter().take_while(|unit| *unit < n_units) {
@@ -171,9 +171,9 @@ mod tests {
         };
         // The second needs the unit that the first holds.
         assert_eq!(timeline(&machine, &[step(&[], 1, 1, 1), step(&[], 1, 1, 1)]).issue, [0, 1]);
-        // The first can move aside.
+        // The first can move to another unit.
         assert_eq!(timeline(&machine, &[step(&[], 3, 1, 1), step(&[], 1, 1, 1)]).issue, [0, 0]);
-        // The third could start at once, but stands behind the second, which waits.
+        // The third could start at once, but it comes after the second, which waits.
         let steps = [step(&[], 3, 4, 1), step(&[0], 3, 1, 1), step(&[], 3, 1, 1)];
         assert_eq!(timeline(&machine, &steps), Timeline { cycles: 5, issue: vec![0, 4, 4] });
         // Three micro-operations on one unit; the result waits for the last.

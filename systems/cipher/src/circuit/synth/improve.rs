@@ -1,14 +1,14 @@
 //! Shrinks a network by a random walk of local replacements.
 //!
 //! ```text
-//! node n, seen by the outputs only on the points C:
+//! node n, on which the outputs depend only at the points C:
 //! n := x            where x = n on C                  saves at least one gate
 //! n := x op y       where that equals n on C          never larger
 //! n := x op (y op z)                                  at most one larger
 //! ```
 //!
-//! Moves that keep the size are taken, larger ones now and then, so the walk leaves local
-//! minima; the smallest network met, counting its `not`s, is the result. The points are
+//! Moves that keep the size are taken, and now and then one that adds a gate, so the walk leaves
+//! local minima; the smallest network on the way, counting its `not`s, is the result. The points are
 //! exact: the node is complemented and the outputs compared.
 //!
 //! Source: resubstitution with observability don't-cares, as in A. Mishchenko et al.,
@@ -23,14 +23,14 @@ use crate::circuit::truth::{self, Truth};
 use super::keys::KeyMap;
 use super::observe;
 
-/// How long to walk and which way.
+/// The length and the seed of a walk.
 pub(super) struct Walk {
     /// How many truth table words may be touched, roughly.
     pub n_words: u64,
     pub seed: u64,
 }
 
-/// The smallest network met, never larger than `net`.
+/// The smallest network on the walk, never larger than `net`.
 pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
     let mut state = State::<W>::new(net, walk.seed);
     let mut best = state.net.clone();
@@ -74,7 +74,7 @@ enum Change {
 /// What is known about the node to be replaced.
 struct Spot<const W: usize> {
     node: usize,
-    /// The points on which some output depends on the node.
+    /// The points at which an output depends on the node.
     care: Truth<W>,
     /// The nodes that do not read it, directly or not, the constant left out.
     free: Vec<usize>,
@@ -152,7 +152,7 @@ impl<const W: usize> State<W> {
         let old = self.net.gates[at - self.net.first_gate()];
         let first = care.iter().position(|&word| word != 0)?;
         let lowest = care[first] & care[first].wrapping_neg();
-        // Of each function or its complement, whichever is 0 at the first point: a sum of
+        // The key of a function or of its complement, whichever is 0 at the first point: a sum of
         // words, so that the sum of two keys is the key of the sum.
         let key_of = |truth: &Truth<W>| {
             let flip = 0u64.wrapping_sub(u64::from(truth[first] & lowest != 0));
@@ -248,7 +248,7 @@ struct Copy<'a> {
     node: usize,
     change: Change,
     to: Network,
-    /// Of each node of `from`, once it is copied.
+    /// The literal of each node of `from` that is copied.
     lits: Vec<Option<Lit>>,
 }
 

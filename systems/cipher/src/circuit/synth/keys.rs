@@ -35,10 +35,10 @@ impl KeyMap {
     }
 }
 
-/// A list of keys that finds the place of a key, its memory used again and again.
+/// A list of keys that finds the place of a key and reuses its memory.
 ///
-/// Most keys that are asked for are missing, and most of these are turned away by a filter of
-/// one bit a key, small enough for a near cache.
+/// Most lookups are of missing keys; a filter of one bit a key, small enough for the L1 cache,
+/// rejects most of them.
 pub(super) struct Scratch {
     pub keys: Vec<u64>,
     /// Place in `keys` plus 1, or 0.

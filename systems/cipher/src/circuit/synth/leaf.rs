@@ -1,5 +1,5 @@
-//! Finds a function on at most 64 points as a combination of up to four gates over functions
-//! that exist.
+//! Finds a function on at most 64 points as a combination of up to four gates over existing
+//! functions.
 //!
 //! ```text
 //! 0 gates: x    1: x & y, x ^ y    2: x ^ p, x & p    3: p ^ q    4: x ^ p ^ q    (p, q: one gate)

@@ -1,4 +1,4 @@
-//! The synthesiser: methods propose networks, a random walk shrinks them, the smallest wins.
+//! The synthesiser: methods propose networks, a random walk shrinks them, and the smallest is taken.
 //!
 //! Up to [`N_INPUTS_SEARCHED`] inputs every function is held as a truth table and searched.
 //! Above, the decision diagram is taken as it is: correct, and large.
@@ -32,7 +32,7 @@ pub enum Effort {
     Thorough(u64),
 }
 
-/// What an effort means for tables of one size.
+/// The work that an effort allows for tables of one size.
 struct Budget {
     tries: split::Tries,
     /// How many networks [`split`] proposes.
@@ -83,7 +83,7 @@ pub fn bdd_baseline(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrde
     emit::emit(&bdd::network(n_inputs, &columns))
 }
 
-/// A circuit for `table` without a look into the library.
+/// A circuit for `table`, without the library.
 pub fn synthesise(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder, effort: Effort) -> Found {
     check_table(table, n_inputs, n_outputs);
     let columns = truth::columns(table, n_outputs, order);
@@ -134,7 +134,7 @@ fn network_of(circuit: &Circuit) -> Network {
     net.finish(outputs)
 }
 
-/// The smallest circuit of all methods, each proposal improved in proportion to its promise.
+/// The smallest circuit of all methods; the most promising proposals are improved for longest.
 fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) -> (&'static str, Circuit) {
     let targets: Vec<Truth<W>> = columns.iter().map(|column| truth::pack(column)).collect();
     let mut candidates =

@@ -1,11 +1,11 @@
-//! What a network computes at each node, and where the outputs notice a node.
+//! What a network computes at each node, and at which points its outputs depend on a node.
 
 use crate::circuit::network::{Lit, Network, Node, Op, is_flipped, node_of};
 use crate::circuit::truth::{self, Truth};
 
-/// What is seen of one node.
+/// How the rest of the network depends on one node.
 pub(super) struct Seen<const W: usize> {
-    /// The points on which some output depends on the node.
+    /// The points at which an output depends on the node.
     pub care: Truth<W>,
     /// By node: the node itself and those that read it, directly or not.
     pub reads_node: Vec<bool>,

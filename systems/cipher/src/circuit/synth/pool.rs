@@ -10,7 +10,7 @@ pub(super) struct Pool<const W: usize> {
     pub net: Builder,
     /// By node: the constant false, the inputs, the gates.
     pub truths: Vec<Truth<W>>,
-    /// Of each function that is 0 for the all-zero input.
+    /// The literal of each function that is 0 for the all-zero input.
     by_truth: HashMap<Truth<W>, Lit>,
 }
 
@@ -57,8 +57,8 @@ impl<const W: usize> Pool<W> {
         lit
     }
 
-    /// Takes back the gates that came after the first `n_nodes` nodes, the constant and the
-    /// inputs included.
+    /// Removes the gates after the first `n_nodes` nodes, which include the constant and the
+    /// inputs.
     pub fn truncate(&mut self, n_nodes: usize) {
         for truth in self.truths.drain(n_nodes..) {
             self.by_truth.remove(&truth::flip_if(&truth, truth[0] & 1 == 1));
@@ -66,7 +66,7 @@ impl<const W: usize> Pool<W> {
         self.net.truncate(n_nodes);
     }
 
-    /// Puts gates back that [`Pool::truncate`] took.
+    /// Puts back gates that [`Pool::truncate`] removed.
     pub fn extend(&mut self, gates: &[Node]) {
         for gate in gates {
             self.apply(gate.op, gate.a, gate.b);

@@ -5,8 +5,8 @@
 //! f = g ^ (x & h)    g agrees with f where x = 0, h with f ^ g where x = 1
 //! ```
 //!
-//! Outside its part `g` may be anything, which is what makes it cheap. All gates made so far,
-//! for whatever output, serve the next search.
+//! Outside its part `g` may be anything, which is what makes it cheap. Each search can use all
+//! gates made so far, for whatever output.
 //!
 //! Source: M. Kwan, "Reducing the gate count of bitslice DES", 2000, with larger leaves: see
 //! [`super::leaf`].
@@ -20,7 +20,7 @@ use super::keys::Scratch;
 use super::leaf::{self, Leaf, Recipe, Term};
 use super::pool::Pool;
 
-/// How often each part is split anew. Parts have parts, so the work grows with a power of it.
+/// How many splits of each part are tried. Parts have parts, so the work grows with a power of it.
 #[derive(Clone, Copy)]
 pub(super) struct Tries {
     /// The tries times the functions that each has to search.
@@ -155,7 +155,7 @@ fn count<const W: usize>(care: &Truth<W>) -> u32 {
     care.iter().map(|word| word.count_ones()).sum()
 }
 
-/// The values at the points of `care`, moved together.
+/// The values at the points of `care`, packed together.
 fn compress<const W: usize>(values: &Truth<W>, care: &Truth<W>) -> u64 {
     let mut packed = 0;
     let mut n_packed = 0;

@@ -1,5 +1,5 @@
 
-/* Sizes of so many messages that a size_t holds. */
+/* True if a size_t holds the size of all messages. */
 static int fits(size_t size, size_t n_messages)
 {
     return n_messages == 0 || size <= SIZE_MAX / 2 / n_messages;
@@ -27,7 +27,7 @@ int @NAME@_decrypt_many(const char *target, const uint8_t *keys, const uint8_t *
     return targets[k].decrypt_many(keys, nonces, ads, ad_size, in, out, size, tags, is_right, n_messages);
 }
 
-/* The first target is for single messages: its registers hold the fewest. */
+/* Single messages use the first target, which has the fewest blocks in a register. */
 int @NAME@_encrypt(const char *target, const uint8_t *key, size_t key_size, const uint8_t *nonce, size_t nonce_size, const uint8_t *ad,
     size_t ad_size, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size, uint8_t *tag, size_t tag_size)
 {
@@ -69,7 +69,7 @@ int @NAME@_init(@NAME@_state *state, const char *target, const uint8_t *key, siz
     return code;
 }
 
-/* What a target's function said of a piece. */
+/* The result of a target's function on a piece. */
 static int said(int code)
 {
     return code == 0 ? @UP@_OK : code == 2 ? @UP@_OVERLAPS : code == 3 ? @UP@_NULL : @UP@_ENDED;

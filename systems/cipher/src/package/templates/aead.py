@@ -10,18 +10,18 @@ class @TYPE@:
 
     @staticmethod
     def width(target=None):
-        """Messages that a target works on at a time; 0 if this processor does not run it."""
+        """Messages that a target processes at a time; 0 if this processor does not run it."""
         return _lib.@NAME@_width(_target(target))
 
     def encrypt(self, nonce, data, associated_data=b"", target=None):
-        """The text and its tag of 16 bytes. No two messages of a key have the same nonce."""
+        """The ciphertext, then its tag of 16 bytes. Never use a nonce twice with one key."""
         out, tag = bytearray(len(data)), bytearray(16)
         given = (_target(target), *_in(self._key), *_in(nonce), *_in(associated_data), *_in(data))
         _checked(_lib.@NAME@_encrypt(*given, *_out(out), *_out(tag)))
         return bytes(out), bytes(tag)
 
     def decrypt(self, nonce, data, tag, associated_data=b"", target=None):
-        """The text again; InvalidTag if anything is not as it was encrypted."""
+        """The text; InvalidTag if the message is not authentic."""
         out = bytearray(len(data))
         given = (_target(target), *_in(self._key), *_in(nonce), *_in(associated_data), *_in(data))
         code = _lib.@NAME@_decrypt(*given, *_out(out), *_in(tag))
@@ -31,14 +31,14 @@ class @TYPE@:
         return bytes(out)
 
     def encryptor(self, nonce):
-        """A message that is encrypted in pieces. There is no decryption in pieces: it would give away text before its tag is
-        compared."""
+        """A message that is encrypted in pieces. There is no decryption in pieces: it would release text before its tag is
+        verified."""
         return @TYPE@Encryptor(self._key, nonce)
 
     @staticmethod
     def encrypt_each(messages, target=None):
-        """Texts and tags of many messages (key, nonce, data, associated data) of any lengths. As many as width() says take as
-        long as the longest of them."""
+        """Texts and tags of many messages (key, nonce, data, associated data) of any lengths. Those of one batch, width(),
+        take as long as the longest of them."""
         rows, kept, made = _ffi.new("@NAME@_message[]", len(messages)), [], []
         for row, (key, nonce, data, ad) in zip(rows, messages):
             made.append((bytearray(data), bytearray(16)))
@@ -48,7 +48,7 @@ class @TYPE@:
 
     @staticmethod
     def decrypt_each(messages, target=None):
-        """Texts of many messages (key, nonce, data, tag, associated data); None for each that is not as it was encrypted."""
+        """Texts of many messages (key, nonce, data, tag, associated data); None for each that is not authentic."""
         rows, kept, made = _ffi.new("@NAME@_message[]", len(messages)), [], []
         for row, (key, nonce, data, tag, ad) in zip(rows, messages):
             made.append(bytearray(data))
@@ -81,12 +81,12 @@ class @TYPE@Encryptor:
         _checked(_lib.@NAME@_init(self._state, _ffi.NULL, *_in(key), *_in(nonce)))
 
     def authenticate_additional_data(self, data):
-        """The next bytes of associated data; refused behind the first text."""
+        """Adds associated data; refused after the first text."""
         with self._lock:
             _checked(_lib.@NAME@_aad(self._state, *_in(data)))
 
     def update(self, data):
-        """The next bytes of text, encrypted."""
+        """Encrypts the next bytes of text."""
         out = bytearray(len(data))
         with self._lock:
             _checked(_lib.@NAME@_update(self._state, *_in(data), *_out(out)))
@@ -105,4 +105,4 @@ class @TYPE@Encryptor:
 
 
 class InvalidTag(ValueError):
-    """A message is not as it was encrypted."""
+    """A message is not authentic."""

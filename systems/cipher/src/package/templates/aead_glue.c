@@ -1,6 +1,6 @@
 
 _Static_assert(sizeof(@FULL@_state) <= sizeof(((@NAME@_state *)0)->words), "the state fits");
-/* Two types without a tag whose members are the same are one type in C, each in its own file. */
+/* C takes two untagged types with the same members, each in its own file, for one type. */
 _Static_assert(sizeof(@FULL@_message) == sizeof(@NAME@_message), "a message is the same in both headers");
 
 static int @S@_encrypt_each(const void *messages, size_t n_messages)

@@ -1,4 +1,4 @@
-"""What of the C is called from Python. Made by meanwhile."""
+"""The C functions that Python calls. Made by meanwhile."""
 
 from cffi import FFI
 

@@ -13,7 +13,7 @@ int @NAME@_many(const char *target, const uint8_t *in, size_t size, uint8_t *out
     return @UP@_OK;
 }
 
-/* The first target is for single messages: its registers hold the fewest. */
+/* Single messages use the first target, which has the fewest blocks in a register. */
 int @NAME@_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
 {
     return @NAME@_many(target ? target : targets[0].name, in, in_size, out, out_size, 1);
@@ -45,7 +45,7 @@ int @NAME@_init(@NAME@_state *state, const char *target)
     return code;
 }
 
-/* What a target's function said. */
+/* The result of a target's function. */
 static int said(int code)
 {
     return code == 0 ? @UP@_OK : code == 3 ? @UP@_NULL : @UP@_ENDED;

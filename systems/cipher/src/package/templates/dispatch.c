@@ -1,8 +1,8 @@
 
 #define N_TARGETS (sizeof targets / sizeof *targets)
-#define MADE UINT64_C(0x6d65616e7768696c) /* in front of keys and streams, with the number of their target */
+#define MADE UINT64_C(0x6d65616e7768696c) /* marks keys and streams, added to the number of their target */
 
-/* The number of a target that is here; NULL: of the best. N_TARGETS if there is none. */
+/* The number of a target that this processor runs, or of the best one if name is NULL; N_TARGETS if there is none. */
 static size_t target_number(const char *name)
 {
     for (size_t k = N_TARGETS; k-- > 0;)

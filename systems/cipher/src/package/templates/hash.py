@@ -1,7 +1,7 @@
 
 
 class @TYPE@:
-    """@TITLE@, as the hashes of hashlib."""
+    """@TITLE@, with the interface of hashlib."""
 
     name, digest_size, block_size = "@NAME@", 32, 8
 
@@ -12,12 +12,12 @@ class @TYPE@:
         self.update(data)
 
     def update(self, data):
-        """The next bytes of the message."""
+        """Adds the next bytes of the message."""
         with self._lock:
             _checked(_lib.@NAME@_update(self._state, *_in(data)))
 
     def copy(self):
-        """The same message so far."""
+        """A copy of the message so far."""
         other = @TYPE@()
         with self._lock:
             _ffi.memmove(other._state, self._state, _ffi.sizeof("@NAME@_state"))
@@ -35,7 +35,7 @@ class @TYPE@:
 
     @staticmethod
     def digest_each(messages, target=None):
-        """The digests of messages of any lengths. As many as a target works on at a time take as long as the longest of them."""
+        """The digests of messages of any lengths. Those of one batch take as long as the longest of them."""
         views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
         out, n = bytearray(32 * len(views)), 32
         sizes = _ffi.new("size_t[]", [len(view) for view in views])

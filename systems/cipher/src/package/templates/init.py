@@ -38,7 +38,7 @@ def _target(target):
 
 
 def _aligned(kind):
-    """An object at a multiple of 64, and the memory that it is in."""
+    """An object at a multiple of 64, and the memory that holds it."""
     memory = _ffi.new("uint8_t[]", _ffi.sizeof(kind) + 63)
     skip = -int(_ffi.cast("uintptr_t", memory)) % 64
     return _ffi.cast(kind + " *", memory + skip), memory

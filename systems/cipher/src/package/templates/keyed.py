@@ -9,7 +9,7 @@ class @TYPE@:
 
     @staticmethod
     def width(target=None):
-        """Blocks that a target works on at a time; 0 if this processor does not run it."""
+        """Blocks that a target processes at a time; 0 if this processor does not run it."""
         return _lib.@NAME@_width(_target(target))
 
     def blocks(self, data):

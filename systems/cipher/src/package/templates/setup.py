@@ -8,7 +8,7 @@ from setuptools import setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-# C files, their flags, and what of them is in assembly, too.
+# C files, their flags, and the assembly that can replace some of their functions.
 FILES = [
 @ROWS@
 ]

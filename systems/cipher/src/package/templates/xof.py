@@ -12,7 +12,7 @@ class @TYPE@:
         self.update(data)
 
     def update(self, data):
-        """The next bytes of the message; refused behind the first output."""
+        """Adds the next bytes of the message; refused after the first output."""
         with self._lock:
             _checked(_lib.@NAME@_update(self._state, *_in(data)))
 
@@ -25,7 +25,7 @@ class @TYPE@:
 
     @staticmethod
     def squeeze_each(messages, length, target=None):
-        """The outputs of messages of any lengths. As many as a target works on at a time take as long as the longest of them."""
+        """The outputs of messages of any lengths. Those of one batch take as long as the longest of them."""
         views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
         out, n = bytearray(length * len(views)), length
         sizes = _ffi.new("size_t[]", [len(view) for view in views])

@@ -38,8 +38,8 @@ impl Generator {
         Number { atom: !text.contains('+'), text, values: vec![value; self.node.n_points] }
     }
 
-    /// An access to `n` words of a variable, all of which have a value; on the left of an equation
-    /// no word may be meant twice.
+    /// An access to `n` words of a variable that all have a value; on the left of an equation no word
+    /// occurs twice.
     pub(super) fn access_to(&mut self, var: usize, n: usize, is_target: bool) -> Option<String> {
         let dims = self.node.vars[var].dims.clone();
         let mut text = self.node.vars[var].name.clone();
@@ -363,7 +363,7 @@ impl Generator {
                 at += 1;
                 continue;
             };
-            // Parameters of one type in a row: their words are handed over in any portions.
+            // Consecutive parameters of one type take their words from arguments of any lengths.
             let mut n_words = 0;
             let mut sizes = Vec::new();
             while let Some(Param::Words(b, n)) = known.params.get(at)

@@ -1,9 +1,9 @@
 //! Random well-typed Usuba programs, small and varied, the same for the same seed.
 //!
 //! A program is a few tables, permutations and nodes; each may call those above it and the last is
-//! the entry. Types come first: an expression is asked for as "n words of m bits" and built so that
-//! it is exactly that. Every word is defined before the generator reads it; afterwards equations
-//! whose place does not matter are moved about.
+//! the entry. Types come first: an expression is requested as "n words of m bits" and built to be
+//! exactly that. Every word is defined before the generator reads it; afterwards equations that may
+//! stand anywhere are moved about.
 
 mod expression;
 
@@ -79,7 +79,7 @@ enum Param {
     Words(Bits, usize),
 }
 
-/// A static number, with its value at every point of the loops around it.
+/// A static number, with its value at every point of the enclosing loops.
 #[derive(Clone)]
 struct Number {
     text: String,
@@ -117,11 +117,11 @@ struct Item {
 #[derive(Default)]
 struct Node {
     vars: Vec<Variable>,
-    /// Combinations of loop indices and nat parameters that are played through.
+    /// How many combinations of loop indices and nat parameters there are.
     n_points: usize,
     /// Loop indices and nat parameters.
     numbers: Vec<Number>,
-    /// Accesses that are right inside the loop under construction.
+    /// Accesses that are valid inside the loop under construction.
     extra: Vec<(String, Bits, usize)>,
     touched: BTreeSet<String>,
     is_open: bool,
@@ -131,7 +131,7 @@ struct Node {
 /// A number made from another: its text, its value, whether it needs no parentheses, and its production.
 type Derived = (String, Box<dyn Fn(i64) -> i64>, bool, &'static str);
 
-/// Values that nat parameters are called with.
+/// Arguments for nat parameters.
 const NATS: [i64; 3] = [0, 1, 3];
 
 impl Variable {
@@ -292,7 +292,7 @@ impl Generator {
         let dims = self.dims();
         let ty = self.ty(bits, &dims);
         let n: usize = dims.iter().product();
-        // A mutable variable must be known as such before the first equation.
+        // Whether a variable is mutable must be known before the first equation.
         let mutable = self.chance(5);
         self.node.vars.push(Variable { name: name.clone(), bits, dims, defined: vec![is_param; n], mutable, is_param });
         format!("{name}:{}{ty}", if is_param { self.qualifier() } else { "" })
@@ -404,7 +404,7 @@ impl Generator {
         format!("{}{}", self.pick(&names), 10 + self.node.n_names)
     }
 
-    /// Equations have no order: what touches no mutable variable may stand anywhere.
+    /// Moves equations about, as their order means nothing unless they use a mutable variable.
     fn move_about(&mut self, items: &mut Vec<Item>) {
         let mutable: BTreeSet<String> = self.node.vars.iter().filter(|v| v.mutable).map(|v| v.name.clone()).collect();
         for _ in 0..items.len() {
@@ -495,7 +495,7 @@ impl Generator {
         self.node.vars[var].defined[from..from + n].fill(true);
     }
 
-    /// Enters a loop with these values of its index; gives what to restore at its end.
+    /// Enters a loop with these values of its index; returns the state to restore at its end.
     fn enter(&mut self, index: &str, values: &[i64]) -> (Vec<Number>, usize) {
         let before = (self.node.numbers.clone(), self.node.n_points);
         for number in &mut self.node.numbers {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cipher::asm::{self, Effort};
 use cipher::back_ends::{self, Cell as Config};
 use cipher::emit_c::Arch;
-use cipher::gain::Care;
+use cipher::gain::Sampling;
 use cipher::library::primitives;
 use cipher::native;
 use cipher::pipeline::Slicing;
@@ -48,7 +48,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     options::check_names(&args.names)?;
     options::check_emit(options::Emit::Asm, args.arch)?;
     let configs = configs(&args);
-    let care = if args.quick { Care::QUICK } else { Care::FULL };
+    let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
     let effort = Effort { millions: args.budget };
     if args.count {
         return count(&configs, effort, out);
@@ -62,7 +62,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         if let Some(row) = store.find(config) {
             rows.push(row.clone());
         } else if native::missing_feature(config.arch).is_none()
-            && let Some(beside) = back_ends::measure(config, effort, care).map_err(Failure::tool)?
+            && let Some(beside) = back_ends::measure(config, effort, sampling).map_err(Failure::tool)?
         {
             let mut row = serde_json::to_value(config).expect("a configuration is plain data");
             for (name, value) in serde_json::to_value(beside).expect("plain data").as_object().expect("an object") {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::asm::{Count, Effort};
 use crate::counts::{self, StackCount};
 use crate::emit_c::Arch;
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::native::{self, Cc};
 use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Recipe};
@@ -152,13 +152,13 @@ fn best(candidates: Vec<Candidate>) -> Result<Option<Candidate>, ToolError> {
 }
 
 /// Measures a cell; `None` if one of the back ends has nothing for it.
-pub fn measure(cell: &Cell, effort: Effort, care: Care) -> Result<Option<Beside>, ToolError> {
+pub fn measure(cell: &Cell, effort: Effort, sampling: Sampling) -> Result<Option<Beside>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
     let c = best(candidates(&subject, cell, Back::C)?)?;
     let asm = best(candidates(&subject, cell, Back::Asm(effort))?)?;
     let (Some(c), Some(asm)) = (c, asm) else { return Ok(None) };
     let Summary { a_median, b_median, ratio, ratio_low, ratio_high, n, .. } =
-        launches_in_turn(care, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;
+        launches_in_turn(sampling, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;
     let summary = Pair { c: a_median, asm: b_median, ratio, interval: [ratio_low, ratio_high], n };
     Ok(Some(Beside { c: c.name, asm: asm.name, summary, n_steps: asm.n_steps, count: asm.count }))
 }

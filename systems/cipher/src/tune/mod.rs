@@ -19,7 +19,7 @@ use measure::tool::ToolError;
 use report::Diagnostic;
 
 use crate::emit_c::Arch;
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::native::{self, Cc};
 use crate::passes::estimate;
 use crate::passes::inline::Inline;
@@ -397,7 +397,7 @@ pub fn tune(
     meter.launch(&base)?;
     let in_turn = |a: &Candidate, b: &Candidate| {
         let one = |it: &Candidate| Ok(native::bench(&it.program, 64, it.calls)? / all[it.text].bytes);
-        launches_in_turn(Care { patience: Duration::ZERO, ..Care::FULL }, 1.0, || Ok((one(a)?, one(b)?)))
+        launches_in_turn(Sampling { patience: Duration::ZERO, ..Sampling::FULL }, 1.0, || Ok((one(a)?, one(b)?)))
     };
     let is_asm = left.first().is_some_and(|it| it.way.emit == Emit::Asm);
     let best_c = of_c.iter().min_by(|a, b| meter.score(a).total_cmp(&meter.score(b))).filter(|_| is_asm && wanted(Emit::C));
@@ -441,7 +441,7 @@ pub fn tune(
 ///
 /// # Errors
 /// A compiler that fails, or a program that does.
-pub fn against_default(subject: &Subject, way: &Way, care: Care) -> Result<Option<Summary>, ToolError> {
+pub fn against_default(subject: &Subject, way: &Way, sampling: Sampling) -> Result<Option<Summary>, ToolError> {
     let ask = Ask { arch: way.arch, word: way.word, slicing: None, emits: Vec::new(), budget: Duration::ZERO };
     let mut both = Vec::new();
     for it in [&default_way(subject, &ask), way] {
@@ -451,7 +451,7 @@ pub fn against_default(subject: &Subject, way: &Way, care: Care) -> Result<Optio
         both.push((program, calls, text.bytes));
     }
     let one = |k: usize| Ok(native::bench(&both[k].0, 64, both[k].1)? / both[k].2);
-    launches_in_turn(care, 1.0, || Ok((one(0)?, one(1)?))).map(Some)
+    launches_in_turn(sampling, 1.0, || Ok((one(0)?, one(1)?))).map(Some)
 }
 
 /// The programs of the jobs that could be built; the error of the first job, which no other replaces.

@@ -251,6 +251,7 @@ pub fn interleave_cells() -> Vec<Interleaved> {
         for arch in [Arch::Avx2, Arch::Avx512] {
             let subject = Subject::bundled(primitive).expect("it is bundled").expect("bundled programs are right");
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
+            recipe.options.schedule = Schedule::None;
             recipe.options.interleave = Interleave::Auto;
             let batches = recipe.make(&subject).expect("bundled programs compile in their slicings").compiled.interleave;
             cells.extend(Cc::ALL.map(|cc| Interleaved { primitive, slicing, cc, arch, batches }));
@@ -263,6 +264,7 @@ pub fn interleave_cells() -> Vec<Interleaved> {
 pub fn measure_interleave(cell: &Interleaved, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |n: u32| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
+        recipe.options.schedule = Schedule::None;
         recipe.options.interleave = Interleave::Times(n);
         recipe
     };

@@ -1,6 +1,5 @@
 //! Door: `meanwhile cipher speed`: cycles a byte of emitted C, and the cipher section of the report.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cipher::emit_c::Arch;
@@ -16,7 +15,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::options;
+use super::{bounds, options};
 use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
@@ -76,9 +75,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let processor = Processor::here();
     let rows = measure_all(&configs, if args.quick { Sampling::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
-    for line in about_bounds(&rows, processor.core_cycles_per_tick) {
-        out.line(&line);
-    }
+    let of_rows: Vec<&Value> = rows.iter().collect();
+    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
     let ratio = processor.core_cycles_per_tick;
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
@@ -267,30 +265,15 @@ fn table(title: &str, rows: &[Value]) -> Table {
             cell("clang", "yes"),
         ];
         if with_bounds {
-            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, row["bound_cycles_per_byte"].as_f64())));
+            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
             let fastest = measured.min_by(|a, b| a.0.total_cmp(&b.0));
-            let number = |it: Option<f64>| Cell::number(it.map_or("-".to_owned(), |it| format!("{it:.2}")));
-            cells.push(number(fastest.and_then(|it| it.1)));
-            cells.push(number(fastest.and_then(|it| Some(it.0 / it.1?))));
+            cells.extend(bounds::cells(fastest.map(|it| it.0), fastest.map(|it| it.1)));
         }
         cells.push(Cell::number(original.as_ref().map_or(String::new(), |o| format!("{:.2}", o.0))));
         cells.push(Cell::words(original.map_or(String::new(), |o| o.1)));
         table.push(cells);
     }
     table
-}
-
-/// What the bounds are, and why some are not known.
-fn about_bounds(rows: &[Value], core_cycles_per_tick: f64) -> Vec<String> {
-    let mut lines = Vec::new();
-    if rows.iter().any(|row| row["bound_cycles_per_byte"].is_f64()) {
-        lines.push(format!(
-            "bound: least time-stamp cycles a byte for the instructions that the fastest executes; {core_cycles_per_tick:.2} core cycles in one"
-        ));
-    }
-    let why: BTreeSet<&str> = rows.iter().filter_map(|row| row["bound_missing"].as_str()).collect();
-    lines.extend(why.into_iter().map(|it| format!("no bound (-): {it}")));
-    lines
 }
 
 /// The fastest way to compile each primitive and slicing, by target.

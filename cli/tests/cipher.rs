@@ -298,6 +298,45 @@ fn streams_are_measured_beside_other_libraries() {
 }
 
 #[test]
+fn operands_of_a_call_are_counted_or_the_reason_is_said() {
+    if !has("gcc") || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--count", "--budget", "0"];
+    let counted = json(&meanwhile(&[&args[..], &["--json"]].concat(), ""));
+    let row = &counted["rows"][0];
+    assert!(row["least"].is_null(), "nothing is proved of general registers: {row}");
+    let text = stdout(&meanwhile(&args, ""));
+    match row["asm"]["executed_missing"].as_str() {
+        None => {
+            let frame = |by: &str| row[by]["executed"]["frame"].as_u64().unwrap_or_else(|| panic!("{row}"));
+            assert!(frame("asm") > 0 && text.contains(&format!(" {} ", frame("asm"))), "{text}");
+            let ratio = frame("asm") as f64 / frame("gcc") as f64;
+            assert!((counted["by_gcc"]["frame"].as_f64().expect("one row has a mean") - ratio).abs() < 1e-9);
+            assert!(text.contains(&format!(" {ratio:.2} ")), "{text}");
+        }
+        Some(why) => assert!(text.contains(why) && row["asm"]["memory_operands"].is_u64(), "{text}"),
+    }
+    let refused = meanwhile(&["cipher", "backends", "rectangle-80", "--unroll", "no"], "");
+    assert_eq!(refused.status.code(), Some(1), "measured are all ways to unroll: {}", stdout(&refused));
+}
+
+#[test]
+fn both_back_ends_are_measured_beside_their_bounds() {
+    if !has("gcc") || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--budget", "0", "--quick", "--json"];
+    let measured = json(&meanwhile(&args, ""));
+    let row = &measured["rows"][0];
+    for bound in [&row["c_bound"], &row["asm_bound"]] {
+        let is_known = bound["bound_cycles_per_byte"].as_f64().is_some_and(|it| it > 0.0) && bound["bound_by"].is_string();
+        assert!(is_known || bound["bound_missing"].is_string(), "{row}");
+    }
+    assert!(measured["core_cycles_per_tick"].as_f64().is_some_and(|it| it > 0.0), "{measured}");
+}
+
+#[test]
 fn a_mode_is_checked_with_its_primitive() {
     if !has("gcc") || !has("valgrind") {
         return;

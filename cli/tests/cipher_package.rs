@@ -121,6 +121,43 @@ fn both_compilers_give_no_warning_and_neon_runs() {
     }
 }
 
+/// Instructions of the longest function with vectors and an operand in memory, in what gcc makes of a file.
+fn operands_in_memory(folder: &Path, source: &str, flags: &[&str]) -> usize {
+    run("gcc", &[flags, &["-std=gnu11", "-w", "-O2", "-fno-inline", "-Ipackage/include", "-S", "-o", "made.s", source]].concat(), folder);
+    let assembly = std::fs::read_to_string(folder.join("made.s")).expect("gcc wrote it");
+    let is_operand = |line: &&str| line.contains("mm") && line.contains('(') && line.starts_with('\t');
+    assembly.split("\t.type\t").map(|function| function.lines().filter(is_operand).count()).max().expect("there is a piece")
+}
+
+#[test]
+fn a_package_has_the_order_that_compile_has() {
+    if !has("gcc") || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    for (name, file, slicing, arch, flags) in [
+        ("aes-128", "aes128", "b", "avx2", &["-mavx2", "-mno-avx512f"][..]),
+        ("rectangle-80", "rectangle80", "b", "sse", &["-mssse3", "-mno-avx"][..]),
+        ("serpent-128", "serpent128", "v", "avx2", &["-mavx2", "-mno-avx512f"][..]),
+    ] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        let made = package(at, &[name, "--slicing", slicing, "--mode", "blocks", "-o", "package"]);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let compiled = |schedule: &str, interleave: &str| {
+            let options = ["--slicing", slicing, "--arch", arch, "--schedule", schedule, "--interleave", interleave, "-o", "one.c"];
+            let ran =
+                Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(at).args(["cipher", "compile", name]).args(options).output();
+            let ran = ran.expect("it runs");
+            assert!(ran.status.success(), "{}", text(&ran.stderr));
+            operands_in_memory(at, "one.c", flags)
+        };
+        // A package works on as many batches as the model prefers.
+        let own = operands_in_memory(at, &format!("package/src/{file}_{arch}.c"), flags);
+        assert_eq!(own, compiled("auto", "auto"), "{name} {slicing} {arch}");
+        assert_ne!(own, compiled("none", "auto"), "{name} {slicing} {arch}: the order makes no difference, so this shows nothing");
+    }
+}
+
 #[test]
 fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
     if !has("openssl") {

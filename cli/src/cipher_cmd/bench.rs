@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use cipher::byte_cost;
 use cipher::emit_c::Arch;
-use cipher::gain::{self, Care};
+use cipher::gain::{self, Sampling};
 use cipher::native::{self, Cc};
 use cipher::pipeline::{Schedule, Slicing, Unroll};
 use cipher::speed;
@@ -61,13 +61,13 @@ enum Study {
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let care = if args.quick { Care::QUICK } else { Care::FULL };
+    let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
     let named = |primitive: &str| args.names.is_empty() || args.names.iter().any(|name| name == primitive);
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
             let rows =
-                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, care))?;
+                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, sampling))?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -75,7 +75,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Specialise => {
             let mut cells = gain::specialise_cells();
             cells.retain(|cell| named(cell.primitive));
-            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, care);
+            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, sampling);
             let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), measure)?;
             out.line(&specialise_table(&rows).terminal(None));
             rows
@@ -83,7 +83,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::LookBehind => {
             let mut cells = gain::window_cells();
             cells.retain(|cell| named(cell.primitive));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, care))?;
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, sampling))?;
             out.line(&window_table(&rows).terminal(None));
             rows
         }
@@ -94,14 +94,15 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                     && (args.cc.is_empty() || args.cc.contains(&c.cc))
                     && (args.arch.is_empty() || args.arch.contains(&c.arch))
             });
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_interleave(cell, care))?;
+            let rows =
+                measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_interleave(cell, sampling))?;
             out.line(&interleave_table(&rows).terminal(None));
             rows
         }
         Study::Bytes => {
             let mut cells = byte_cost::cells(&args.names, &args.arch);
             cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| byte_cost::measure(cell, care))?;
+            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| byte_cost::measure(cell, sampling))?;
             out.line(&bytes_table(&rows).terminal(None));
             bytes_means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -327,7 +328,7 @@ pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     for cell in &cells {
         bar.set_message(format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name()));
         if native::missing_feature(cell.arch).is_none() {
-            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Care::QUICK).map_err(Failure::tool)?));
+            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Sampling::QUICK).map_err(Failure::tool)?));
         }
         bar.inc(1);
     }

@@ -2,6 +2,7 @@
 
 mod back_ends;
 mod bench;
+mod bounds;
 mod check;
 mod compile;
 mod compilers;

@@ -359,3 +359,29 @@ pub fn emit() -> impl TypedValueParser<Value = Emit> {
 pub fn cc() -> impl TypedValueParser<Value = Cc> {
     one_of(Cc::ALL, |it| it.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        how: How,
+    }
+
+    #[test]
+    fn what_makes_its_own_recipes_makes_what_compile_makes_without_options() {
+        let subject = Subject::bundled("gift-128").expect("it is bundled").expect("it is right");
+        for (slicing, arch) in [(Slicing::Bit, Arch::Avx2), (Slicing::Vertical, Arch::X86_64), (Slicing::Horizontal, Arch::Sse)] {
+            let line = ["compile", "--slicing", slicing.letter(), "--arch", arch.name()];
+            let by_options = Line::parse_from(line).how.recipe(&subject).unwrap_or_else(|_| panic!("{line:?} is right"));
+            // Bits are sliced with words of one bit, which `make` knows of itself.
+            let options = Options { word: None, ..by_options.options.clone() };
+            let own = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
+            assert_eq!(format!("{own:?}"), format!("{:?}", Recipe { options, ..by_options }), "{line:?}");
+        }
+    }
+}

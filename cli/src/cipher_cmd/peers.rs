@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use cipher::emit_c::Arch;
-use cipher::gain::Care;
+use cipher::gain::Sampling;
 use cipher::{native, stream_cost};
 use clap::builder::TypedValueParser;
 use report::page::Block;
@@ -42,14 +42,14 @@ pub fn run(which: Which<'_>, quick: bool, store: Option<PathBuf>, out: &mut Outp
         let help = "openssl has aes-128, aes-192, aes-256 and chacha20, libgcrypt these and serpent-128; targets are avx2 and avx512";
         return Err(Failure::user("these libraries have no such stream", Some(help)));
     }
-    let care = if quick { Care::QUICK } else { Care::FULL };
+    let sampling = if quick { Sampling::QUICK } else { Sampling::FULL };
     let command = command(&which, quick);
     let mut store = Store::open(store, command)?;
     let bar = out.progress(cells.len() as u64);
     for cell in &cells {
         bar.set_message(format!("{} {} {} {}", cell.primitive, cell.arch.name(), cell.peer, cell.bytes));
         if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
-            let cost = stream_cost::measure(cell, care).map_err(Failure::tool)?;
+            let cost = stream_cost::measure(cell, sampling).map_err(Failure::tool)?;
             let mut row = serde_json::to_value(cell).expect("plain data");
             for (name, value) in serde_json::to_value(&cost).expect("plain data").as_object().expect("an object") {
                 row[name] = value.clone();

@@ -11,7 +11,7 @@ use cipher::native::Cc;
 use cipher::passes::inline::Inline;
 use cipher::passes::schedule_bitslice::schedule_bitslice;
 use cipher::passes::schedule_mslice::{LOOK_BEHIND, schedule_mslice};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::pipeline::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::target::Target;
 use cipher::unit::Subject;
@@ -23,7 +23,8 @@ use crate::output::Failure;
 
 /// Milliseconds and equations of one compilation to C text, loops written out.
 fn compile(subject: &Subject, slicing: Slicing) -> Result<(f64, usize), Failure> {
-    let recipe = Recipe::new(slicing, Arch::Avx2, Cc::Gcc, Unroll::Yes, "-O3");
+    let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Gcc, Unroll::Yes, "-O3");
+    recipe.options.schedule = Schedule::None;
     let mut made = Ok(());
     let mut n_equations = 0;
     let seconds = measure::clock::seconds(|| {
@@ -92,6 +93,7 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
         let subject = Subject::text("rounds.ua", &rounds(n), None).map_err(Failure::User)?;
         let entry = |inline: Inline| -> Result<Node, Failure> {
             let mut recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, Unroll::Yes, "-O3");
+            recipe.options.schedule = Schedule::None;
             recipe.options.inline = inline;
             let mut program = recipe.make(&subject).map_err(Failure::User)?.compiled.program;
             let at = program.entries[0].idx();

@@ -1,10 +1,9 @@
 //! Door: `meanwhile cipher speed`: cycles a byte of emitted C, and the cipher section of the report.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cipher::emit_c::Arch;
-use cipher::gain::Care;
+use cipher::gain::Sampling;
 use cipher::native;
 use cipher::speed::{self, Config, Measured, Processor};
 use cipher::tune;
@@ -16,7 +15,7 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::options;
+use super::{bounds, options};
 use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 use crate::report_cmd::SystemReport;
@@ -53,7 +52,7 @@ pub struct Args {
 }
 
 /// Runs of a full measurement.
-const FULL: Care = Care { n_pairs: 11, ..Care::FULL };
+const FULL: Sampling = Sampling { n_pairs: 11, ..Sampling::FULL };
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
@@ -64,7 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     options::check_names(&args.names)?;
     if let Some(path) = &args.recipe {
-        return tuned(&args.names, path, if args.quick { Care::QUICK } else { FULL }, out);
+        return tuned(&args.names, path, if args.quick { Sampling::QUICK } else { FULL }, out);
     }
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
@@ -74,18 +73,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return build_all(&configs, out);
     }
     let processor = Processor::here();
-    let rows = measure_all(&configs, if args.quick { Care::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
+    let rows = measure_all(&configs, if args.quick { Sampling::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
-    for line in about_bounds(&rows, processor.core_cycles_per_tick) {
-        out.line(&line);
-    }
+    let of_rows: Vec<&Value> = rows.iter().collect();
+    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
     let ratio = processor.core_cycles_per_tick;
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
 }
 
 /// A recipe in turn with the default.
-fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<(), Failure> {
+fn tuned(names: &[String], path: &Path, sampling: Sampling, out: &mut Output) -> Result<(), Failure> {
     let [name] = names else {
         return Err(Failure::user("a recipe is for one program", Some("name the primitive or file that it was tuned for")));
     };
@@ -94,7 +92,7 @@ fn tuned(names: &[String], path: &Path, care: Care, out: &mut Output) -> Result<
     if let Some(feature) = native::missing_feature(way.arch) {
         return Err(Failure::user(format!("this processor cannot run {} code: it has no {feature}", way.arch.name()), None));
     }
-    let Some(it) = tune::against_default(&subject, &way, care).map_err(Failure::tool)? else {
+    let Some(it) = tune::against_default(&subject, &way, sampling).map_err(Failure::tool)? else {
         return Err(Failure::user(format!("{} makes no program of `{name}`", path.display()), Some("tune it again")));
     };
     let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];
@@ -192,14 +190,20 @@ fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
 }
 
 /// Measures what the evidence file does not have yet.
-fn measure_all(configs: &[Config], care: Care, store: Option<&Path>, processor: &Processor, out: &Output) -> Result<Vec<Value>, Failure> {
-    let quick = if care == Care::QUICK { " --quick" } else { "" };
+fn measure_all(
+    configs: &[Config],
+    sampling: Sampling,
+    store: Option<&Path>,
+    processor: &Processor,
+    out: &Output,
+) -> Result<Vec<Value>, Failure> {
+    let quick = if sampling == Sampling::QUICK { " --quick" } else { "" };
     let mut store = Store::open(store.map(Path::to_path_buf), format!("meanwhile cipher speed{quick} --out FILE"))?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(format!("{} {} {} {}", config.primitive, config.slicing.letter(), config.arch.name(), config.cc.name()));
         if !store.has(config) && native::missing_feature(config.arch).is_none() {
-            let measured = speed::measure(config, care, processor).map_err(Failure::tool)?;
+            let measured = speed::measure(config, sampling, processor).map_err(Failure::tool)?;
             store.push(row(config, measured.as_ref()))?;
         }
         bar.inc(1);
@@ -261,30 +265,15 @@ fn table(title: &str, rows: &[Value]) -> Table {
             cell("clang", "yes"),
         ];
         if with_bounds {
-            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, row["bound_cycles_per_byte"].as_f64())));
+            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
             let fastest = measured.min_by(|a, b| a.0.total_cmp(&b.0));
-            let number = |it: Option<f64>| Cell::number(it.map_or("-".to_owned(), |it| format!("{it:.2}")));
-            cells.push(number(fastest.and_then(|it| it.1)));
-            cells.push(number(fastest.and_then(|it| Some(it.0 / it.1?))));
+            cells.extend(bounds::cells(fastest.map(|it| it.0), fastest.map(|it| it.1)));
         }
         cells.push(Cell::number(original.as_ref().map_or(String::new(), |o| format!("{:.2}", o.0))));
         cells.push(Cell::words(original.map_or(String::new(), |o| o.1)));
         table.push(cells);
     }
     table
-}
-
-/// Notes on the bounds, and on those that are not known.
-fn about_bounds(rows: &[Value], core_cycles_per_tick: f64) -> Vec<String> {
-    let mut lines = Vec::new();
-    if rows.iter().any(|row| row["bound_cycles_per_byte"].is_f64()) {
-        lines.push(format!(
-            "bound: least time-stamp cycles a byte for the instructions that the fastest executes; {core_cycles_per_tick:.2} core cycles in one"
-        ));
-    }
-    let why: BTreeSet<&str> = rows.iter().filter_map(|row| row["bound_missing"].as_str()).collect();
-    lines.extend(why.into_iter().map(|it| format!("no bound (-): {it}")));
-    lines
 }
 
 /// The fastest way to compile each primitive and slicing, by target.
@@ -373,7 +362,7 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 /// The cipher section of `meanwhile report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let configs = speed::configs(quick, &[]);
-    let rows = measure_all(&configs, if quick { Care::QUICK } else { FULL }, None, &Processor::here(), out)?;
+    let rows = measure_all(&configs, if quick { Sampling::QUICK } else { FULL }, None, &Processor::here(), out)?;
     let summary = table("cipher: cycles a byte of emitted C", &rows);
     let mut blocks = vec![Block::Text(
         "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \

@@ -1,19 +1,19 @@
 //! Our assembly beside the best that the C compilers make of the same program, measured in turn.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use measure::pairs::Summary;
 use measure::tool::ToolError;
 use serde::Serialize;
 
 use crate::asm::{Count, Effort};
-use crate::counts::{self, StackCount};
+use crate::counts::{self, Least, Operands, StackCount};
 use crate::emit_c::Arch;
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::native::{self, Cc};
-use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::{Back, Recipe};
-use crate::speed::{calls_for, launches_in_turn};
+use crate::speed::{Bound, Processor, calls_for, launches_in_turn};
 use crate::unit::Subject;
 
 /// What is compared.
@@ -36,6 +36,10 @@ pub struct Beside {
     pub asm: String,
     /// Cycles a byte of C, of assembly, and their ratio: above 1 assembly is faster.
     pub summary: Pair,
+    /// What the processor could reach at best with the instructions of the C.
+    pub c_bound: Bound,
+    /// With those of the assembly.
+    pub asm_bound: Bound,
     /// Steps of the assembly, and what registers cost beside them.
     pub n_steps: usize,
     /// Loads, stores, operands in memory, moves.
@@ -57,35 +61,73 @@ pub struct Pair {
     pub n: usize,
 }
 
-/// What compilers and our back end make of a cell, rolled, counted in the machine code and not run.
+/// What compilers and our back end make of a cell.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
     /// By gcc.
-    pub gcc: Option<StackCount>,
+    pub gcc: Option<Operations>,
     /// By clang.
-    pub clang: Option<StackCount>,
+    pub clang: Option<Operations>,
     /// By our back end.
-    pub asm: StackCount,
+    pub asm: Operations,
+    /// What none of them can go below; for vectors only.
+    pub least: Option<Least>,
 }
 
-/// Counts a cell; `None` if there is no assembly for it.
+/// Instructions of the function on blocks, and those of them that have an operand in memory.
+#[derive(Debug, Clone, Serialize)]
+pub struct Operations {
+    /// In the machine code, each once.
+    #[serde(flatten)]
+    pub standing: StackCount,
+    /// In one call, each as often as it ran; `None` where no call can be followed.
+    pub executed: Option<ExecutedCount>,
+    /// Why no call can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executed_missing: Option<String>,
+}
+
+/// Of one call.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ExecutedCount {
+    /// All instructions.
+    pub instructions: u64,
+    /// Those with an operand in memory.
+    #[serde(flatten)]
+    pub operands: Operands,
+}
+
+impl Operations {
+    /// Of a program of `native::build`.
+    ///
+    /// # Errors
+    /// A file that is no program. That it cannot be stepped here is none: then it is only counted as it stands.
+    pub fn of(program: &Path, arch: Arch) -> Result<Operations, ToolError> {
+        let standing = counts::stack_operands(program)?;
+        let executed = counts::executed(program, arch).map(|it| ExecutedCount { instructions: it.n_instructions(), operands: it.operands });
+        let executed_missing = executed.as_ref().err().map(|it| it.said.clone());
+        Ok(Operations { standing, executed: executed.ok(), executed_missing })
+    }
+}
+
+/// Counts a cell with these loops written out; `None` if there is no assembly for it.
 ///
 /// # Errors
 /// A compiler that fails.
-pub fn count(cell: &Cell, effort: Effort) -> Result<Option<Counted>, ToolError> {
+pub fn count(cell: &Cell, unroll: Unroll, effort: Effort) -> Result<Option<Counted>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
-    let of = |cc: Cc, back: Back| -> Result<Option<StackCount>, ToolError> {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cc, Unroll::No, "-O3");
-        recipe.options.schedule = Schedule::Auto;
-        recipe.back = back;
+    let of = |cc: Cc, back: Back| -> Result<Option<(Operations, Option<Least>)>, ToolError> {
+        let recipe = Recipe { back, ..Recipe::new(cell.slicing, cell.arch, cc, unroll, "-O3") };
         let Ok(made) = recipe.make(&subject) else { return Ok(None) };
         if made.refused.is_some() || cc.version().is_err() || (back == Back::C && made.n_equations() > EQUATIONS_MAX) {
             return Ok(None);
         }
-        counts::stack_operands(&recipe.build(&made)?).map(Some)
+        let operations = Operations::of(&recipe.build(&made)?, cell.arch)?;
+        Ok(Some((operations, counts::least(&made.compiled.program, cell.arch))))
     };
-    let Some(asm) = of(Cc::Gcc, Back::Asm(effort))? else { return Ok(None) };
-    Ok(Some(Counted { gcc: of(Cc::Gcc, Back::C)?, clang: of(Cc::Clang, Back::C)?, asm }))
+    let Some((asm, least)) = of(Cc::Gcc, Back::Asm(effort))? else { return Ok(None) };
+    let [gcc, clang] = [of(Cc::Gcc, Back::C)?, of(Cc::Clang, Back::C)?].map(|it| it.map(|it| it.0));
+    Ok(Some(Counted { gcc, clang, asm, least }))
 }
 
 /// Equations above which the C compilers would need minutes at -O3.
@@ -107,10 +149,8 @@ fn candidates(subject: &Subject, cell: &Cell, back: Back) -> Result<Vec<Candidat
     for cc in compilers.iter().filter(|cc| cc.version().is_ok()) {
         for unroll in [Unroll::No, Unroll::Auto, Unroll::Yes] {
             for batches in 1..=if cell.slicing == Slicing::Bit { 1 } else { 3 } {
-                let mut recipe = Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3");
-                recipe.options.schedule = Schedule::Auto;
+                let mut recipe = Recipe { back, ..Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3") };
                 recipe.options.interleave = Interleave::Times(batches);
-                recipe.back = back;
                 let Ok(it) = recipe.make(subject) else { continue };
                 let is_large = back == Back::C && it.n_equations() > EQUATIONS_MAX;
                 if is_large || it.refused.is_some() {
@@ -152,13 +192,71 @@ fn best(candidates: Vec<Candidate>) -> Result<Option<Candidate>, ToolError> {
 }
 
 /// Measures a cell; `None` if one of the back ends has nothing for it.
-pub fn measure(cell: &Cell, effort: Effort, care: Care) -> Result<Option<Beside>, ToolError> {
+pub fn measure(cell: &Cell, effort: Effort, sampling: Sampling, processor: &Processor) -> Result<Option<Beside>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
     let c = best(candidates(&subject, cell, Back::C)?)?;
     let asm = best(candidates(&subject, cell, Back::Asm(effort))?)?;
     let (Some(c), Some(asm)) = (c, asm) else { return Ok(None) };
     let Summary { a_median, b_median, ratio, ratio_low, ratio_high, n, .. } =
-        launches_in_turn(care, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;
+        launches_in_turn(sampling, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;
     let summary = Pair { c: a_median, asm: b_median, ratio, interval: [ratio_low, ratio_high], n };
-    Ok(Some(Beside { c: c.name, asm: asm.name, summary, n_steps: asm.n_steps, count: asm.count }))
+    let [c_bound, asm_bound] = [&c, &asm].map(|it| processor.bound(&it.program, cell.arch, it.bytes));
+    Ok(Some(Beside { c: c.name, asm: asm.name, summary, c_bound, asm_bound, n_steps: asm.n_steps, count: asm.count }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells the test run what this machine lacks; true if it lacks nothing.
+    fn has(arch: Arch) -> bool {
+        let no_tool = measure::tool::find("gcc").is_none().then(|| "gcc is missing".to_owned());
+        let no_feature = native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
+        let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
+        let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
+        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
+            native::append(Path::new(&path), &format!("operands of back ends: {why}\n")).expect("the list of skips takes a line");
+        }
+        false
+    }
+
+    fn counted(primitive: &str, arch: Arch) -> Counted {
+        let cell = Cell { primitive: primitive.to_owned(), slicing: Slicing::Bit, arch };
+        count(&cell, Unroll::Auto, Effort { millions: 0 }).unwrap_or_else(|error| panic!("{error}")).expect("there is assembly for it")
+    }
+
+    #[test]
+    fn nobody_executes_fewer_operands_in_the_frame_than_is_proved() {
+        for (primitive, arch) in [("rectangle-80", Arch::Avx2), ("present-80", Arch::Avx2), ("rectangle-80", Arch::Avx512)] {
+            if !has(arch) {
+                continue;
+            }
+            let it = counted(primitive, arch);
+            let least = it.least.expect("for vectors it is proved");
+            // 64 words go from round to round, of which 16 or 32 have registers.
+            assert!(least.words == 64 && least.frame > 1000, "{primitive}: {least:?}");
+            for operations in [it.gcc, it.clang, Some(it.asm)].into_iter().flatten() {
+                let executed = operations.executed.unwrap_or_else(|| panic!("{:?}", operations.executed_missing));
+                assert!(executed.operands.frame >= least.frame, "{primitive} {}: {executed:?}, {least:?}", arch.name());
+                assert!(executed.operands.frame + executed.operands.arrays < executed.instructions);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_stepped_is_counted_as_it_stands_and_says_why() {
+        if !has(Arch::X86_64) {
+            return;
+        }
+        let subject = Subject::named("rectangle-80").unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, Unroll::No, "-O1");
+        let made = recipe.make(&subject).expect("it compiles");
+        let program = recipe.build(&made).unwrap_or_else(|error| panic!("{error}"));
+        let here = Operations::of(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
+        assert!(here.executed.is_some() && here.executed_missing.is_none(), "{here:?}");
+        // Whoever has only an emulator for a target is in the same place as whoever lacks it.
+        let elsewhere = Operations::of(&program, Arch::Neon).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(elsewhere.standing, here.standing);
+        assert!(elsewhere.executed.is_none() && elsewhere.executed_missing.is_some_and(|it| it.contains("emulator")));
+    }
 }

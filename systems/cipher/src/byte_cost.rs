@@ -4,7 +4,7 @@ use measure::tool::ToolError;
 use serde::Serialize;
 
 use crate::emit_c::{Arch, shape};
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::native::{self, Cc};
 use crate::pipeline::{Slicing, Unroll};
 use crate::recipe::Recipe;
@@ -75,7 +75,7 @@ pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
 }
 
 /// Measures a cell: each launch of the program runs both in turn.
-pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
+pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
     let subject = Subject::bundled(&cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
@@ -86,7 +86,7 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
     let calls = calls_for(&program)?.div_ceil(n_batches as u32).max(1);
     let bytes = made.bytes_per_call(cell.arch) as f64;
     let launch = || native::bench_in_turn(&program, 64, calls, n_batches).map(|(alone, blocks)| (blocks, alone));
-    let summary = launches_in_turn(care, bytes, launch)?;
+    let summary = launches_in_turn(sampling, bytes, launch)?;
     Ok(Cost {
         cycles_per_byte_alone: summary.b_median,
         cycles_per_byte_blocks: summary.a_median,

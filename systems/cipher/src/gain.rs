@@ -121,30 +121,30 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
 /// Equations above which loops are kept instead of written out.
 const UNROLLED_MAX: usize = 16_000;
 
-/// How carefully to measure.
+/// How a program is sampled: how often, and how long a sample waits for a quiet machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Care {
+pub struct Sampling {
     /// Pairs of runs.
     pub n_pairs: usize,
     /// How long a sample waits for other programs to stop.
     pub patience: Duration,
 }
 
-impl Care {
+impl Sampling {
     /// Fifteen pairs, ten seconds.
-    pub const FULL: Care = Care { n_pairs: 15, patience: Duration::from_secs(10) };
+    pub const FULL: Sampling = Sampling { n_pairs: 15, patience: Duration::from_secs(10) };
     /// Five pairs at once.
-    pub const QUICK: Care = Care { n_pairs: 5, patience: Duration::ZERO };
+    pub const QUICK: Sampling = Sampling { n_pairs: 5, patience: Duration::ZERO };
 }
 
 /// Measures a cell.
-pub fn measure(cell: &Cell, unroll: Unroll, care: Care) -> Result<Gain, ToolError> {
+pub fn measure(cell: &Cell, unroll: Unroll, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |schedule: Schedule| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
         recipe.options.schedule = schedule;
         recipe
     };
-    compare(&cell.primitive, recipe(Schedule::None), recipe(cell.scheduler), care)
+    compare(&cell.primitive, recipe(Schedule::None), recipe(cell.scheduler), sampling)
 }
 
 /// A row of the table about `--specialise`.
@@ -169,14 +169,14 @@ pub fn specialise_cells() -> Vec<Specialise> {
 }
 
 /// Measures `--specialise yes` against `no`, without a scheduler.
-pub fn measure_specialise(cell: &Specialise, care: Care) -> Result<Gain, ToolError> {
+pub fn measure_specialise(cell: &Specialise, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |specialise: bool| {
         let mut recipe = Recipe::new(Slicing::Bit, cell.arch, cell.cc, Unroll::Yes, cell.opt);
         recipe.options.schedule = Schedule::None;
         recipe.options.specialise = specialise;
         recipe
     };
-    compare(cell.primitive, recipe(false), recipe(true), care)
+    compare(cell.primitive, recipe(false), recipe(true), sampling)
 }
 
 /// A point of the sweep over the look-behind window.
@@ -207,14 +207,14 @@ pub fn window_cells() -> Vec<Window> {
 }
 
 /// Measures one window against the order that all other passes leave.
-pub fn measure_window(cell: &Window, care: Care) -> Result<Gain, ToolError> {
+pub fn measure_window(cell: &Window, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |schedule: Schedule| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
         recipe.options.schedule = schedule;
         recipe.options.look_behind = cell.look_behind;
         recipe
     };
-    compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), care)
+    compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), sampling)
 }
 
 /// A row of the table about `--interleave`.
@@ -251,6 +251,7 @@ pub fn interleave_cells() -> Vec<Interleaved> {
         for arch in [Arch::Avx2, Arch::Avx512] {
             let subject = Subject::bundled(primitive).expect("it is bundled").expect("bundled programs are right");
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
+            recipe.options.schedule = Schedule::None;
             recipe.options.interleave = Interleave::Auto;
             let batches = recipe.make(&subject).expect("bundled programs compile in their slicings").compiled.interleave;
             cells.extend(Cc::ALL.map(|cc| Interleaved { primitive, slicing, cc, arch, batches }));
@@ -260,18 +261,19 @@ pub fn interleave_cells() -> Vec<Interleaved> {
 }
 
 /// Measures one batch against as many in turn as the cell says, two where that is one, without a scheduler.
-pub fn measure_interleave(cell: &Interleaved, care: Care) -> Result<Gain, ToolError> {
+pub fn measure_interleave(cell: &Interleaved, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |n: u32| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
+        recipe.options.schedule = Schedule::None;
         recipe.options.interleave = Interleave::Times(n);
         recipe
     };
-    compare(cell.primitive, recipe(1), recipe(cell.batches.max(2)), care)
+    compare(cell.primitive, recipe(1), recipe(cell.batches.max(2)), sampling)
 }
 
 /// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out, or kept in
 /// both if that makes the program too large.
-fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, care: Care) -> Result<Gain, ToolError> {
+fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, sampling: Sampling) -> Result<Gain, ToolError> {
     let subject = Subject::bundled(primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
     let make = |recipe: &Recipe| recipe.make(&subject).expect("bundled programs compile in their slicings");
     let mut made_off = make(&off);
@@ -290,12 +292,12 @@ fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, care: Care) -> Resu
     let calls = calls_for(&off_program)?;
     let n_disturbed = std::cell::Cell::new(0);
     let sample = |program: &std::path::Path, bytes: f64| {
-        n_disturbed.set(n_disturbed.get() + u32::from(!quiet::wait(care.patience)));
+        n_disturbed.set(n_disturbed.get() + u32::from(!quiet::wait(sampling.patience)));
         let launches = (0..N_LAUNCHES).map(|_| native::bench(program, 64, calls));
         let least = launches.reduce(|a, b| Ok(a?.min(b?))).expect("there is a launch");
         least.map(|cycles| cycles / bytes)
     };
-    let plan = Plan { n_warmups: 1, n_pairs: care.n_pairs, n_repeats: 1 };
+    let plan = Plan { n_warmups: 1, n_pairs: sampling.n_pairs, n_repeats: 1 };
     let summary = run_pairs(plan, || sample(&off_program, bytes[0]), || sample(&on_program, bytes[1]))?.summary();
     let executed = |program: &std::path::Path, recipe: &Recipe| counts::instructions(program, recipe.arch).ok();
     let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);

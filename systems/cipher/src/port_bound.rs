@@ -8,7 +8,8 @@
 //!
 //! Work that only units of a set can do takes at least its sum by their number, for every set; the largest of these, and of what can
 //! enter in a cycle, is the bound. That is exactly what a perfect distribution reaches. Where a unit is not known, or an instruction
-//! may run with another one as one, it counts for nothing, so the number stays a lower bound.
+//! may run with another one as one, it counts for nothing, so the number stays a lower bound. Where instructions of one class have
+//! different units, each counts for all that one of them may take.
 
 use std::collections::BTreeSet;
 
@@ -72,26 +73,26 @@ pub fn bound(machine: &Machine, executed: &[(Instruction, u64)]) -> Result<Bound
 
 fn work(machine: &Machine, it: &Instruction, factory: &mut InstructionInfoFactory) -> Result<Work, String> {
     let name = format!("{:?}", it.mnemonic()).to_lowercase();
-    // A conditional jump may enter as one with the comparison before it.
+    // A conditional jump may enter as one with the comparison before it (Intel 64 Optimization Reference Manual, macro-fusion; AMD's
+    // guide for Zen 4, branch fusion).
     let is_free = name == "nop" || name == "endbr64" || it.flow_control() == FlowControl::ConditionalBranch;
     let mut work = Work { slots: u64::from(!is_free), units: Vec::new() };
-    let mut add = |kind: Kind, class: Class, cycles: Option<u64>| {
-        let row = machine.operation(kind, class);
-        work.units.push((row.units, cycles.unwrap_or(row.micro_ops.into())));
-    };
     let is_vector = it.op_kinds().enumerate().any(|(k, kind)| kind == OpKind::Register && it.op_register(k as u32).is_vector_register());
-    let (kind, compute) = if is_vector {
+    let rows = if is_vector {
         let kind = if it.op0_kind() == OpKind::Register && it.op0_register().is_zmm() { Kind::Vector512 } else { Kind::Vector };
-        (kind, of_vectors(it, name.strip_prefix('v').unwrap_or(&name), kind)?)
+        of_vectors(it, name.strip_prefix('v').unwrap_or(&name), kind)?
     } else {
-        (Kind::General, of_general(it, &name)?)
+        of_general(it, &name)?.into_iter().map(|class| (Kind::General, class)).collect()
     };
-    match compute {
-        // A row counts what the multiplication of 32 bits takes; others may take less.
-        Some(Class::Mul) if is_vector && !name.ends_with("mulld") => add(kind, Class::Mul, Some(1)),
-        Some(class) => add(kind, class, None),
-        None => {}
+    if let Some((kind, class)) = rows.first() {
+        let units = rows.iter().fold(0, |all, (kind, class)| all | machine.operation(*kind, *class).units.0);
+        // The row counts what the multiplication of 32 bits takes: two micro-operations on Skylake, one for 16 bits, three for 64
+        // (llvm-mca 19). The least of them is one.
+        let is_other_product = *class == Class::Mul && is_vector && !name.ends_with("mulld");
+        let cycles = if is_other_product { 1 } else { machine.operation(*kind, *class).micro_ops.into() };
+        work.units.push((UnitSet(units), cycles));
     }
+    // Repeated string instructions move as much at a time as the processor likes.
     if it.has_rep_prefix() || it.has_repne_prefix() {
         return Ok(work);
     }
@@ -102,11 +103,15 @@ fn work(machine: &Machine, it: &Instruction, factory: &mut InstructionInfoFactor
             _ if is_vector => Kind::Vector,
             _ => Kind::General,
         };
+        let mut add = |class: Class| {
+            let row = machine.operation(kind, class);
+            work.units.push((row.units, row.micro_ops.into()));
+        };
         if matches!(memory.access(), OpAccess::Read | OpAccess::ReadWrite | OpAccess::CondRead) {
-            add(kind, Class::Load, None);
+            add(Class::Load);
         }
         if matches!(memory.access(), OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite) {
-            add(kind, Class::Store, None);
+            add(Class::Store);
         }
     }
     Ok(work)
@@ -119,60 +124,109 @@ fn is_idiom(it: &Instruction) -> bool {
     last > 0 && registers == (OpKind::Register, OpKind::Register) && it.op_register(last - 1) == it.op_register(last)
 }
 
+/// Whether all lanes are shifted by one number in a register or in memory, as `psllvd`, with a number for each, does not.
+fn is_shift_by_register(it: &Instruction, name: &str) -> bool {
+    let is_of_each = ["psllv", "psrlv", "psrav"].iter().any(|with| name.starts_with(with));
+    !is_of_each && it.op_kind(it.op_count().saturating_sub(1)) != OpKind::Immediate8
+}
+
 fn unknown(name: &str) -> String {
     format!("nothing is known of the instruction `{name}`")
 }
 
-/// What an instruction on general registers computes; `None` if it only moves, jumps, or no unit is known.
+/// The row of the machine file whose units an instruction on general registers takes; `None` if it only moves, jumps, or no row has
+/// its units.
+///
+/// **Source** llvm-mca 19 for Zen 4 and Skylake, uops.info, and for Zen 4 what was measured here; `mca.rs` compares all. A row may
+/// have more units than an instruction takes, which makes the bound lower, and never fewer.
 fn of_general(it: &Instruction, name: &str) -> Result<Option<Class>, String> {
     let from_memory = it.op_kinds().any(|kind| kind == OpKind::Memory);
     Ok(match name {
+        // Zeros are known when they are named (Intel's manual, zero idioms; measured on Zen 4: as many as enter).
         "xor" | "sub" if is_idiom(it) => None,
+        // The load extends the sign.
         "movsx" | "movsxd" if from_memory => None,
+        // Any arithmetic unit. Fewer take `andn` and `bswap` (p1 p5 on Skylake) and `bt` (p0 p6; alu1 alu2 on Zen 4).
         "and" | "or" | "xor" | "not" | "test" | "andn" | "bswap" | "bt" | "movsx" | "movsxd" => Some(Class::Logic),
+        // p0 p6 of Skylake for the first two.
         "cdq" | "cqo" | "cdqe" | "cwde" => Some(Class::Logic),
+        // Any arithmetic unit; `adc`, `sbb` p0 p6 and `lea` p1 p5 of Skylake.
         "add" | "sub" | "cmp" | "inc" | "dec" | "neg" | "adc" | "sbb" | "lea" => Some(Class::Add),
+        // p1 and alu1; the higher half comes from a second micro-operation on Skylake, which is left out.
         "imul" | "mul" | "mulx" => Some(Class::Mul),
-        "shl" | "sal" | "shr" | "sar" | "shld" | "shrd" | "shlx" | "shrx" | "sarx" => Some(Class::Shift),
+        // p0 p6 and alu1 alu2, also by a register; Skylake has two micro-operations more for `cl`, which are left out.
+        "shl" | "sal" | "shr" | "sar" | "shlx" | "shrx" | "sarx" => Some(Class::Shift),
         "rol" | "ror" | "rorx" => Some(Class::Rotate),
+        // p1 of Skylake, several micro-operations of Zen 4 (1.5 cycles, measured): no row has both.
+        "shld" | "shrd" => None,
+        // Moves end where registers are named, more often than not; extensions with zeros on Skylake.
         "mov" | "movzx" | "movbe" | "movnti" | "xchg" | "push" | "pop" | "leave" | "nop" | "endbr64" | "cld" | "prefetcht0"
         | "vzeroupper" => None,
+        // p0 p6 of Skylake, two units of Zen 4 (measured).
         _ if name.starts_with("set") || name.starts_with("cmov") => Some(Class::Logic),
+        // String instructions, and masks, of which no row is.
         _ if name.starts_with("stos") || name.starts_with("movs") || name.starts_with('k') => None,
         _ if it.flow_control() != FlowControl::Next => None,
         _ => return Err(unknown(name)),
     })
 }
 
-/// The same of vector registers, the name without the `v` that most begin with.
-fn of_vectors(it: &Instruction, name: &str, kind: Kind) -> Result<Option<Class>, String> {
+/// The same of vector registers, the name without the `v` that most begin with: the rows any of whose units it may take.
+///
+/// On Zen 4 was measured which pipes two instructions share, by pairs of independent ones that run in turn: shifts by a number and
+/// `pmulld` share none, so they have two pipes each, fp1 fp2 and fp0 fp3 as LLVM and GCC say. `prold` shares both with `pmulld`;
+/// `pshufb`, `permq`, `palignr`, `packuswb`, `extracti128` and their like share one with either, and both with each other;
+/// `pshufd`, `punpck` and `shufps` run three in a cycle, and share all pipes of shifts and of `pshufb`.
+fn of_vectors(it: &Instruction, name: &str, kind: Kind) -> Result<Vec<(Kind, Class)>, String> {
     let begins = |with: &[&str]| with.iter().any(|it| name.starts_with(it));
     let from_memory = it.op_kinds().any(|kind| kind == OpKind::Memory);
+    let row = |class: Class| vec![(kind, class)];
     // Masks are compared into, and numbers come and go, by units that no row names.
     if it.op_kind(0) == OpKind::Register && !it.op0_register().is_vector_register() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
+    // Zeros and ones are known when they are named, or take a unit that is left out (Intel's manual, zero and ones idioms).
     if begins(&["pxor", "psub", "xorp", "pandn", "pcmp"]) && is_idiom(it) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     Ok(match name {
-        _ if begins(&["pand", "por", "pxor", "andp", "andnp", "orp", "xorp", "pblend", "blend"]) => Some(Class::Logic),
-        _ if begins(&["pternlog"]) => Some(if kind == Kind::Vector512 { Class::Ternary } else { Class::Logic }),
-        _ if begins(&["padd", "psub", "pcmp", "pmin", "pmax"]) => Some(Class::Add),
-        _ if begins(&["pmul", "pmadd"]) => Some(Class::Mul),
-        "psrldq" | "pslldq" => Some(Class::Shuffle),
-        _ if begins(&["psll", "psrl", "psra"]) => Some(Class::Shift),
-        // The row of narrow vectors counts the shifts of a processor without rotations.
-        _ if begins(&["prol", "pror"]) => Some(if kind == Kind::Vector512 { Class::Rotate } else { Class::Shift }),
-        _ if begins(&["insert"]) && from_memory => Some(Class::Logic),
-        _ if begins(&["pbroadcast", "broadcast", "movddup", "movshdup", "movsldup"]) && from_memory => None,
-        _ if begins(&["pinsr", "pextr", "movmsk", "pmovm2"]) => None,
-        _ if begins(&["pshuf", "shuf", "punpck", "unpck", "pack", "palignr", "perm", "insert", "extract", "pmov"]) => Some(Class::Shuffle),
-        _ if begins(&["pbroadcast", "broadcast", "movddup", "movshdup", "movsldup", "align"]) => Some(Class::Shuffle),
-        _ if begins(&["mov", "lddqu"]) => None,
+        // All units of vectors; `pblendw` p5 of Skylake, `pblendvb` two pipes of Zen 4 (measured).
+        _ if begins(&["pand", "por", "pxor", "andp", "andnp", "orp", "xorp", "pblend", "blend"]) => row(Class::Logic),
+        // The row of narrow vectors is of processors without it, all of whose units do logic (measured on Zen 4: 4 a cycle).
+        _ if begins(&["pternlog"]) => row(if kind == Kind::Vector512 { Class::Ternary } else { Class::Logic }),
+        // All units; comparisons and extremes p0 p1 of Skylake.
+        _ if begins(&["padd", "psub", "pcmp", "pmin", "pmax"]) => row(Class::Add),
+        // p0 p1 of Skylake, fp0 fp3 of Zen 4.
+        _ if begins(&["pmul", "pmadd"]) => row(Class::Mul),
+        // p5 of Skylake, the pipes of `pshufb` on Zen 4 (measured).
+        "psrldq" | "pslldq" => row(Class::Shuffle),
+        // By a register of which all lanes take the count: p5 beside p0 p1 on Skylake, the pipes of products on Zen 4 (measured).
+        _ if begins(&["psll", "psrl", "psra"]) && is_shift_by_register(it, name) => Vec::new(),
+        // By a number, and each lane by its own: p0 p1 and fp1 fp2.
+        _ if begins(&["psll", "psrl", "psra"]) => row(Class::Shift),
+        // Of 512 bits p0 and fp0 fp3 (measured). The row of narrow vectors counts the shifts of a processor without rotations: one of
+        // the two has p0 p1, and fp0 fp3 is in the other.
+        _ if begins(&["prol", "pror"]) && kind == Kind::Vector512 => row(Class::Rotate),
+        _ if begins(&["prol", "pror"]) => vec![(kind, Class::Shift), (Kind::Vector512, Class::Rotate)],
+        // From memory the load does it, or any unit.
+        _ if begins(&["insert"]) && from_memory => row(Class::Logic),
+        _ if begins(&["pbroadcast", "broadcast", "movddup", "movshdup", "movsldup"]) && from_memory => Vec::new(),
+        // Between general registers and vectors, by units that no row names.
+        _ if begins(&["pinsr", "pextr", "movmsk", "pmovm2"]) => Vec::new(),
+        // p5 of Skylake; on Zen 4 also the pipe of shifts that `pshufb` has not (measured).
+        _ if begins(&["pshufd", "pshufhw", "pshuflw", "shufp", "punpck", "unpck", "permil", "movddup", "movshdup", "movsldup"]) => {
+            vec![(kind, Class::Shuffle), (kind, Class::Shift)]
+        }
+        // p5 of Skylake, the pipes of `pshufb` on Zen 4 (measured).
+        _ if begins(&["pshuf", "shuf", "pack", "palignr", "perm", "insert", "extract", "pmov"]) => row(Class::Shuffle),
+        _ if begins(&["pbroadcast", "broadcast", "align"]) => row(Class::Shuffle),
+        _ if begins(&["mov", "lddqu"]) => Vec::new(),
         _ => return Err(unknown(name)),
     })
 }
+
+#[cfg(test)]
+mod mca;
 
 #[cfg(test)]
 mod tests {

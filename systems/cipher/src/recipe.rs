@@ -72,10 +72,11 @@ pub struct Made {
 }
 
 impl Recipe {
-    /// A slicing on a target, everything else as usual.
+    /// A slicing on a target, everything else as `compile` has it without options: what gets its C another way measures, tests and
+    /// ships the same C.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
         Recipe {
-            options: Options { slicing, unroll, ..Options::default() },
+            options: Options { slicing, unroll, schedule: Schedule::Auto, ..Options::default() },
             arch,
             cc,
             opt,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::counts;
 use crate::emit_c::Arch;
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::library::{primitive, primitives};
 use crate::native::{self, Cc};
 use crate::pipeline::{Schedule, Slicing, Unroll};
@@ -169,15 +169,15 @@ pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
     Ok(Some((made, program)))
 }
 
-/// Measures one combination with as many runs of its program as `care` has pairs; `None` if it is too large.
-pub fn measure(config: &Config, care: Care, processor: &Processor) -> Result<Option<Measured>, ToolError> {
+/// Measures one combination with as many runs of its program as `sampling` has pairs; `None` if it is too large.
+pub fn measure(config: &Config, sampling: Sampling, processor: &Processor) -> Result<Option<Measured>, ToolError> {
     let Some((made, program)) = build(config)? else { return Ok(None) };
-    let (runs, equations) = (care.n_pairs, made.n_equations());
+    let (runs, equations) = (sampling.n_pairs, made.n_equations());
     let bytes = made.bytes_per_call(config.arch) as f64;
     let calls = calls_for(&program)?;
     let mut samples = Vec::with_capacity(runs);
     for _ in 0..runs {
-        quiet::wait(care.patience);
+        quiet::wait(sampling.patience);
         let mut least = f64::MAX;
         for _ in 0..N_LAUNCHES {
             least = least.min(native::bench(&program, 64, calls)?);
@@ -191,9 +191,13 @@ pub fn measure(config: &Config, care: Care, processor: &Processor) -> Result<Opt
 
 /// Two numbers that each launch of a program measures in turn inside one process. A sample is the least of some launches, divided
 /// by `bytes`. Samples do not wait for a quiet machine.
-pub fn launches_in_turn(care: Care, bytes: f64, mut launch: impl FnMut() -> Result<(f64, f64), ToolError>) -> Result<Summary, ToolError> {
+pub fn launches_in_turn(
+    sampling: Sampling,
+    bytes: f64,
+    mut launch: impl FnMut() -> Result<(f64, f64), ToolError>,
+) -> Result<Summary, ToolError> {
     let (mut a, mut b) = (Vec::new(), Vec::new());
-    for _ in 0..care.n_pairs {
+    for _ in 0..sampling.n_pairs {
         let mut least = (f64::MAX, f64::MAX);
         for _ in 0..N_LAUNCHES {
             let now = launch()?;

@@ -5,7 +5,7 @@ use measure::tool::ToolError;
 use serde::Serialize;
 
 use crate::emit_c::Arch;
-use crate::gain::Care;
+use crate::gain::Sampling;
 use crate::native::{self, Cc, PeerCipher};
 use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
@@ -113,7 +113,7 @@ fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> 
 }
 
 /// Measures a cell: each launch of the program runs both in turn.
-pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
+pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
     let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, "-O3");
     recipe.mode = Some(cell.mode.into());
@@ -128,7 +128,7 @@ pub fn measure(cell: &Cell, care: Care) -> Result<Cost, ToolError> {
         peer_version = version;
         Ok((ours, theirs))
     };
-    let summary = launches_in_turn(care, cell.bytes as f64, launch)?;
+    let summary = launches_in_turn(sampling, cell.bytes as f64, launch)?;
     Ok(Cost {
         cycles_per_byte: summary.a_median,
         cycles_per_byte_peer: summary.b_median,

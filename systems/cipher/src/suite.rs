@@ -186,12 +186,11 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
 }
 
 fn row(primitive: &str, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
-    // Half of the targets get the slicing's scheduler, the other half the order of the other passes.
+    // Two targets get the slicing's scheduler, the others the order that users have.
     let schedule = match (arch, slicing) {
         (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
         (Arch::X86_64 | Arch::Avx512, _) => Schedule::Mslice,
-        (Arch::Avx2, _) => Schedule::Auto,
-        (Arch::Sse | Arch::Neon, _) => Schedule::None,
+        (Arch::Avx2 | Arch::Sse | Arch::Neon, _) => Schedule::Auto,
     };
     Row { primitive: primitive.to_string(), mode: None, slicing, arch, cc, schedule, unroll, opt, back: Back::C }
 }

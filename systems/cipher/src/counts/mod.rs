@@ -15,8 +15,10 @@ use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, Se
 use crate::emit_c::Arch;
 
 mod executed;
+mod least;
 
 pub use executed::{Executed, Operands};
+pub use least::{Least, least};
 
 /// The function that is counted, as the harness calls it.
 const COUNTED: &str = "run";
@@ -233,6 +235,7 @@ mod tests {
         let function = |name: &str, body: &str| format!("__asm__(\".type {name}, @function; {name}: {body}; .size {name}, . - {name}\");");
         let source = format!(
             "char bytes[64];
+             const long fixed = 7;
              extern void run(void);
              {}
              {}
@@ -277,6 +280,28 @@ mod tests {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let counted = stack_operands(&assembled(folder.path(), run, "ret")).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!((counted.memory_operands, counted.stack_operands), (of_memory, on_stack), "{run}");
+        }
+    }
+
+    #[test]
+    fn executed_operands_are_told_apart_by_where_they_lie_whatever_register_points_there() {
+        if !has(&["gcc"], Arch::X86_64) {
+            return;
+        }
+        for (run, operands) in [
+            // A buffer of the frame behind another register, three times; the caller's array and a constant once.
+            (
+                "lea -64(%rsp), %rax; mov $3, %ecx; 1: mov %rdx, (%rax); add $8, %rax; dec %ecx; jnz 1b; \
+                 lea bytes(%rip), %rdi; mov (%rdi), %rdx; add fixed(%rip), %rdx; ret",
+                Operands { frame: 3, constants: 1, arrays: 1 },
+            ),
+            // What is called has its frame below, and pushes, pops and addresses count for nothing.
+            ("push %rax; call helper; mov (%rsp), %rcx; lea 8(%rsp), %rax; pop %rax; ret", Operands { frame: 2, constants: 0, arrays: 0 }),
+        ] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let program = assembled(folder.path(), run, "mov %rcx, -8(%rsp); ret");
+            let found = executed(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")).operands;
+            assert_eq!(found, operands, "{run}");
         }
     }
 

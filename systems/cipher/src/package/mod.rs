@@ -13,7 +13,7 @@ use report::Diagnostic;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
-use crate::pipeline::{Interleave, Slicing, Unroll};
+use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Made, Recipe};
 use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};
@@ -215,7 +215,10 @@ fn compile(
         recipe
     };
     let cost = |slicing: Slicing| {
-        let made = recipe(slicing, Unroll::Yes, Interleave::Times(1)).make(subject).ok()?;
+        // An order changes no operation, and takes time.
+        let mut recipe = recipe(slicing, Unroll::Yes, Interleave::Times(1));
+        recipe.options.schedule = Schedule::None;
+        let made = recipe.make(subject).ok()?;
         let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: false };
         // The moves of bytes are left out, as they are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };

@@ -127,7 +127,7 @@ static void ask(void)
 static _Thread_local struct pace pace;
 
 /* A poll at a place whose passes are over. */
-__attribute__((cold, noinline)) SHARED void __overlap_poll_now(struct place *at, int64_t every_ns)
+__attribute__((noinline)) SHARED void __overlap_poll_now(struct place *at, int64_t every_ns)
 {
 	int64_t now = now_ns();
 	at->stride = next_stride(at->stride, now - at->last_ns, every_ns);

@@ -2,7 +2,7 @@
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
-use cipher::pipeline::{Interleave, Options, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::unit::Subject;
 use expect_test::expect;
@@ -90,6 +90,8 @@ fn a_node_that_is_called_works_on_all_batches_and_what_round_keys_call_stays() {
 fn made(name: &str, slicing: Slicing, arch: Arch, unroll: Unroll, interleave: Interleave) -> Made {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
+    // What was measured, `cipher bench --study interleave`, had no scheduler.
+    recipe.options.schedule = Schedule::None;
     recipe.options.interleave = interleave;
     recipe.make(&subject).expect("it compiles")
 }

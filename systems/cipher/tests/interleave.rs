@@ -90,8 +90,6 @@ fn a_node_that_is_called_works_on_all_batches_and_what_round_keys_call_stays() {
 fn made(name: &str, slicing: Slicing, arch: Arch, unroll: Unroll, interleave: Interleave) -> Made {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
-    // What was measured, `cipher bench --study interleave`, had no scheduler.
-    recipe.options.schedule = Schedule::None;
     recipe.options.interleave = interleave;
     recipe.make(&subject).expect("it compiles")
 }
@@ -117,6 +115,24 @@ fn the_model_takes_several_batches_where_that_was_measured_to_be_faster() {
         let reason = made.compiled.interleave_reason.as_deref().expect("auto says why");
         assert_eq!(made.compiled.interleave, expected, "{name} {} {unroll:?}: {reason}", arch.name());
     }
+}
+
+#[test]
+fn batches_that_the_model_takes_keep_the_order_of_the_text_and_one_batch_is_scheduled() {
+    let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
+    for (name, slicing, expected) in [
+        ("chacha20", v, (2, Schedule::None)),
+        ("serpent-128", v, (3, Schedule::None)),
+        ("aes-128", h, (1, Schedule::Mslice)),
+        ("skinny-128-256", h, (1, Schedule::Mslice)),
+    ] {
+        let made = made(name, slicing, Arch::Avx2, Unroll::Yes, Interleave::Auto);
+        let reason = made.compiled.schedule_reason.as_deref().expect("auto says why");
+        assert_eq!((made.compiled.interleave, made.compiled.schedule), expected, "{name}: {reason}");
+    }
+    // Who asks for a number of batches has both.
+    let made = made("chacha20", v, Arch::Avx2, Unroll::Yes, Interleave::Times(2));
+    assert_eq!((made.compiled.interleave, made.compiled.schedule), (2, Schedule::Mslice));
 }
 
 #[test]

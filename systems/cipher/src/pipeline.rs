@@ -451,6 +451,17 @@ impl Run<'_> {
             return (self.finish(program, asked), asked, None);
         }
         let plain = self.finish(program.clone(), Schedule::None);
+        if asked == Schedule::Auto && slicing != Slicing::Bit {
+            let n = match self.options.interleave {
+                Interleave::Times(_) => 1,
+                Interleave::Auto => self.batches(&plain, slicing, interleave::MOST).0,
+                Interleave::AtMost(most) => self.batches(&plain, slicing, most).0,
+            };
+            if n > 1 {
+                // Steps of other batches lie between an equation and those it reads already; moved apart further they spill.
+                return (plain, Schedule::None, Some(format!("{n} batches in turn leave nothing to move apart")));
+            }
+        }
         let before = estimate::entry(&plain, target);
         // With general registers C compilers order such blocks well themselves.
         if asked == Schedule::Auto && slicing == Slicing::Bit && target.kind != machine::Kind::General {

@@ -155,8 +155,15 @@ impl Recipe {
             (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => (Inline::All, Schedule::None),
             (_, schedule) => (Inline::All, schedule),
         };
-        let options = Options { inline, schedule, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
+        // Where the key is a part of the block, as ChaCha20's, and registers are general, gcc spills words of it beside each other once
+        // `mslice` has spread the steps, and no C wipes them.
+        let has_key_in_block = counter.as_ref().is_some_and(|it| !it.is_block());
+        let schedule = match schedule {
+            Schedule::Auto if has_key_in_block && !self.arch.is_vector() && self.options.slicing != Slicing::Bit => Schedule::None,
+            schedule => schedule,
+        };
+        let options = Options { inline, schedule, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
         let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {
             // Without bytes there is no rest of a message, for which the entry on one batch is.

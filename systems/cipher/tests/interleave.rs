@@ -2,7 +2,7 @@
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
-use cipher::pipeline::{Interleave, Options, Slicing, Unroll};
+use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::unit::Subject;
 use expect_test::expect;
@@ -115,6 +115,24 @@ fn the_model_takes_several_batches_where_they_were_measured_to_be_faster() {
         let reason = made.compiled.interleave_reason.as_deref().expect("auto says why");
         assert_eq!(made.compiled.interleave, expected, "{name} {} {unroll:?}: {reason}", arch.name());
     }
+}
+
+#[test]
+fn batches_that_the_model_takes_keep_the_order_of_the_text_and_one_batch_is_scheduled() {
+    let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
+    for (name, slicing, expected) in [
+        ("chacha20", v, (2, Schedule::None)),
+        ("serpent-128", v, (3, Schedule::None)),
+        ("aes-128", h, (1, Schedule::Mslice)),
+        ("skinny-128-256", h, (1, Schedule::Mslice)),
+    ] {
+        let made = made(name, slicing, Arch::Avx2, Unroll::Yes, Interleave::Auto);
+        let reason = made.compiled.schedule_reason.as_deref().expect("auto says why");
+        assert_eq!((made.compiled.interleave, made.compiled.schedule), expected, "{name}: {reason}");
+    }
+    // A number of batches that is asked for has both.
+    let made = made("chacha20", v, Arch::Avx2, Unroll::Yes, Interleave::Times(2));
+    assert_eq!((made.compiled.interleave, made.compiled.schedule), (2, Schedule::Mslice));
 }
 
 #[test]

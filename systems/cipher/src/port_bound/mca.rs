@@ -1,5 +1,5 @@
-//! What each instruction takes here beside what llvm-mca says of it: the mnemonics of our assembly, and those of C compilers in
-//! emitted programs.
+//! Door: asks llvm-mca, in tests, what each instruction takes, and compares: the mnemonics of our assembly, and those of C compilers
+//! in emitted programs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

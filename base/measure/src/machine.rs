@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_say_who_they_are() {
+    fn processors_say_what_they_are() {
         let amd = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: Example 9000\n";
         assert_eq!(processor_of(amd), Some(Processor { vendor: "AuthenticAMD".into(), family: 25, model: 17 }));
         let intel = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n";

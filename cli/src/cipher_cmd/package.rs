@@ -37,8 +37,8 @@ pub struct Args {
     /// Recipes that `meanwhile cipher tune` wrote, several times for several: each is for its cipher on its target.
     #[arg(long, value_name = "FILE", conflicts_with = "slicing")]
     recipe: Vec<PathBuf>,
-    /// Who chooses order and registers of the functions on blocks, where no recipe says it: the C compiler; ours, in assembly files
-    /// beside the C that is taken where these are not; or whoever the model says is faster, C where they are alike.
+    /// The back end of the functions on blocks, if no recipe names it: the C compiler; ours, in assembly files beside the C, which is
+    /// used where they cannot be; or the one that is faster by the model, C where they are alike.
     #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: Emit,
     /// How long assembly searches for an order: millions of steps walked for each block [default: 10].

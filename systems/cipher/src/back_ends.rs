@@ -208,16 +208,8 @@ pub fn measure(cell: &Cell, effort: Effort, sampling: Sampling, processor: &Proc
 mod tests {
     use super::*;
 
-    /// Tells the test run what this machine lacks; true if it lacks nothing.
     fn has(arch: Arch) -> bool {
-        let no_tool = measure::tool::find("gcc").is_none().then(|| "gcc is missing".to_owned());
-        let no_feature = native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
-        let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
-        let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
-        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
-            native::append(Path::new(&path), &format!("operands of back ends: {why}\n")).expect("the list of skips takes a line");
-        }
-        false
+        counts::can_step("operands of back ends", &["gcc"], arch)
     }
 
     fn counted(primitive: &str, arch: Arch) -> Counted {
@@ -226,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_executes_fewer_operands_in_the_frame_than_is_proved() {
+    fn no_build_executes_fewer_operands_in_the_frame_than_is_proved() {
         for (primitive, arch) in [("rectangle-80", Arch::Avx2), ("present-80", Arch::Avx2), ("rectangle-80", Arch::Avx512)] {
             if !has(arch) {
                 continue;
@@ -254,7 +246,7 @@ mod tests {
         let program = recipe.build(&made).unwrap_or_else(|error| panic!("{error}"));
         let here = Operations::of(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
         assert!(here.executed.is_some() && here.executed_missing.is_none(), "{here:?}");
-        // Whoever has only an emulator for a target is in the same place as whoever lacks it.
+        // A target that only an emulator runs cannot be stepped either.
         let elsewhere = Operations::of(&program, Arch::Neon).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(elsewhere.standing, here.standing);
         assert!(elsewhere.executed.is_none() && elsewhere.executed_missing.is_some_and(|it| it.contains("emulator")));

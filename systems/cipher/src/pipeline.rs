@@ -451,12 +451,8 @@ impl Run<'_> {
             return (self.finish(program, asked), asked, None);
         }
         let plain = self.finish(program.clone(), Schedule::None);
-        if asked == Schedule::Auto && slicing != Slicing::Bit {
-            let n = match self.options.interleave {
-                Interleave::Times(_) => 1,
-                Interleave::Auto => self.batches(&plain, slicing, interleave::MOST).0,
-                Interleave::AtMost(most) => self.batches(&plain, slicing, most).0,
-            };
+        if asked == Schedule::Auto && slicing != Slicing::Bit && !matches!(self.options.interleave, Interleave::Times(_)) {
+            let (n, _) = self.batches(&plain, slicing);
             if n > 1 {
                 // Steps of other batches lie between an equation and those it reads already; moved apart further they spill.
                 return (plain, Schedule::None, Some(format!("{n} batches in turn leave nothing to move apart")));
@@ -493,11 +489,7 @@ impl Run<'_> {
 
     /// The last pass, with the number of batches of the options or the one that the model prefers.
     fn interleave(&mut self, mut program: Program, slicing: Slicing) -> (Program, u32, Option<String>) {
-        let (n, reason) = match self.options.interleave {
-            Interleave::Times(n) => (n, None),
-            Interleave::Auto => self.batches(&program, slicing, interleave::MOST),
-            Interleave::AtMost(most) => self.batches(&program, slicing, most),
-        };
+        let (n, reason) = self.batches(&program, slicing);
         let one = interleave::interleave(&mut program, 0, n);
         if n > 1 {
             program.entries.push(one);
@@ -507,8 +499,13 @@ impl Run<'_> {
         (program, n, reason)
     }
 
-    /// The number of batches for `Interleave::Auto`.
-    fn batches(&self, program: &Program, slicing: Slicing, most: u32) -> (u32, Option<String>) {
+    /// The number of batches, and why if the model chose it.
+    fn batches(&self, program: &Program, slicing: Slicing) -> (u32, Option<String>) {
+        let most = match self.options.interleave {
+            Interleave::Times(n) => return (n, None),
+            Interleave::Auto => interleave::MOST,
+            Interleave::AtMost(most) => most,
+        };
         let target = &self.options.target;
         let most = match interleave::n_inner_loops(program) {
             0 => most,

@@ -33,7 +33,7 @@ pub struct Recipe {
     pub mode: Option<String>,
     /// In front of every name in C.
     pub prefix: String,
-    /// Who chooses order and registers of the functions that work on blocks.
+    /// The back end of the functions that work on blocks.
     pub back: Back,
     /// What the names of functions in assembly begin with; else the name of the file's functions.
     pub stem: Option<String>,

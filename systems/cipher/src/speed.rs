@@ -275,11 +275,8 @@ mod tests {
             unroll: Unroll::No,
             schedule: Schedule::Auto,
         };
-        let can_step = cfg!(all(target_os = "linux", target_arch = "x86_64")) && measure::tool::find("gcc").is_some();
-        if !can_step {
-            let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) else { return };
-            return native::append(Path::new(&path), "bounds: single steps need Linux on x86-64 and gcc\n")
-                .expect("the list of skips takes a line");
+        if !crate::counts::can_step("bounds", &["gcc"], Arch::X86_64) {
+            return;
         }
         let (_, program) = build(&config).unwrap_or_else(|error| panic!("{error}")).expect("it is small");
         let bound = |core_cycles_per_tick: f64| {

@@ -18,7 +18,7 @@ pub struct Executed {
 pub struct Operands {
     /// In the stack frames of the function and of what it calls.
     pub frame: u64,
-    /// In memory that nobody writes: constants.
+    /// In read-only memory: constants.
     pub constants: u64,
     /// Elsewhere: what the caller hands over and takes back.
     pub arrays: u64,

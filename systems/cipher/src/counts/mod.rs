@@ -201,6 +201,19 @@ mod step {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod step;
 
+/// Whether a test can step programs of this target here. Tells the test run what this machine lacks.
+#[cfg(test)]
+pub(crate) fn can_step(test: &str, tools: &[&str], arch: Arch) -> bool {
+    let no_tool = tools.iter().find(|name| measure::tool::find(name).is_none()).map(|name| format!("{name} is missing"));
+    let no_feature = crate::native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
+    let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
+    let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
+        crate::native::append(Path::new(&path), &format!("{test}: {why}\n")).expect("the list of skips takes a line");
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -210,23 +223,15 @@ mod tests {
     use measure::tool;
 
     use super::*;
-    use crate::native::{self, Cc};
+    use crate::native::Cc;
     use crate::pipeline::{Slicing, Unroll};
     use crate::recipe::Recipe;
     use crate::unit::Subject;
 
     const LIMIT: Duration = Duration::from_secs(60);
 
-    /// Tells the test run what this machine lacks; true if it lacks nothing.
     fn has(tools: &[&str], arch: Arch) -> bool {
-        let no_tool = tools.iter().copied().find(|name| tool::find(name).is_none()).map(|name| format!("{name} is missing"));
-        let no_feature = native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
-        let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
-        let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
-        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
-            native::append(Path::new(&path), &format!("counts of instructions: {why}\n")).expect("the list of skips takes a line");
-        }
-        false
+        can_step("counts of instructions", tools, arch)
     }
 
     /// A program whose `run` is the given assembly.

@@ -31,7 +31,7 @@ const STACK_BYTES: u64 = 8 << 20;
 const AT_ENTRY: u64 = 9;
 
 /// Everything from the first instruction to the return of the second call of the function at `function`; `entry` is where
-/// execution starts and `constants` is memory that nobody writes, all as the file says.
+/// execution starts and `constants` is read-only memory, all as the file says.
 pub fn second_call(program: &Path, entry: u64, function: u64, constants: &[Range<u64>]) -> Result<Executed, ToolError> {
     let failed = |said: String| failed("single-step", program, said);
     let mut child = Traced::start(program).map_err(|error| failed(error.to_string()))?;

@@ -303,7 +303,7 @@ fn build(texts: &[Text], jobs: &[(usize, Way)], until: Instant, tick: &(dyn Fn(&
     done.into_inner().expect("no thread panics")
 }
 
-/// What measures: the texts, what is known already, and who keeps it.
+/// The measurements: the texts, what is known already, and the file that keeps it.
 struct Meter<'a> {
     texts: &'a [Text],
     journal: &'a mut Journal,

@@ -50,7 +50,7 @@ pub enum Flags {
     Compared(u32, Value, Value),
     /// Of a bitwise operation of so many bits with this result.
     Result(u32, Value),
-    /// The same of a shift, after which nobody knows the carry.
+    /// The same of a shift, after which the carry is unknown.
     Shifted(u32, Value),
     /// Only the carry, in the lowest bit.
     Carry(Term),

@@ -36,7 +36,7 @@ fn cell_of(term: Term) -> u32 {
     term.code() + 1
 }
 
-/// What a cell holds; what nobody wrote is unknown, and the same each time.
+/// What a cell holds; what was never written is unknown, and the same each time.
 fn term_of(cell: &mut u32, graph: &mut Graph) -> Term {
     if *cell == 0 {
         *cell = cell_of(graph.input());

@@ -9,10 +9,14 @@ using namespace llvm;
 
 namespace overlap {
 
+/// What `Call` calls, also where it is declared with other arguments: without a prototype, or for handles of another type. An end that is
+/// not seen would leave its request pending for good.
+static const Function *callee(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
+
 /// The call, if it is one of MPI behind which something can stand.
 static CallBase *ofMpi(Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
-  const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+  const Function *Callee = Call ? callee(*Call) : nullptr;
   if (!Callee || !Callee->isDeclaration() || !isMpiSymbol(Callee->getName()) || isQuery(Callee->getName()))
     return nullptr;
   auto *Plain = dyn_cast<CallInst>(Call);
@@ -38,7 +42,7 @@ static constexpr int Inside = 1 << 24;
 static void count(CallBase &Call) {
   Module &M = *Call.getModule();
   bool Fortran = false;
-  StringRef Name = Call.getCalledFunction()->getName();
+  StringRef Name = callee(Call)->getName();
   const CallInfo *Start = findStart(Name, Fortran, /*AnyName=*/true);
   const CallInfo *End = Start ? nullptr : findEnd(Name, Fortran, /*AnyName=*/true);
   // A function of that name with other arguments is not MPI's.

@@ -136,6 +136,16 @@ fn nobody_asks_where_that_is_not_allowed() {
     }
 }
 
+/// An end counts, however the function that ends is declared.
+#[test]
+fn no_question_comes_behind_an_end_without_a_prototype() {
+    for mpi in support::libraries("polls everywhere") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let polling = build(mpi, "ended-without-prototype.c", &["-Wno-deprecated-non-prototype"], true, folder.path());
+        assert_eq!(printed(mpi, &polling, folder.path()), ["quiet behind the end"], "{}", mpi.name());
+    }
+}
+
 /// With more ranks than processors OpenMPI yields in every question that finds nothing.
 #[test]
 fn questions_that_give_the_processor_away_become_rare() {

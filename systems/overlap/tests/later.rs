@@ -44,6 +44,22 @@ fn arrays_may_lie_anywhere() {
     }
 }
 
+/// What was put off is counted as ended when it is.
+#[test]
+fn no_question_comes_behind_the_last_message() {
+    for mpi in support::libraries("questions behind deferred passes") {
+        for flags in [&["-O2"][..], &["-O3", "-flto"]] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let settings = Settings { min_bytes: Some(0), poll_us: Some(1), ..Settings::default() };
+            let alone = build(mpi, "all-ended.c", flags, None, folder.path());
+            let with = build(mpi, "all-ended.c", flags, Some(&settings), folder.path());
+            assert!(deferring_loops(&with) >= 1, "{flags:?} with {}", mpi.name());
+            let outputs = [&alone, &with].map(|it| support::output(mpi, 2, it, &[]));
+            assert!(outputs[0].starts_with("quiet") && outputs[1] == outputs[0], "{flags:?} with {}: {outputs:?}", mpi.name());
+        }
+    }
+}
+
 #[test]
 fn rows_of_a_class_with_vectors() {
     for mpi in support::libraries("deferred passes of classes") {

@@ -5,8 +5,9 @@
  * MPICH, and looks which one there is when it runs: handles are pointers in the one and numbers in the other, which differ
  * in nothing that is used here. Source of the numbers: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0.
  *
- * A wrong count costs time and nothing else: too low, and messages stand still as without us; too high, and a loop asks
- * now and then for nothing. So requests that are freed, cancelled or ended by another thread need no care. */
+ * A wrong count costs time: too low, and messages stand still as without us; too high, and a loop asks now and then for nothing. So
+ * requests that are freed, cancelled or ended by another thread need no care. One that stays too high is worse: MPI_Finalize of MPICH 4.0
+ * over UCX waits for ever if a rank calls MPI once more, by a poll or by hand, behind the MPI_Finalize of another. */
 #include <stdint.h>
 #include <unistd.h>
 

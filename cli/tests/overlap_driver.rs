@@ -100,6 +100,38 @@ fn a_linker_that_dies_and_standard_input_are_no_exception() {
     assert!(ran.status.success() && at.join("in.o").exists(), "{}", said(&ran));
 }
 
+/// Debian's name of lld is lld, too; by a linker that loads no plugin a whole program is linked as ever, and a line says so.
+#[test]
+fn a_whole_program_is_seen_in_lld_by_any_of_its_names_and_what_is_not_seen_is_said() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    assert!(meanwhile(at, &["cc", "--", "-O2", "-flto", "-c", "p.c"]).status.success());
+    let converted = || std::fs::read(at.join("p")).expect("linked").windows(13).any(|it| it == b"overlap_sites");
+    for lld in ["-fuse-ld=lld", "-fuse-ld=lld-19"] {
+        let ran = meanwhile(at, &["cc", "--", "-O2", "-flto", lld, "p.o", "-o", "p"]);
+        assert!(ran.status.success() && said(&ran).is_empty() && converted(), "{lld}: {}", said(&ran));
+    }
+    let other = "ld.lld-22";
+    if measure::tool::find(other).is_some() {
+        let ran = meanwhile(at, &["cc", "--json", "--", "-O2", "-flto", "-fuse-ld=lld-22", "p.o", "-o", "p"]);
+        let answer: Value = serde_json::from_slice(&ran.stdout).expect("an object");
+        assert!(answer["ok"] == true && answer["other_linker"] == "lld-22" && answer["without_plugin"] == false, "{answer}");
+        assert!(
+            said(&ran).contains("the linker lld-22 does not load the plugin; link with -fuse-ld=lld") && !converted(),
+            "{}",
+            said(&ran)
+        );
+    }
+    // Without -flto each file is converted by itself, whatever links.
+    assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c"]).status.success());
+    let ran = meanwhile(at, &["cc", "--", "-O2", "-fuse-ld=bfd", "p.o", "-o", "p"]);
+    assert!(ran.status.success() && said(&ran).is_empty() && converted(), "{}", said(&ran));
+}
+
 /// Objects that were converted before stay blocking where the program asks for it, even if the linker cannot have the plugin.
 #[test]
 fn a_link_without_the_plugin_looks_for_what_switches_calls_off() {

@@ -57,6 +57,11 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
             .map_or("no file could be written that reproduces it".to_owned(), |it| format!("{} reproduces it", it.display()));
         out.warning(&format!("overlap: the compiler failed with the plugin and passed without it, so nothing is overlapped here; {file}"));
     }
+    if let Some(linker) = &ended.other_linker {
+        out.warning(&format!(
+            "overlap: with -flto nothing of this program is overlapped, because the linker {linker} does not load the plugin; link with -fuse-ld=lld, or leave out -flto"
+        ));
+    }
     for why in &ended.switched_off {
         out.warning(&format!("overlap: all calls of this program stay blocking, because it uses {why}"));
     }
@@ -65,6 +70,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "ran": ended.ran,
         "mpi": library.name(),
         "switched_off": ended.switched_off,
+        "other_linker": ended.other_linker,
         "without_plugin": ended.without_plugin.is_some(),
         "reproducer": ended.without_plugin.flatten().map(|it| it.display().to_string()),
     }));

@@ -50,6 +50,8 @@ pub struct Ended {
     pub said: Vec<u8>,
     /// Reasons for which the linked program keeps all calls blocking.
     pub switched_off: Vec<String>,
+    /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then sees nothing of it.
+    pub other_linker: Option<String>,
     /// The compiler failed with the plugin and passed without it: what reproduces that, if it could be written.
     pub without_plugin: Option<Option<PathBuf>>,
 }
@@ -98,7 +100,8 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     if ended.ok {
         remove(&crash);
         remove(&crash.with_extension("stdin"));
-        return Ok(ended);
+        let other_linker = step.other_linker(llvm(request)?.number()).map(str::to_owned);
+        return Ok(Ended { other_linker, ..ended });
     }
     let plain = checked(request, &mut plain(request)?, &step, input.as_deref())?;
     if !plain.ok {
@@ -201,7 +204,7 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let record = beside(request, &step, if step.links && step.sources == 0 { "" } else { RECORD });
     let made = step.has_one_record() && record.parent().is_some_and(|it| std::fs::create_dir_all(it).is_ok());
     let record = made.then(|| std::path::absolute(&record).unwrap_or(record));
-    let mut ours = driver::arguments(&step, request.language, &plugin, record.as_deref());
+    let mut ours = driver::arguments(&step, request.language, llvm.number(), &plugin, record.as_deref());
     ours.extend(colours());
     let mut command = command(request, &compiler, &step, &ours)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
@@ -309,7 +312,7 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
     let status = child.wait().map_err(failed)?;
     // Its end may be our own doing, and is not to be answered with another compilation.
     measure::interrupt::hold();
-    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), without_plugin: None })
+    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), other_linker: None, without_plugin: None })
 }
 
 /// What in a linked program makes its converted calls unsafe; nothing if none was converted. The flag is true if the

@@ -48,8 +48,8 @@ pub struct Step {
     pub links: bool,
     /// It asks for link-time optimisation of the whole program.
     pub whole_program: bool,
-    /// It names a linker other than lld.
-    pub other_linker: bool,
+    /// The linker that it names.
+    pub linker: Option<String>,
     /// It asks for debug information, or for remarks of its own, which need line numbers.
     pub wants_lines: bool,
     /// Where the result goes, if it is named.
@@ -69,6 +69,15 @@ pub struct Step {
 }
 
 impl Step {
+    /// The linker that it names, if it links a whole program by one that cannot load a plugin of this LLVM: not lld, or lld of another.
+    pub fn other_linker(&self, llvm: u32) -> Option<&str> {
+        let linker = self.linker.as_deref().filter(|_| self.links && self.whole_program)?;
+        let file = linker.rsplit('/').next().unwrap_or(linker);
+        let version = file.strip_prefix("ld.").unwrap_or(file).strip_prefix("lld");
+        let is_ours = version.is_some_and(|it| it.is_empty() || it == format!("-{llvm}"));
+        (!is_ours).then_some(linker)
+    }
+
     /// True if it leaves one file of remarks: another one would take its place under the same name.
     pub fn has_one_record(&self) -> bool {
         let one = self.sources == 0 || (self.inputs == 1 && !(self.links && self.whole_program));
@@ -115,7 +124,7 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
                 step.input.get_or_insert_with(|| "-".to_owned());
             }
             _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
-                step.other_linker = !word.ends_with("lld") && !word.contains("ld.lld");
+                step.linker = word.split_once('=').map(|it| it.1.to_owned());
             }
             _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
@@ -170,8 +179,8 @@ fn split_response(text: &str) -> Vec<String> {
     words
 }
 
-/// Our arguments, to stand before the user's. `record` is where remarks go; none for where the compiler puts them.
-pub fn arguments(step: &Step, language: Language, plugin: &Path, record: Option<&Path>) -> Vec<String> {
+/// Our arguments, to stand before the user's, for a compiler of this LLVM. `record` is where remarks go; none for where the compiler puts them.
+pub fn arguments(step: &Step, language: Language, llvm: u32, plugin: &Path, record: Option<&Path>) -> Vec<String> {
     let plugin = plugin.display();
     let mut ours = Vec::new();
     let quiet = language != Language::Fortran;
@@ -184,7 +193,7 @@ pub fn arguments(step: &Step, language: Language, plugin: &Path, record: Option<
     if quiet {
         ours.push("-foptimization-record-passes=overlap".to_owned());
     }
-    if step.links && step.whole_program && !step.other_linker {
+    if step.links && step.whole_program && step.other_linker(llvm).is_none() {
         ours.push("-fuse-ld=lld".to_owned());
         ours.push(format!("-Wl,--load-pass-plugin={plugin}"));
     }
@@ -254,14 +263,25 @@ mod tests {
 
     #[test]
     fn whole_programs_load_the_plugin_in_lld() {
-        let has = |line: &str, what: &str| arguments(&of(line), Language::C, Path::new("p.so"), None).iter().any(|it| it == what);
+        let has = |line: &str, what: &str| arguments(&of(line), Language::C, 19, Path::new("p.so"), None).iter().any(|it| it == what);
         assert!(has("-flto a.o -o a", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -c a.c", "-Wl,--load-pass-plugin=p.so"));
         assert!(has("-flto=auto a.o -o a", "-Wl,--load-pass-plugin=p.so"), "clang knows GCC's names");
         assert!(!has("-flto=thin a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -fuse-ld=gold a.o", "-fuse-ld=lld"));
         assert!(!has("-flto --ld-path=/opt/bin/mold a.o", "-fuse-ld=lld"));
-        assert!(has("-flto --ld-path=/opt/bin/ld.lld a.o", "-Wl,--load-pass-plugin=p.so"));
+        for lld in ["-fuse-ld=lld", "-fuse-ld=lld-19", "-fuse-ld=/usr/bin/ld.lld-19", "--ld-path=/opt/bin/ld.lld", "--ld-path=ld.lld-19"] {
+            assert!(has(&format!("-flto {lld} a.o"), "-Wl,--load-pass-plugin=p.so"), "{lld}");
+            assert_eq!(of(&format!("-flto {lld} a.o")).other_linker(19), None, "{lld}");
+        }
+        for (other, name) in [("-fuse-ld=lld-22", "lld-22"), ("-fuse-ld=mold", "mold"), ("--ld-path=/usr/bin/ld.bfd", "/usr/bin/ld.bfd")] {
+            assert!(!has(&format!("-flto {other} a.o"), "-Wl,--load-pass-plugin=p.so"), "{other}");
+            assert_eq!(of(&format!("-flto {other} a.o")).other_linker(19), Some(name), "{other}");
+        }
+        // Nothing is lost where no whole program is linked, and the last name counts.
+        assert_eq!(of("-fuse-ld=gold a.o").other_linker(19), None);
+        assert_eq!(of("-flto -fuse-ld=gold -c a.c").other_linker(19), None);
+        assert_eq!(of("-flto -fuse-ld=gold -fuse-ld=lld a.o").other_linker(19), None);
         assert!(has("-c a.c", "-fpass-plugin=p.so"));
     }
 

@@ -13,7 +13,6 @@
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -82,7 +81,6 @@ namespace {
 struct Place {
   BasicBlock *Latch;
   DebugLoc Loc;
-  uint64_t Passes;       ///< Of a strip, if that is always the same; else 0.
   GlobalVariable *State; ///< `struct place` of the run-time part.
   Value *Pending;        ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
   Value *Step;           ///< The passes of the strip; null for one.
@@ -103,10 +101,6 @@ static bool mayStart(const Loop &L) {
   });
 }
 
-/// Most passes between two comparisons of a loop around others. How long a pass is may be a guess, as over the rows of a sparse matrix:
-/// if rows are short a comparison each would be felt, and if they are long, so many are short enough against the time between polls.
-static constexpr uint64_t OuterMax = 16;
-
 /// What a place that polls goes by, in the module of `F`.
 static GlobalVariable *stateFor(Function &F) {
   Type *Int = Type::getInt32Ty(F.getContext());
@@ -114,40 +108,34 @@ static GlobalVariable *stateFor(Function &F) {
   return new GlobalVariable(*F.getParent(), Of, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Of), "overlap.place");
 }
 
-/// Where the loop `L` polls. Between strips, if it is to vectorise or if its passes would feel a comparison; a loop around
-/// others whose passes are long needs none, and less code is compiled faster.
+/// Where the loop `L` polls. Between strips, if its passes would feel a comparison; a loop around others whose passes are long and one that
+/// calls need none, and less code is compiled faster.
 static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
-  uint64_t Weight = std::max<uint64_t>(passWeight(L, FAM, Weights), 1);
+  uint64_t Weight = passWeight(L, FAM, Weights);
   DebugLoc Loc = L.getStartLoc();
   if (L.isInnermost() && isReordered(L))
     return std::nullopt;
-  // As many as a vector loop takes at once, so that it does in strips what it does in one piece.
-  uint64_t Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 64, 1 << 16));
-  if (!L.isInnermost() && Weight >= PassMin)
-    Length = bit_floor(std::clamp<uint64_t>(StripWeight / Weight, 1, OuterMax));
-  // What is inside may be unrolled, and then this one is the innermost.
   Function &F = *L.getHeader()->getParent();
-  if (Length > 1 && !isReordered(L)) {
-    // While nothing is pending, and nothing can be started, the loop is one strip; else a strip goes on to the next poll.
-    bool IsFixed = mayStart(L);
+  bool Calls = mayStart(L), IsLong = !L.isInnermost() && Weight > StripWeight / 2;
+  // What is inside may be unrolled, and then this one is the innermost.
+  if (!Calls && !IsLong && !isReordered(L)) {
+    // While nothing is pending the loop is one strip; else a strip goes on to the next poll.
     GlobalVariable *State = nullptr;
     Value *Pending = nullptr;
     auto LengthOf = [&](IRBuilder<> &B, Type *Int) -> Value * {
       State = stateFor(F);
-      if (IsFixed)
-        return ConstantInt::get(Int, Length);
       Pending = pending(B);
       Value *Left = B.CreateLoad(B.getInt32Ty(), State, "overlap.left");
       Left = B.CreateBinaryIntrinsic(Intrinsic::smax, Left, B.getInt32(1));
       return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), B.CreateZExt(Left, Int), Constant::getAllOnesValue(Int));
     };
     if (Strips Made = strip(L, FAM, LengthOf); Made.Header)
-      return Place{Made.Latch, Loc, IsFixed ? Length : 0, State, Pending, Made.Step};
+      return Place{Made.Latch, Loc, State, Pending, Made.Step};
   }
   BasicBlock *Latch = L.getLoopLatch();
-  if (Weight < PassMin || !Latch || !isa<BranchInst>(Latch->getTerminator()))
+  if ((!Calls && Weight < PassMin) || !Latch || !isa<BranchInst>(Latch->getTerminator()))
     return std::nullopt;
-  return Place{Latch, Loc, 1, stateFor(F), nullptr, nullptr};
+  return Place{Latch, Loc, stateFor(F), nullptr, nullptr};
 }
 
 static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options &O) {
@@ -218,8 +206,8 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
     ORE.emit([&] {
       OptimizationRemark R("overlap", "Polls", At.Loc, At.Latch);
       R << ore::NV("Call", "loop") << " polls while requests are pending, ";
-      if (At.Passes)
-        return R << "behind every " << ore::NV("Passes", At.Passes) << " passes";
+      if (!At.Step)
+        return R << "at the end of each pass";
       return R << "between strips of about " << ore::NV("Us", O.PollUs) << " us";
     });
   }

@@ -3,6 +3,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -49,6 +50,16 @@ static void tell(Loop &L, const Strips &Made, BasicBlock *Before, BasicBlock *La
   Outer->setLoopAlreadyUnrolled();
 }
 
+/// `V`, of which the compiler knows nothing from here on. Nothing better comes of a number of passes that is a minimum of two, but each
+/// analysis of the loop writes it out and simplifies it again.
+static Value *hidden(IRBuilder<> &B, Value *V) {
+  auto *Type = FunctionType::get(V->getType(), {V->getType()}, false);
+  CallInst *Same = B.CreateCall(Type, InlineAsm::get(Type, "", "=r,0", false), {V});
+  Same->setDoesNotAccessMemory();
+  Same->setDoesNotThrow();
+  return Same;
+}
+
 Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuilder<> &, Type *)> LengthOf) {
   BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Exit = L.getUniqueExitBlock();
   Function &F = *Header->getParent();
@@ -88,7 +99,7 @@ Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuild
   Header->replacePhiUsesWith(Before, Made.Header);
   Made.Length = LengthOf(B, Int);
   Value *Rest = B.CreateSub(Last, From);
-  Made.Step = B.CreateSelect(B.CreateICmpULT(Made.Length, Rest), Made.Length, Rest);
+  Made.Step = hidden(B, B.CreateSelect(B.CreateICmpULT(Made.Length, Rest), Made.Length, Rest));
   Value *To = B.CreateAdd(From, Made.Step, "overlap.to");
   B.CreateBr(Header);
   From->addIncoming(First, Before);

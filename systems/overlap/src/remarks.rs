@@ -308,9 +308,8 @@ DebugLoc:        { File: a.c, Line: 12, Column: 3 }
 Function:        f
 Args:
   - Call:            loop
-  - String:          ' polls while requests are pending, behind every '
-  - Passes:          '39'
-  - String:          ' passes'
+  - String:          ' polls while requests are pending, '
+  - String:          'at the end of each pass'
 ...
 ";
 

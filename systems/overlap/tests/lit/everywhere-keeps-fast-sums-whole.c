@@ -10,5 +10,5 @@ double total(const double *restrict a, const int *restrict column, const int *re
       s += a[k] * x[column[k]];
   return s;
 }
-// FAST: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, behind every 1 passes
+// FAST: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, at the end of each pass
 // ORDER: everywhere-keeps-fast-sums-whole.c:8:3: remark: loop polls while requests are pending, between strips of about 100 us

@@ -33,7 +33,7 @@ __attribute__((pure)) double norm(const double *restrict x, int n) {
 }
 double twice(const double *restrict x, int n) { return 2 * norm(x, n); }
 // CHECK: everywhere-loops.c:7:3: remark: loop polls while requests are pending, between strips of about 100 us
-// CHECK: everywhere-loops.c:15:3: remark: loop polls while requests are pending, behind every 1 passes
+// CHECK: everywhere-loops.c:15:3: remark: loop polls while requests are pending, at the end of each pass
 // CHECK: everywhere-loops.c:30:3: remark: loop polls while requests are pending, between strips of about 100 us
 // CHECK-NOT: remark: loop polls
 // CHECK-LABEL: @twice(

@@ -23,7 +23,8 @@ void g(double *restrict a, double *restrict x, int n) {
 // CHECK: [[PASSES:%.*]] = phi i32 [ [[NEW:%.*]], %{{.*}} ], [ 1, %{{.*}} ]
 // CHECK: %overlap.from = phi i32 [ %overlap.to, %{{.*}} ], [ 3, %{{.*}} ]
 // CHECK: [[REST:%.*]] = sub i32 %n, %overlap.from
-// CHECK: [[STEP:%.*]] = call i32 @llvm.umin.i32(i32 [[PASSES]], i32 [[REST]])
+// CHECK: [[LESS:%.*]] = call i32 @llvm.umin.i32(i32 [[PASSES]], i32 [[REST]])
+// CHECK: [[STEP:%.*]] = call i32 asm "", "=r,0"(i32 [[LESS]])
 // CHECK: %overlap.to = add i32 %overlap.from, [[STEP]]
 // CHECK: [[J:%.*]] = phi i32 [ [[NEXT:%.*]], %{{.*}} ], [ %overlap.from, %overlap.strip ]
 // CHECK: overlap.strip.next:

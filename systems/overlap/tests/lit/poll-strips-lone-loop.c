@@ -43,7 +43,8 @@ void k(double *restrict a, double *restrict x, double *end) {
 // CHECK-NOT: %overlap.pass = phi
 // CHECK: %overlap.from = phi i64
 // CHECK-NOT: %overlap.pass = phi
-// CHECK: [[STEP:%.*]] = call i64 @llvm.umin.i64(
+// CHECK: [[LESS:%.*]] = call i64 @llvm.umin.i64(
+// CHECK: [[STEP:%.*]] = call i64 asm "", "=r,0"(i64 [[LESS]])
 // CHECK: %overlap.to = add i64 %overlap.from, [[STEP]]
 // CHECK: phi i64 [ %overlap.from, %overlap.strip ], [ [[NEXT:%.*]], %{{.*}} ]
 // CHECK: fmuladd

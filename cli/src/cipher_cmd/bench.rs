@@ -1,15 +1,16 @@
 //! `meanwhile cipher bench`: each scheduler off and on, in turn, with the paper's speedups; and
-//! more choices in the same way: `--specialise`, the look-behind window and `--interleave`.
+//! more choices in the same way: `--specialise`, the look-behind window, `--interleave`, and all of them together.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cipher::byte_cost;
 use cipher::emit_c::Arch;
 use cipher::gain::{self, Sampling};
 use cipher::native::{self, Cc};
 use cipher::pipeline::{Schedule, Slicing, Unroll};
-use cipher::speed;
+use cipher::speed::{self, Processor};
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
@@ -18,8 +19,8 @@ use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::options;
 use super::speed::Store;
+use super::{best, bounds, options, tune};
 use crate::evidence::machine_here;
 use crate::output::{Failure, Output};
 
@@ -29,7 +30,8 @@ pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
     /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, one batch and
-    /// several interleaved ones, or the primitive alone and through its byte interface.
+    /// several interleaved ones, the primitive alone and through its byte interface, or the best C of before there was a
+    /// back end and the best of all.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -41,6 +43,9 @@ pub struct Args {
     /// Which loops are written out in the study of schedulers, off and on alike.
     #[arg(long, value_parser = options::unroll(), default_value = "auto")]
     unroll: Unroll,
+    /// How long each of the two searches of the study of the best may take, for each row: 90s, 5m, 1h.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = tune::budget)]
+    budget: Duration,
     /// Five pairs instead of fifteen.
     #[arg(long)]
     quick: bool,
@@ -57,6 +62,7 @@ enum Study {
     LookBehind,
     Interleave,
     Bytes,
+    Best,
 }
 
 /// Runs the command.
@@ -66,8 +72,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
-            let rows =
-                measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| gain::measure(cell, args.unroll, sampling))?;
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.clone(), Some(c.cc), c.arch),
+                |cell| gain::measure(cell, args.unroll, sampling),
+            )?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -76,14 +87,15 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             let mut cells = gain::specialise_cells();
             cells.retain(|cell| named(cell.primitive));
             let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, sampling);
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), measure)?;
+            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), measure)?;
             out.line(&specialise_table(&rows).terminal(None));
             rows
         }
         Study::LookBehind => {
             let mut cells = gain::window_cells();
             cells.retain(|cell| named(cell.primitive));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_window(cell, sampling))?;
+            let rows =
+                measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), |cell| gain::measure_window(cell, sampling))?;
             out.line(&window_table(&rows).terminal(None));
             rows
         }
@@ -94,17 +106,34 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                     && (args.cc.is_empty() || args.cc.contains(&c.cc))
                     && (args.arch.is_empty() || args.arch.contains(&c.arch))
             });
-            let rows =
-                measured(&cells, &args, out, |c| (c.primitive.into(), c.cc, c.arch), |cell| gain::measure_interleave(cell, sampling))?;
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.into(), Some(c.cc), c.arch),
+                |cell| gain::measure_interleave(cell, sampling),
+            )?;
             out.line(&interleave_table(&rows).terminal(None));
             rows
         }
         Study::Bytes => {
             let mut cells = byte_cost::cells(&args.names, &args.arch);
             cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
-            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), c.cc, c.arch), |cell| byte_cost::measure(cell, sampling))?;
+            let rows =
+                measured(&cells, &args, out, |c| (c.primitive.clone(), Some(c.cc), c.arch), |cell| byte_cost::measure(cell, sampling))?;
             out.line(&bytes_table(&rows).terminal(None));
             bytes_means(&rows).iter().for_each(|line| out.line(line));
+            rows
+        }
+        Study::Best => {
+            let cells = best::cells(&args.names, &args.arch);
+            let processor = Processor::here();
+            let measure = |cell: &best::Config| best::measure(cell, args.budget, sampling, &processor, &|_| ());
+            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), None, c.arch), measure)?;
+            out.line(&best::table(&rows).terminal(None));
+            best::means(&rows).iter().for_each(|line| out.line(line));
+            let of_rows: Vec<&Value> = rows.iter().map(|row| &row["bound"]).collect();
+            bounds::about(&of_rows, "the best", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
             rows
         }
     };
@@ -117,7 +146,7 @@ fn measured<C: Serialize, R: Serialize>(
     cells: &[C],
     args: &Args,
     out: &Output,
-    name: impl Fn(&C) -> (String, Cc, Arch),
+    name: impl Fn(&C) -> (String, Option<Cc>, Arch),
     measure: impl Fn(&C) -> Result<R, ToolError>,
 ) -> Result<Vec<Value>, Failure> {
     if cells.is_empty() {
@@ -127,11 +156,12 @@ fn measured<C: Serialize, R: Serialize>(
         ));
     }
     let study = match args.study {
-        Study::Schedulers => "",
-        Study::Specialise => " --study specialise",
-        Study::LookBehind => " --study look-behind",
-        Study::Interleave => " --study interleave",
-        Study::Bytes => " --study bytes",
+        Study::Schedulers => String::new(),
+        Study::Specialise => " --study specialise".to_owned(),
+        Study::LookBehind => " --study look-behind".to_owned(),
+        Study::Interleave => " --study interleave".to_owned(),
+        Study::Bytes => " --study bytes".to_owned(),
+        Study::Best => format!(" --study best --budget {}s", args.budget.as_secs()),
     };
     let unroll = match args.unroll {
         Unroll::Auto => "",
@@ -143,7 +173,7 @@ fn measured<C: Serialize, R: Serialize>(
     let bar = out.progress(cells.len() as u64);
     for cell in cells {
         let (primitive, cc, arch) = name(cell);
-        bar.set_message(format!("{primitive} {} {}", cc.name(), arch.name()));
+        bar.set_message(format!("{primitive} {} {}", cc.map_or("", Cc::name), arch.name()));
         if !store.has(cell) && native::missing_feature(arch).is_none() {
             let gain = measure(cell).map_err(Failure::tool)?;
             store.push(row(cell, &gain))?;

@@ -2,6 +2,7 @@
 
 mod back_ends;
 mod bench;
+mod best;
 mod bounds;
 mod check;
 mod compile;

@@ -1,12 +1,13 @@
 //! Door: `meanwhile cipher speed`: cycles a byte of emitted C, and the cipher section of the report.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::gain::Sampling;
 use cipher::native;
 use cipher::speed::{self, Config, Measured, Processor};
-use cipher::tune;
+use cipher::tune::{self, Ask, Orders};
 use cipher::unit::Subject;
 use measure::machine;
 use report::page::{Block, Card, Section};
@@ -92,7 +93,9 @@ fn tuned(names: &[String], path: &Path, sampling: Sampling, out: &mut Output) ->
     if let Some(feature) = native::missing_feature(way.arch) {
         return Err(Failure::user(format!("this processor cannot run {} code: it has no {feature}", way.arch.name()), None));
     }
-    let Some(it) = tune::against_default(&subject, &way, sampling).map_err(Failure::tool)? else {
+    let ask = Ask { arch: way.arch, word: way.word, slicing: None, orders: Orders::All, emits: Vec::new(), budget: Duration::ZERO };
+    let default = tune::default_way(&subject, &ask);
+    let Some(it) = tune::in_turn(&subject, [&default, &way], sampling).map_err(Failure::tool)? else {
         return Err(Failure::user(format!("{} makes no program of `{name}`", path.display()), Some("tune it again")));
     };
     let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];

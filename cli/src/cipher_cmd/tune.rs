@@ -8,7 +8,7 @@ use cipher::native::{self, Cc};
 use cipher::pipeline::Slicing;
 use cipher::recipe::{Made, Recipe};
 use cipher::recipe_file::{Emit, FORMAT, Measured, RecipeFile, Way, fingerprint};
-use cipher::tune::{self, Ask, Journal, Tried, Tuned};
+use cipher::tune::{self, Ask, Journal, Orders, Tried, Tuned};
 use cipher::unit::Subject;
 use measure::machine;
 use report::{Cell, Kind, Table};
@@ -63,7 +63,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         options::Emit::C => vec![Emit::C],
         options::Emit::Asm => vec![Emit::Asm],
     };
-    let ask = Ask { arch, word: args.word, slicing: args.slicing, emits, budget: args.budget };
+    let ask = Ask { arch, word: args.word, slicing: args.slicing, orders: Orders::All, emits, budget: args.budget };
     let program = fingerprint(&subject, args.word).map_err(Failure::User)?;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name())));
     check_output(&output)?;
@@ -240,7 +240,7 @@ fn of_model(tuned: &Tuned) -> Option<&Tried> {
 }
 
 /// A way in words.
-fn said(way: &Way) -> String {
+pub fn said(way: &Way) -> String {
     let by = match way.emit {
         Emit::C => format!("{} {}", way.cc.name(), way.opt),
         Emit::Asm => "our assembly".into(),
@@ -256,7 +256,7 @@ fn said(way: &Way) -> String {
     )
 }
 
-fn row(it: &Tried) -> Value {
+pub fn row(it: &Tried) -> Value {
     json!({"way": it.way, "model_cycles_per_byte": it.model, "expected_cycles_per_byte": it.expected, "equations": it.equations, "cycles_per_byte": it.cycles_per_byte, "launches": it.launches})
 }
 
@@ -282,7 +282,7 @@ fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
 }
 
 /// `90s`, `5m` or `1h`.
-fn budget(text: &str) -> Result<Duration, String> {
+pub fn budget(text: &str) -> Result<Duration, String> {
     let wrong = || "choose a time such as 90s, 5m or 1h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let seconds = match unit {

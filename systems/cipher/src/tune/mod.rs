@@ -4,6 +4,7 @@
 //!
 //! **Source** of the halving: Jamieson, Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016.
 
+mod best;
 mod experience;
 mod why;
 
@@ -29,8 +30,18 @@ use crate::recipe_file::{Emit, Way};
 use crate::speed::{calls_for, launches_in_turn};
 use crate::unit::Subject;
 
+pub use best::{Best, best};
 pub use experience::{MEDIANS, PROMISE_KEPT, expected};
 pub use why::why;
+
+/// Which orders of equations are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// All.
+    All,
+    /// The text's and those of the paper's schedulers, of one batch: all that C had before there was a back end.
+    Paper,
+}
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -41,6 +52,8 @@ pub struct Ask {
     pub word: Option<u32>,
     /// Only this slicing.
     pub slicing: Option<Slicing>,
+    /// Which orders.
+    pub orders: Orders,
     /// Only C, only assembly, or both.
     pub emits: Vec<Emit>,
     /// How long it may take, more or less.
@@ -115,21 +128,27 @@ struct Candidate {
     calls: u32,
 }
 
-/// What `compile` makes of the subject without options.
+/// What `compile` makes of the subject without options; of the paper's orders alone, the scheduler of that slicing.
 pub fn default_way(subject: &Subject, ask: &Ask) -> Way {
+    let slicing = ask.slicing.or_else(|| subject.slicing(ask.word)).unwrap_or(Slicing::Bit);
+    let schedule = if ask.orders == Orders::All { Schedule::Auto } else { of_paper(slicing) };
     Way {
         arch: ask.arch,
-        slicing: ask.slicing.or_else(|| subject.slicing(ask.word)).unwrap_or(Slicing::Bit),
+        slicing,
         word: ask.word,
         unroll: Unroll::Auto,
         inline: Inline::Auto,
-        schedule: Schedule::Auto,
+        schedule,
         interleave: 1,
         emit: Emit::C,
         budget: None,
         cc: Cc::Gcc,
         opt: "-O3".into(),
     }
+}
+
+fn of_paper(slicing: Slicing) -> Schedule {
+    if slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice }
 }
 
 /// All options of the passes, those nearest to the default first.
@@ -139,14 +158,16 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
     let mut all = Vec::new();
     for slicing in slicings {
         // `auto` takes the depth order for vectors alone; whether a C compiler does better without it elsewhere is to be measured.
-        let schedules: &[Schedule] = match slicing {
-            Slicing::Bit => &[Schedule::Auto, Schedule::None, Schedule::Depth],
-            Slicing::Vertical | Slicing::Horizontal => &[Schedule::Auto, Schedule::None],
+        let schedules: &[Schedule] = match (ask.orders, slicing) {
+            (Orders::All, Slicing::Bit) => &[Schedule::Auto, Schedule::None, Schedule::Depth],
+            (Orders::All, Slicing::Vertical | Slicing::Horizontal) => &[Schedule::Auto, Schedule::None],
+            (Orders::Paper, _) => &[of_paper(slicing), Schedule::None],
         };
+        let batches = if slicing == Slicing::Bit || ask.orders == Orders::Paper { 1 } else { MOST };
         for unroll in [Unroll::Auto, Unroll::Yes, Unroll::No] {
             for inline in [Inline::Auto, Inline::All, Inline::None] {
                 for &schedule in schedules {
-                    for interleave in 1..=if slicing == Slicing::Bit { 1 } else { MOST } {
+                    for interleave in 1..=batches {
                         all.push(Way { slicing, unroll, inline, schedule, interleave, ..default.clone() });
                     }
                 }
@@ -156,7 +177,9 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
     // Slicings and batches decide more than the rest.
     all.sort_by_key(|it| {
         let far = |is: bool| u32::from(!is);
-        far(it.unroll == Unroll::Auto) + far(it.inline == Inline::Auto) + far(it.schedule == Schedule::Auto)
+        far(it.unroll == Unroll::Auto)
+            + far(it.inline == Inline::Auto)
+            + far(matches!(it.schedule, Schedule::Auto | Schedule::Bitslice | Schedule::Mslice))
     });
     let first = all.iter().position(|it| *it == default);
     if let Some(at) = first {
@@ -165,13 +188,17 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
     all
 }
 
-/// Runs the passes and the model; `None` if the way fits the program not, or the text is too long.
-fn text(subject: &Subject, ask: &Ask, way: &Way) -> Option<Text> {
+/// As [`text`]; `None` also if the text is too long for the C compilers.
+fn short_text(subject: &Subject, ask: &Ask, way: &Way) -> Option<Text> {
+    text(subject, way).filter(|it| way.emit == Emit::Asm || it.equations <= EQUATIONS_MAX || *way == default_way(subject, ask))
+}
+
+/// Runs the passes and the model; `None` if the way does not fit the program.
+fn text(subject: &Subject, way: &Way) -> Option<Text> {
     let recipe = way.recipe();
     let made = recipe.make(subject).ok()?;
     let equations = made.n_equations();
-    let is_long = way.emit == Emit::C && equations > EQUATIONS_MAX && *way != default_way(subject, ask);
-    if made.refused.is_some() || is_long {
+    if made.refused.is_some() {
         return None;
     }
     let bytes = made.bytes_per_call(way.arch) as f64;
@@ -191,7 +218,7 @@ fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &
             break;
         }
         tick(&format!("judging {} of {} ways", k + 1, ways.len()));
-        if let Some(it) = text(subject, ask, way)
+        if let Some(it) = short_text(subject, ask, way)
             && seen.insert((it.source.clone(), it.assembly.clone()))
         {
             all.push(it);
@@ -391,9 +418,13 @@ pub fn tune(
             .collect();
         all.extend(texts(subject, ask, of_asm, at(0.4), &mut is_cut, tick));
     }
-    // STEP 2: both compilers.
+    // STEP 2: programs of all.
     let mut jobs = vec![(0, default.clone())];
-    for (k, it) in all.iter().enumerate().filter(|it| wanted(it.1.way.emit)) {
+    // Assembly costs no time of a C compiler, so it comes behind the best C of each slicing.
+    let (of_asm, mut of_c): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|it| it.1.way.emit == Emit::Asm);
+    let slicings: HashSet<Slicing> = of_c.iter().map(|it| it.1.way.slicing).collect();
+    let rest = of_c.split_off((1 + slicings.len()).min(of_c.len()));
+    for (k, it) in of_c.into_iter().chain(of_asm).chain(rest).filter(|it| wanted(it.1.way.emit)) {
         let ccs = if it.way.emit == Emit::C { &Cc::ALL[..] } else { &Cc::ALL[..1] };
         jobs.extend(ccs.iter().filter(|cc| cc.version().is_ok()).map(|cc| (k, Way { cc: *cc, ..it.way.clone() })));
     }
@@ -460,21 +491,26 @@ pub fn tune(
     Ok(Some(Tuned { tried, default, against_default, against_c, n_judged, is_cut }))
 }
 
-/// The default by a way, measured in turn; `None` if the way makes no program.
+/// The time of one way by that of another, measured in turn; `None` if one of them makes no program.
 ///
 /// # Errors
 /// A compiler that fails, or a program that does.
-pub fn against_default(subject: &Subject, way: &Way, sampling: Sampling) -> Result<Option<Summary>, ToolError> {
-    let ask = Ask { arch: way.arch, word: way.word, slicing: None, emits: Vec::new(), budget: Duration::ZERO };
+pub fn in_turn(subject: &Subject, ways: [&Way; 2], sampling: Sampling) -> Result<Option<Summary>, ToolError> {
     let mut both = Vec::new();
-    for it in [&default_way(subject, &ask), way] {
-        let Some(text) = text(subject, &ask, it) else { return Ok(None) };
-        let program = native::build_with(&text.source, &text.assembly, it.arch, it.cc, it.recipe().opt)?;
+    for it in ways {
+        let Some((program, bytes)) = program(subject, it)? else { return Ok(None) };
         let calls = calls_for(&program)?;
-        both.push((program, calls, text.bytes));
+        both.push((program, calls, bytes));
     }
     let one = |k: usize| Ok(native::bench(&both[k].0, 64, both[k].1)? / both[k].2);
     launches_in_turn(sampling, 1.0, || Ok((one(0)?, one(1)?))).map(Some)
+}
+
+/// The program of a way, and the bytes of output of one call.
+fn program(subject: &Subject, way: &Way) -> Result<Option<(PathBuf, f64)>, ToolError> {
+    let Some(text) = text(subject, way) else { return Ok(None) };
+    let program = native::build_with(&text.source, &text.assembly, way.arch, way.cc, way.recipe().opt)?;
+    Ok(Some((program, text.bytes)))
 }
 
 /// The programs of the jobs that could be built; the error of the first job, which no other replaces.
@@ -540,7 +576,8 @@ mod tests {
     #[test]
     fn the_default_comes_first_and_every_option_is_there() {
         let subject = Subject::bundled("rectangle-80").expect("bundled").expect("right");
-        let ask = Ask { arch: Arch::Avx2, word: None, slicing: None, emits: vec![Emit::C], budget: Duration::from_secs(1) };
+        let ask =
+            Ask { arch: Arch::Avx2, word: None, slicing: None, orders: Orders::All, emits: vec![Emit::C], budget: Duration::from_secs(1) };
         let all = ways(&subject, &ask);
         assert_eq!(all[0], default_way(&subject, &ask));
         let n = all.iter().collect::<HashSet<_>>().len();
@@ -549,18 +586,35 @@ mod tests {
     }
 
     #[test]
+    fn among_the_papers_orders_there_is_one_batch_and_no_order_that_came_later() {
+        for (name, slicings) in [("rectangle-80", 3), ("chacha20", 2)] {
+            let subject = Subject::bundled(name).expect("bundled").expect("right");
+            let budget = Duration::from_secs(1);
+            let ask = Ask { arch: Arch::Avx2, word: None, slicing: None, orders: Orders::Paper, emits: vec![Emit::C], budget };
+            let all = ways(&subject, &ask);
+            assert_eq!(all[0], default_way(&subject, &ask));
+            assert_eq!(all.len(), 3 * 3 * 2 * slicings, "{name}");
+            for it in all {
+                let scheduler = if it.slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
+                assert!(it.interleave == 1 && it.emit == Emit::C && [scheduler, Schedule::None].contains(&it.schedule), "{it:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_depth_order_of_bitsliced_code_is_tried_on_every_target() {
         let subject = Subject::bundled("rectangle-80").expect("bundled").expect("right");
         for arch in Arch::ALL {
-            let ask = Ask { arch, word: None, slicing: None, emits: vec![Emit::C], budget: Duration::from_secs(1) };
+            let ask = Ask { arch, word: None, slicing: None, orders: Orders::All, emits: vec![Emit::C], budget: Duration::from_secs(1) };
             let depth: Vec<Way> = ways(&subject, &ask).into_iter().filter(|it| it.schedule == Schedule::Depth).collect();
             let loops: HashSet<Unroll> = depth.iter().map(|it| it.unroll).collect();
             assert_eq!(loops.len(), 3, "{}", arch.name());
             assert!(depth.iter().all(|it| it.slicing == Slicing::Bit), "{}", arch.name());
         }
         // And of a program that has other slicings, if only those are asked for, it is not.
-        let ask =
-            Ask { arch: Arch::X86_64, word: None, slicing: Some(Slicing::Vertical), emits: vec![Emit::C], budget: Duration::from_secs(1) };
+        let slicing = Some(Slicing::Vertical);
+        let budget = Duration::from_secs(1);
+        let ask = Ask { arch: Arch::X86_64, word: None, slicing, orders: Orders::All, emits: vec![Emit::C], budget };
         assert!(ways(&subject, &ask).iter().all(|it| it.schedule != Schedule::Depth));
     }
 

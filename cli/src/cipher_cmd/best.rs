@@ -10,7 +10,9 @@ use cipher::tune::{self, Ask, Orders};
 use cipher::unit::Subject;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
-use report::{Cell, Kind, Table};
+use report::page::Block;
+use report::svg::{Chart, Ratio, RatioChart};
+use report::{Cell, Evidence, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -123,4 +125,27 @@ pub fn means(rows: &[Value]) -> Vec<String> {
         })
     };
     Arch::ALL.iter().filter_map(line).collect()
+}
+
+/// Committed results: what was gained, as a chart a target and as a table.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let mut blocks = vec![Block::Text(evidence.origin())];
+    blocks.extend(means(&rows).into_iter().map(Block::Text));
+    for arch in Arch::ALL {
+        let own: Vec<Ratio> = rows.iter().filter(|row| row["arch"] == arch.name()).map(ratio).collect();
+        if !own.is_empty() {
+            let title = format!("before / best: {}", arch.name());
+            let meaning = "above 1 the best of all is faster than the best C of before; the line is the interval".into();
+            blocks.push(Block::Chart(RatioChart { title, meaning, kind: Kind::Measured, rows: own }.for_page()));
+        }
+    }
+    blocks.push(Block::Table(table(&rows)));
+    blocks
+}
+
+fn ratio(row: &Value) -> Ratio {
+    let value = |value: &Value| value.as_f64().unwrap_or(1.0);
+    let name = row["primitive"].as_str().unwrap_or_default().to_owned();
+    Ratio { name, ratio: value(&row["ratio"]), low: value(&row["interval"][0]), high: value(&row["interval"][1]) }
 }

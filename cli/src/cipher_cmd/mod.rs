@@ -86,6 +86,7 @@ pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> O
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", "peers") => Some(peers::committed(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
+        ("cipher-tune", "best") => Some(best::committed(evidence)),
         // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects.
         ("cipher-tune", "tried") => Some(Vec::new()),
         ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),

@@ -262,13 +262,17 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
     let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
     let by_expected = |a: &(Way, f64), b: &(Way, f64)| a.1.total_cmp(&b.1);
     let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
-    let believed = || all.iter().filter(|it| is_believed(&it.way, preferred(&it.way)));
-    for it in believed() {
-        // The ways nearest to the default come first: the model errs more than what it promises of another.
-        let of_slicing = believed().filter(|other| other.way.slicing == it.way.slicing);
-        let least = of_slicing.map(|other| other.expected).fold(f64::MAX, f64::min);
-        if it.expected <= TIE * least {
-            best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
+    let believed: Vec<&Text> = all.iter().filter(|it| is_believed(&it.way, preferred(&it.way))).collect();
+    let mut least: BTreeMap<&str, f64> = BTreeMap::new();
+    for it in &believed {
+        let known = least.entry(it.way.slicing.letter()).or_insert(f64::MAX);
+        *known = known.min(it.expected);
+    }
+    // The ways nearest to the default come first: the model errs more than what it promises of another.
+    for it in believed {
+        let slicing = it.way.slicing.letter();
+        if it.expected <= TIE * least[slicing] {
+            best.entry(slicing).or_insert_with(|| (it.way.clone(), it.expected));
         }
     }
     let mut best: Vec<(Way, f64)> = best.into_values().collect();

@@ -100,7 +100,9 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     if ended.ok {
         remove(&crash);
         remove(&crash.with_extension("stdin"));
-        let other_linker = step.other_linker(llvm(request)?.number()).map(str::to_owned);
+        // A compiler is asked for its version only where a linker is named.
+        let llvm = if step.linker.is_some() { Some(llvm(request)?.number()) } else { None };
+        let other_linker = llvm.and_then(|it| step.other_linker(it)).map(str::to_owned);
         return Ok(Ended { other_linker, ..ended });
     }
     let plain = checked(request, &mut plain(request)?, &step, input.as_deref())?;

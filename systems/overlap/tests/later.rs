@@ -50,7 +50,7 @@ fn no_question_comes_behind_the_last_message() {
     for mpi in support::libraries("questions behind deferred passes") {
         for flags in [&["-O2"][..], &["-O3", "-flto"]] {
             let folder = tempfile::tempdir().expect("a scratch folder");
-            let settings = Settings { min_bytes: Some(0), poll_us: Some(1), ..Settings::default() };
+            let settings = Settings { min_bytes: Some(1000), poll_us: Some(1), ..Settings::default() };
             let alone = build(mpi, "all-ended.c", flags, None, folder.path());
             let with = build(mpi, "all-ended.c", flags, Some(&settings), folder.path());
             assert!(deferring_loops(&with) >= 1, "{flags:?} with {}", mpi.name());

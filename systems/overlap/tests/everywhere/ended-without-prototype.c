@@ -8,7 +8,7 @@ void finish(void *requests, void *ignore) { MPI_Waitall(2, requests, ignore); }
 #include <stdio.h>
 #include <stdlib.h>
 enum { N = 1 << 16, ROUNDS = 4, PASSES = 4000 };
-static int asked;
+static volatile int asked;
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
   (void)source, (void)tag, (void)comm, (void)status;
   asked++;

@@ -77,7 +77,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 &args,
                 out,
                 |c| (c.primitive.clone(), Some(c.cc), c.arch),
-                |cell| gain::measure(cell, args.unroll, sampling),
+                |cell, _| gain::measure(cell, args.unroll, sampling),
             )?;
             out.line(&table(&rows).terminal(None));
             means(&rows).iter().for_each(|line| out.line(line));
@@ -86,7 +86,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Specialise => {
             let mut cells = gain::specialise_cells();
             cells.retain(|cell| named(cell.primitive));
-            let measure = |cell: &gain::Specialise| gain::measure_specialise(cell, sampling);
+            let measure = |cell: &gain::Specialise, _: &(dyn Fn(&str) + Sync)| gain::measure_specialise(cell, sampling);
             let rows = measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), measure)?;
             out.line(&specialise_table(&rows).terminal(None));
             rows
@@ -95,7 +95,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             let mut cells = gain::window_cells();
             cells.retain(|cell| named(cell.primitive));
             let rows =
-                measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), |cell| gain::measure_window(cell, sampling))?;
+                measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), |cell, _| gain::measure_window(cell, sampling))?;
             out.line(&window_table(&rows).terminal(None));
             rows
         }
@@ -111,7 +111,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 &args,
                 out,
                 |c| (c.primitive.into(), Some(c.cc), c.arch),
-                |cell| gain::measure_interleave(cell, sampling),
+                |cell, _| gain::measure_interleave(cell, sampling),
             )?;
             out.line(&interleave_table(&rows).terminal(None));
             rows
@@ -120,7 +120,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             let mut cells = byte_cost::cells(&args.names, &args.arch);
             cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
             let rows =
-                measured(&cells, &args, out, |c| (c.primitive.clone(), Some(c.cc), c.arch), |cell| byte_cost::measure(cell, sampling))?;
+                measured(&cells, &args, out, |c| (c.primitive.clone(), Some(c.cc), c.arch), |cell, _| byte_cost::measure(cell, sampling))?;
             out.line(&bytes_table(&rows).terminal(None));
             bytes_means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -128,8 +128,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Best => {
             let cells = best::cells(&args.names, &args.arch);
             let processor = Processor::here();
-            let measure = |cell: &best::Config| best::measure(cell, args.budget, sampling, &processor, &|_| ());
-            let rows = measured(&cells, &args, out, |c| (c.primitive.clone(), None, c.arch), measure)?;
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.clone(), None, c.arch),
+                |cell, step| best::measure(cell, args.budget, sampling, &processor, step),
+            )?;
             out.line(&best::table(&rows).terminal(None));
             best::means(&rows).iter().for_each(|line| out.line(line));
             let of_rows: Vec<&Value> = rows.iter().map(|row| &row["bound"]).collect();
@@ -147,7 +152,7 @@ fn measured<C: Serialize, R: Serialize>(
     args: &Args,
     out: &Output,
     name: impl Fn(&C) -> (String, Option<Cc>, Arch),
-    measure: impl Fn(&C) -> Result<R, ToolError>,
+    measure: impl Fn(&C, &(dyn Fn(&str) + Sync)) -> Result<R, ToolError>,
 ) -> Result<Vec<Value>, Failure> {
     if cells.is_empty() {
         return Err(Failure::user(
@@ -173,9 +178,14 @@ fn measured<C: Serialize, R: Serialize>(
     let bar = out.progress(cells.len() as u64);
     for cell in cells {
         let (primitive, cc, arch) = name(cell);
-        bar.set_message(format!("{primitive} {} {}", cc.map_or("", Cc::name), arch.name()));
+        let row_name = [primitive.as_str(), cc.map_or("", Cc::name), arch.name()]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        bar.set_message(row_name.clone());
         if !store.has(cell) && native::missing_feature(arch).is_none() {
-            let gain = measure(cell).map_err(Failure::tool)?;
+            let gain = measure(cell, &|step| bar.set_message(format!("{row_name}: {step}"))).map_err(Failure::tool)?;
             store.push(row(cell, &gain))?;
         }
         bar.inc(1);

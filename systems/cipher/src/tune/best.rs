@@ -43,9 +43,9 @@ pub fn best(
     tick: &(dyn Fn(&str) + Sync),
 ) -> Result<Option<Best>, ToolError> {
     let mut journal = Journal::new();
-    let mut search = |ask: &Ask| tune(subject, ask, &mut journal, &mut |_| (), tick);
-    let before = search(&Ask { orders: Orders::Paper, emits: vec![Emit::C], ..ask.clone() })?;
-    let all = search(&Ask { orders: Orders::All, ..ask.clone() })?;
+    let mut search = |name: &str, ask: &Ask| tune(subject, ask, &mut journal, &mut |_| (), &|step| tick(&format!("{name}, {step}")));
+    let before = search("the C of before", &Ask { orders: Orders::Paper, emits: vec![Emit::C], ..ask.clone() })?;
+    let all = search("all", &Ask { orders: Orders::All, ..ask.clone() })?;
     let (Some(before), Some(tuned)) = (before, all) else { return Ok(None) };
     let (before, mut way) = (before.tried[0].way.clone(), tuned.tried[0].way.clone());
     let Ok((by_model, _)) = by_model(subject, ask, tick) else { return Ok(None) };

@@ -233,11 +233,6 @@ static void forgetEffects(ArrayRef<Function *> Polling) {
   }
 }
 
-/// True if `M` has what ends messages late: of its copies in several files one remains, which counts what all have started.
-static bool endsLate(const Module &M) {
-  return any_of(M, [](const Function &F) { return !F.isDeclaration() && F.getName().starts_with("__overlap_later_"); });
-}
-
 /// Polls in all functions of `M`, or in the blocks of `Only`, and counts around all calls of MPI if there is such a loop or if
 /// other files may have some.
 static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, const OwnWindows *Only) {
@@ -254,7 +249,7 @@ static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, co
       Polling.push_back(F);
   }
   forgetEffects(Polling);
-  if (Only && Polling.empty() && !endsLate(M))
+  if (Only && Polling.empty())
     return false;
   bool Changed = !Polling.empty();
   for (Function *F : Functions)
@@ -269,7 +264,7 @@ bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
 
 bool pollInOwnWindows(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   OwnWindows Windows = findOwnWindows(M, FAM);
-  return (!Windows.empty() || endsLate(M)) && pollIn(M, FAM, O, &Windows);
+  return !Windows.empty() && pollIn(M, FAM, O, &Windows);
 }
 
 } // namespace overlap

@@ -1,17 +1,18 @@
 #!/bin/sh
-# Runs all tests; those that this CPU or kernel cannot run add a line to $MEANWHILE_SKIPS,
-# and the lines are shown at the end, with the slowest tests.
+# Runs all tests, as many programs at once as there are processors, each with one test at a time: `cargo test` runs one program after the
+# other, and a processor waits at the end of each. Tests that this CPU or kernel cannot run add a line to $MEANWHILE_SKIPS, and the lines
+# are shown at the end, with the slowest tests.
 #
 #   scripts/test.sh            everything
 #   scripts/test.sh SYSTEM     audit, cipher, cosched, overlap or regwin: its crate, and its commands
 set -u
 
 cd "$(dirname "$0")/.."
-MEANWHILE_SKIPS=$(mktemp)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+MEANWHILE_SKIPS=$scratch/skips
 export MEANWHILE_SKIPS
-log=$(mktemp)
-trap 'rm -f "$MEANWHILE_SKIPS" "$log"' EXIT
-host=$(rustc -vV | sed -n 's/^host: //p')
+: >"$MEANWHILE_SKIPS"
 
 system=${1:-}
 if [ -z "$system" ]; then
@@ -26,11 +27,18 @@ else
 fi
 
 start=$(date +%s)
-# shellcheck disable=SC2086 # a list of options
-{ cargo test --config "target.$host.runner=['sh', '$PWD/scripts/timed.sh']" $tests --no-fail-fast 2>&1 || touch "$log.failed"; } | tee "$log"
 status=0
-[ ! -e "$log.failed" ] || status=1
-rm -f "$log.failed"
+# shellcheck disable=SC2086 # a list of options
+cargo test --no-run --message-format=json-render-diagnostics $tests >"$scratch/built" || exit 1
+# Of each program its package's folder, its source, and itself. Unit tests come last: they are short, and fill the end.
+tab=$(printf '\t')
+sed -n 's/.*"manifest_path":"\([^"]*\)\/Cargo.toml".*"src_path":"\([^"]*\)".*"profile":{[^}]*"test":true}.*"executable":"\([^"]*\)".*/\1\t\2\t\3/p' \
+    "$scratch/built" | sort -t "$tab" -k 2 >"$scratch/programs"
+[ -s "$scratch/programs" ] || { echo "test: cargo named no test program" >&2; exit 1; }
+{ grep "/tests/" "$scratch/programs"; grep -v "/tests/" "$scratch/programs"; } |
+    xargs -d '\n' -n 1 -P "$(nproc)" scripts/timed.sh "$scratch" | tee "$scratch/log"
+[ ! -s "$scratch/failed" ] || status=1
+[ -n "$system" ] || cargo test --quiet --workspace --doc || status=1
 
 if [ -z "$system" ] || [ "$system" = cipher ]; then
     echo
@@ -41,8 +49,8 @@ fi
 
 echo
 echo "the 20 slowest tests, in seconds; all took $((($(date +%s) - start) / 60)) min $((($(date +%s) - start) % 60)) s:"
-awk '/^ +Running /{ program = $2 == "unittests" ? $3 : $2 }
-     /^test .* <[0-9.]+s>$/ { print substr($NF, 2, length($NF) - 3), program, $2 }' "$log" | sort -rn | head -20 | sed 's/^/  /'
+awk '/^ +Running /{ program = $2 }
+     /^test .* <[0-9.]+s>$/ { print substr($NF, 2, length($NF) - 3), program, $2 }' "$scratch/log" | sort -rn | head -20 | sed 's/^/  /'
 
 echo
 if [ -s "$MEANWHILE_SKIPS" ]; then
@@ -50,5 +58,10 @@ if [ -s "$MEANWHILE_SKIPS" ]; then
     sort -u "$MEANWHILE_SKIPS" | sed 's/^/  /'
 else
     echo "nothing skipped"
+fi
+if [ -s "$scratch/failed" ]; then
+    echo
+    echo "failed:"
+    sort "$scratch/failed" | sed 's/^/  /'
 fi
 exit $status

@@ -1,3 +1,21 @@
 #!/bin/sh
-# A test program, which says how long each test took. libtest has that for nightly toolchains only, or with this variable.
-exec env RUSTC_BOOTSTRAP=1 "$@" -Zunstable-options --report-time
+# Runs one test program for scripts/test.sh, and shows what it printed when it has ended, with how long each test took.
+#
+#   scripts/timed.sh SCRATCH FOLDER<tab>SOURCE<tab>PROGRAM
+#
+# FOLDER is that of the program's package, where cargo runs it. A program that fails adds its SOURCE to SCRATCH/failed.
+set -u
+
+scratch=$1
+field() { printf '%s' "$line" | cut -f "$1"; }
+line=$2
+folder=$(field 1)
+source=$(field 2)
+program=$(field 3)
+source=${source#"$PWD/"}
+log=$scratch/$(basename "$program")
+cd "$folder" || exit 1
+# libtest reports times for nightly toolchains only, or with this variable.
+CARGO_MANIFEST_DIR=$folder RUST_TEST_THREADS=1 RUSTC_BOOTSTRAP=1 "$program" -Zunstable-options --report-time >"$log" 2>&1 </dev/null ||
+    echo "$source" >>"$scratch/failed"
+exec flock "$scratch/shown" sh -c 'echo "     Running $1" && cat "$2"' sh "$source" "$log"

@@ -321,6 +321,51 @@ fn operands_of_a_call_are_counted_or_the_reason_is_said() {
     assert_eq!(refused.status.code(), Some(1), "measured are all ways to unroll: {}", stdout(&refused));
 }
 
+/// A program that runs its arguments where no program may trace another, as in many containers.
+const UNTRACED: &str = r"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+    return 126;
+  execvp(argv[1], argv + 1);
+  return 127;
+}
+";
+
+#[test]
+fn where_nothing_may_be_traced_operands_are_counted_as_they_stand() {
+    if !has("gcc") || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let untraced = folder.path().join("untraced");
+    std::fs::write(untraced.with_extension("c"), UNTRACED).expect("written");
+    let built = std::process::Command::new("gcc").arg(untraced.with_extension("c")).arg("-o").arg(&untraced).status().expect("gcc is here");
+    assert!(built.success());
+    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--count", "--budget", "0", "--json"];
+    let ran = std::process::Command::new(&untraced).arg(env!("CARGO_BIN_EXE_meanwhile")).args(args).output().expect("it starts");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let row = &json(&ran)["rows"][0];
+    for by in ["gcc", "asm"] {
+        let why = row[by]["executed_missing"].as_str().unwrap_or_default();
+        assert!(why.contains("traced") && why.contains("Operation not permitted"), "{row}");
+        assert!(row[by]["executed"].is_null() && row[by]["memory_operands"].as_u64() > Some(0), "{row}");
+    }
+}
+
 #[test]
 fn both_back_ends_are_measured_beside_their_bounds() {
     if !has("gcc") || !cfg!(target_arch = "x86_64") {

@@ -34,7 +34,7 @@ const AT_ENTRY: u64 = 9;
 /// execution starts and `constants` is read-only memory, all as the file says.
 pub fn second_call(program: &Path, entry: u64, function: u64, constants: &[Range<u64>]) -> Result<Executed, ToolError> {
     let failed = |said: String| failed("single-step", program, said);
-    let mut child = Traced::start(program).map_err(|error| failed(error.to_string()))?;
+    let mut child = Traced::start(program).map_err(|error| failed(format!("it cannot be started as a traced program: {error}")))?;
     child.follow(entry, function, constants).map_err(|fault| match fault {
         Fault::System(error) => failed(error.desc().to_owned()),
         Fault::Ended(how) => failed(format!("it ended before its second call was over: {how:?}")),

@@ -1,4 +1,4 @@
-/* Counts executed instructions under QEMU: a plugin for TCG, interface version 1.
+/* Counts executed instructions under QEMU: a plugin for TCG, of interface version 1 (QEMU 7 and 8) and 2 (QEMU 9 and later).
  *
  * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
  * base=ADDRESS; out=FILE. Written at the end, one item a line, numbers in hexadecimal:
@@ -8,7 +8,8 @@
  *                                and stored S and loaded R windows
  *
  * A block is cut behind each instruction that may trap, so a counter a part is exact. QEMU's header
- * is not needed: what is used of it is declared here.
+ * is not needed: what is used of it is declared here, and is the same in both versions. Counters that QEMU adds to by itself are
+ * not: version 2 keeps them elsewhere.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,12 +22,13 @@ typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 EXPORT int qemu_plugin_version = 1;
+/* Since version 2. */
+void *qemu_plugin_scoreboard_new(size_t) __attribute__((weak));
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, void (*)(plugin_id, struct qemu_plugin_tb *));
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, void (*)(unsigned, void *), int flags, void *);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int op, void *, uint64_t);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, void (*)(unsigned, uint32_t, uint64_t, void *), int flags, int rw, void *);
 void qemu_plugin_register_atexit_cb(plugin_id, void (*)(plugin_id, void *), void *);
 
@@ -44,9 +46,11 @@ enum {
     SHIFT_COST1 = 16,
 };
 
+/* A run of words: how often it was executed, and what that adds to a span. */
 struct part {
     uint64_t n;
     uint32_t first, n_words;
+    uint32_t cost0, cost1, n_stores, n_loads;
     struct part *next;
 };
 
@@ -105,6 +109,17 @@ static void on_leave(unsigned cpu, void *data)
         return;
     end_span();
     in_span = 0;
+}
+
+static void on_part(unsigned cpu, void *data)
+{
+    struct part *part = data;
+    (void)cpu;
+    part->n++;
+    cost0 += part->cost0;
+    cost1 += part->cost1;
+    n_stores += part->n_stores;
+    n_loads += part->n_loads;
 }
 
 static void on_load(unsigned cpu, uint32_t info, uint64_t address, void *data)
@@ -174,12 +189,6 @@ static struct part *part(uint32_t first, uint32_t n)
     return *at;
 }
 
-static void add(struct qemu_plugin_insn *insn, uint64_t *to, uint64_t n)
-{
-    if (n)
-        qemu_plugin_register_vcpu_insn_exec_inline(insn, 0, to, n);
-}
-
 static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
 {
     (void)id;
@@ -187,7 +196,7 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
     for (size_t from = 0; from < n;) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, from);
         uint64_t first = (qemu_plugin_insn_vaddr(insn) - base) / 4;
-        uint64_t sum0 = 0, sum1 = 0, stores = 0, fills = 0;
+        uint32_t sum0 = 0, sum1 = 0, stores = 0, fills = 0;
         size_t to = from;
         while (to < n) {
             struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, to);
@@ -217,11 +226,12 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
                 break;
         }
         if (first < n_words) {
-            add(insn, &part((uint32_t)first, (uint32_t)(to - from))->n, 1);
-            add(insn, &cost0, sum0);
-            add(insn, &cost1, sum1);
-            add(insn, &n_stores, stores);
-            add(insn, &n_loads, fills);
+            struct part *it = part((uint32_t)first, (uint32_t)(to - from));
+            it->cost0 = sum0;
+            it->cost1 = sum1;
+            it->n_stores = stores;
+            it->n_loads = fills;
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, on_part, 0, it);
         }
         from = to;
     }
@@ -232,6 +242,13 @@ static void on_exit_(plugin_id id, void *data)
     (void)id, (void)data;
     if (!stopped)
         write_all();
+}
+
+/* Runs before QEMU reads the version, which must be one that it has. */
+__attribute__((constructor)) static void choose_version(void)
+{
+    if (qemu_plugin_scoreboard_new)
+        qemu_plugin_version = 2;
 }
 
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)

@@ -288,7 +288,7 @@ fn streams_are_measured_beside_other_libraries() {
     let pairs: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["primitive"].as_str()?, row["peer"].as_str()?))).collect();
     assert_eq!(pairs, [("chacha20", "openssl"), ("chacha20", "libgcrypt"), ("serpent-128", "libgcrypt")]);
     let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
-    let expected = "primitive mode peer slicing arch cc unroll bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs interleave \
+    let expected = "primitive mode peer slicing arch cc opt unroll bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs interleave \
                     peer_version peer_without warnings";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert!(rows[0]["peer_version"].as_str().expect("a version").starts_with("OpenSSL 3"), "{}", rows[0]);

@@ -60,6 +60,7 @@ pub fn measure(
         "best_by_model": model.map(|it| it.ratio),
         "best_by_model_interval": model.map(|it| [it.ratio_low, it.ratio_high]),
         "bound": it.bound,
+        "budget_s": budget.as_secs(),
         "judged": it.tuned.n_judged,
         "is_cut": it.tuned.is_cut,
         "tried": it.tuned.tried.iter().map(tune_cmd::row).collect::<Vec<Value>>(),

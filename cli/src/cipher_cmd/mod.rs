@@ -84,7 +84,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> Option<Vec<report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
-        ("cipher-streams", "peers") => Some(peers::committed(evidence)),
+        ("cipher-streams", _) => Some(peers::committed(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
         ("cipher-tune", "best") => Some(best::committed(evidence)),
         // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects.

@@ -21,6 +21,10 @@ const GFORTRAN_ONLY: &[&str] = &[
     "-Werror=format",
     "-J",
     "-fstack-clash",
+    "-fcf-protection",
+    "-mbranch-protection",
+    "-mno-omit-leaf-frame-pointer",
+    "-ffat-lto-objects",
 ];
 
 /// Options whose next argument is theirs.
@@ -325,7 +329,10 @@ mod tests {
     #[test]
     fn flang_gets_what_it_knows() {
         let flags: Vec<String> =
-            "-O2 -ffile-prefix-map=a=b -fallow-invalid-boz -Wl,-z,relro -I/x -L/y -lmpich".split(' ').map(str::to_owned).collect();
+            "-O2 -ffile-prefix-map=a=b -fstack-clash-protection -fcf-protection -fallow-invalid-boz -Wl,-z,relro -I/x -L/y -lmpich"
+                .split(' ')
+                .map(str::to_owned)
+                .collect();
         assert_eq!(fortran_flags(&flags, false), ["-I/x"]);
         assert_eq!(fortran_flags(&flags, true), ["-Wl,-z,relro", "-I/x", "-L/y", "-lmpich"]);
     }

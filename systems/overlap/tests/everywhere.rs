@@ -59,7 +59,7 @@ fn printed(mpi: Mpi, program: &Path, folder: &Path) -> Vec<String> {
     let _ = std::fs::remove_file(&arrived);
     let mut command = mpi.launcher(2).expect("the launcher is here");
     match mpi {
-        Mpi::OpenMpi => command.envs([("OMPI_MCA_btl", "self,tcp"), ("OMPI_MCA_pml", "ob1")]),
+        Mpi::OpenMpi => command.envs([("OMPI_MCA_btl", "self,tcp"), ("OMPI_MCA_btl_tcp_if_include", "lo"), ("OMPI_MCA_pml", "ob1")]),
         Mpi::Mpich => command.env("UCX_TLS", "posix,self"),
     };
     command.arg(program).arg(&arrived);

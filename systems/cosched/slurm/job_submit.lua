@@ -1,12 +1,21 @@
 -- Written by `meanwhile cosched slurm`.
 --
--- Jobs that will fill the link to the memory ask for it: `gres:membw:N`, N in units of 100 MB/s, is added from what the nodes'
+-- Jobs that will fill the link to the memory ask for it: `gres/membw:N`, N in units of 100 MB/s, is added from what the nodes'
 -- daemons measured of earlier steps of the same user and name. Two that are bound by memory then never share a node, and what
 -- leaves the link alone may run beside either. A mistake in here lets a job pass as it is.
 
 local history = "@HISTORY@" -- a folder: a file a node, `USER NAME MB/s` a line
 local total = @TOTAL@ -- Gres=membw:N of a node
 local share = 0.4 -- of that: who moves as much is bound by memory, and gets more than half
+
+-- What a resource is called in front of its name: `gres:` up to Slurm 23.02, `gres/` since 23.11. A controller refuses the other one.
+local function prefix()
+    local asked = io.popen("/proc/$PPID/exe -V 2>/dev/null || slurmctld -V 2>/dev/null") -- this controller itself
+    local year, month = (asked and asked:read("*l") or ""):match("(%d+)%.(%d+)")
+    if asked then asked:close() end
+    return year and tonumber(year) * 100 + tonumber(month) < 2311 and "gres:" or "gres/"
+end
+local known = nil -- the prefix, asked for when the first job needs it
 
 local function measured(uid, name)
     local most = nil
@@ -39,8 +48,9 @@ function slurm_job_submit(job, parts, uid)
     if units >= share * total then units = math.max(units, math.floor(total / 2) + 1) end
     units = math.min(units, total)
     if units > 0 then
+        known = known or prefix()
         local own = job.tres_per_node
-        job.tres_per_node = (own and own ~= "" and own .. "," or "") .. "gres:membw:" .. units
+        job.tres_per_node = (own and own ~= "" and own .. "," or "") .. known .. "membw:" .. units
         slurm.log_user("cosched: gres/membw:%d was added, %d MB/s expected", units, mbps)
     end
     return slurm.SUCCESS

@@ -72,7 +72,8 @@ inside() {
         mount -t proc proc "$1/proc"
         mount --rbind /sys "$1/sys"
         mount --rbind /dev "$1/dev"
-        exec chroot "$1" su --login --shell /bin/sh --command "cd meanwhile && PATH=/opt/rust/bin:\$PATH $3" "$2"
+        # Not exec: the shell is process 1 there, and asks for what nobody else does when it has ended.
+        chroot "$1" su --login --shell /bin/sh --command "cd meanwhile && PATH=/opt/rust/bin:\$PATH $3" "$2"
     ' sh "$root" "$user" "$1"
 }
 

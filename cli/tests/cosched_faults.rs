@@ -14,7 +14,7 @@ use serde_json::Value;
 mod loops;
 mod support;
 use loops::end_loops;
-use support::{LIMIT, THAWED, cpus_of, frozen, groups, length, may_freeze, parent, signal, skipped, wait_for, works};
+use support::{LIMIT, THAWED, cpus_of, frozen, groups, length, may_freeze, parent, runs, signal, skipped, wait_for, works};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
 
@@ -448,7 +448,7 @@ fn a_daemon_that_is_killed_is_started_again_once() {
     assert_eq!(text.matches(&format!("manager {} died", daemon.child.id())).count(), 1, "{text}");
     // An end that was asked for is one.
     assert_eq!(daemon.ask(&["stop"]).1, 0);
-    wait_for("it ends", LIMIT, || !Path::new(&format!("/proc/{next}")).exists());
+    wait_for("it ends", LIMIT, || !runs(next as i32));
     wait_for("its groups go", LIMIT, || groups(next).is_empty());
     assert_eq!(daemon.ask(&["status"]).1, 1, "nobody listens any more");
 }
@@ -468,7 +468,7 @@ fn a_program_that_is_waited_for_ends_with_who_waits_and_as_it_does() {
         let pid = daemon.pid(name);
         signal(name, &[waiting.id() as i32]);
         waiting.wait().expect("it is ours");
-        wait_for("the program ends", LIMIT, || !Path::new(&format!("/proc/{pid}")).exists());
+        wait_for("the program ends", LIMIT, || !runs(pid));
     }
     for (script, code) in [("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137), ("kill -15 $$", 143)] {
         assert_eq!(daemon.ask(&["submit", "--wait", "sh", "-c", script]).1, code, "{script}");
@@ -502,7 +502,7 @@ fn an_interrupted_run_leaves_nothing() {
         wait_for("it ends", LIMIT, || run.try_wait().expect("it is ours").is_some());
         assert_eq!(run.wait().expect("it is ours").code(), Some(code), "SIG{name}");
         for pid in pids().lines() {
-            assert!(!Path::new(&format!("/proc/{pid}")).exists(), "SIG{name}: {pid} runs on");
+            assert!(!runs(pid.parse().expect("a number")), "SIG{name}: {pid} runs on");
         }
         assert!(groups(run.id()).is_empty(), "SIG{name}");
         let left: Vec<_> = fs::read_dir(folder.path().join("scratch")).expect("there").map(|it| it.expect("an entry").path()).collect();

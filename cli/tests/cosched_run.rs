@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 mod support;
-use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, wait_for};
+use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, runs, wait_for};
 
 const N_PROGRAMS: usize = 3;
 const SEED: u64 = 4;
@@ -50,8 +50,7 @@ fn programs_run_on_when_their_manager_is_killed() {
         let before: Vec<u64> = (0..N_PROGRAMS).map(|it| length(&at(format!("out{it}")))).collect();
         wait_for(&format!("{said}: all run on"), LIMIT, || (0..N_PROGRAMS).all(|it| length(&at(format!("out{it}"))) > before[it] + 8));
         fs::write(at("stop".into()), "").expect("a scratch file");
-        let is_there = |pid: &i32| Path::new("/proc").join(pid.to_string()).exists();
-        wait_for("the programs end", LIMIT, || !pids.iter().any(is_there));
+        wait_for("the programs end", LIMIT, || !pids.iter().any(|it| runs(*it)));
         wait_for("the groups go", LIMIT, || groups(manager.id()).is_empty());
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 mod support;
-use support::{length, may_freeze, skipped, wait_for};
+use support::{length, may_freeze, runs, skipped, wait_for};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
@@ -152,7 +152,7 @@ impl Cluster {
     fn has_ended(&self, names: &[&str]) {
         for name in names {
             for pid in fs::read_to_string(self.at(&format!("pid-{name}"))).unwrap_or_default().lines() {
-                wait_for(&format!("{name} has ended"), LIMIT, || !Path::new(&format!("/proc/{pid}")).exists());
+                wait_for(&format!("{name} has ended"), LIMIT, || !runs(pid.parse().expect("a number")));
             }
         }
     }
@@ -347,7 +347,7 @@ fn requeue_and_time_limit(cluster: &Cluster) {
     let limited = cluster.batch("limited", &["-w", "n2", "-t", "1"]);
     wait_for("it runs again", LIMIT, || fs::read_to_string(cluster.at("pid-again")).is_ok_and(|it| it.lines().count() == 2));
     wait_for("it is managed again", LIMIT, || cluster.of_job("n2", &again).is_some());
-    assert!(!Path::new(&format!("/proc/{}", before.trim())).exists());
+    assert!(!runs(before.trim().parse().expect("a number")));
     wait_for("the time limit ends it", 2 * LIMIT, || cluster.state(&limited) == "TIMEOUT");
     cluster.has_ended(&["limited"]);
     cluster.ask("scancel", &[&again]);

@@ -40,6 +40,12 @@ pub fn wait_for(what: &str, limit: Duration, mut is_true: impl FnMut() -> bool) 
     }
 }
 
+/// True if this process runs. One that has ended stays in /proc where nobody asks for it, as in a container without an init.
+pub fn runs(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, it)| !it.starts_with(['Z', 'X']))
+}
+
 pub fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |it| it.len())
 }

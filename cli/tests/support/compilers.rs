@@ -1,0 +1,23 @@
+//! Numbers in pages that depend on the code of a compiler: those of Debian 12.
+
+use std::io::Write;
+use std::process::Command;
+
+/// A line for the list of skipped tests.
+pub fn skipped(what: &str) {
+    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        writeln!(file.expect("the list of skips"), "{what}").expect("the list of skips");
+    }
+}
+
+/// True if `compiler` is of the version whose code the pages count; a line for the list of skipped tests otherwise.
+pub fn compiles_as_the_pages(compiler: &str, what: &str) -> bool {
+    let ran = Command::new(compiler).arg("-dumpversion").output();
+    let version = ran.map_or(String::new(), |it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
+    let is_theirs = version.split('.').next() == Some("12");
+    if !is_theirs {
+        skipped(&format!("{what}: the numbers are those of {compiler} 12, here is {version}"));
+    }
+    is_theirs
+}

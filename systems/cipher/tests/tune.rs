@@ -6,6 +6,9 @@ use std::path::Path;
 use cipher::tune::MEDIANS;
 use serde_json::Value;
 
+/// Of each machine's primitives, the cycles a byte that were measured and that the model expects.
+type Tried = BTreeMap<(bool, String), Vec<(f64, f64)>>;
+
 #[test]
 fn the_medians_are_those_of_the_evidence() {
     let read = |name: &str| -> Vec<Value> {
@@ -14,7 +17,7 @@ fn the_medians_are_those_of_the_evidence() {
         evidence["rows"].as_array().expect("rows").clone()
     };
     // Of each target and slicing, by machine and primitive, what was tried.
-    let mut by_slicing: BTreeMap<(String, String), BTreeMap<(bool, String), Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut by_slicing: BTreeMap<(String, String), Tried> = BTreeMap::new();
     let mut count = |is_xeon: bool, primitive: &Value, way: &Value, row: &Value| {
         let text = |it: &Value| it.as_str().expect("text").to_owned();
         if text(&way["emit"]) == "c" && text(&way["opt"]) == "-O3" {

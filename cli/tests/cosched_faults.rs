@@ -195,7 +195,7 @@ fn the_next_daemon_frees_what_nobody_was_left_to_free() {
     for freezer in freezers() {
         let arguments = ["--policy", "rr", "--freezer", freezer];
         // Between two turns nobody is frozen, and on a busy machine supervisors may thaw all before they are killed: then once more.
-        let found = (0..10).find_map(|_| {
+        let found = (0..30).find_map(|_| {
             let mut daemon = Daemon::start(&arguments);
             daemon.submit_loops(&["a", "b", "c"]);
             let own = daemon.child.id() as i32;

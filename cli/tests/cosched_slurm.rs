@@ -297,7 +297,8 @@ fn placement(cluster: &Cluster) {
     fs::write(cluster.at("history/n9"), "0 heavy 4500\n0 light 700\n1 light 9000\n").expect("a scratch file");
     let gres = |job: &str| {
         let text = cluster.words("scontrol", &["-o", "show", "job", job]);
-        text.split(' ').find_map(|it| it.strip_prefix("TresPerNode=")).map(str::to_owned)
+        // Slurm writes `gres/` since 23.11.
+        text.split(' ').find_map(|it| it.strip_prefix("TresPerNode=")).map(|it| it.replace("gres/", "gres:"))
     };
     let first = cluster.batch("heavy", &["-w", "n2"]);
     assert_eq!(gres(&first).as_deref(), Some("gres:membw:51"), "more than half of the node");

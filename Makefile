@@ -45,7 +45,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
 	$(MEANWHILE) cipher test --matrix
 	scripts/dependencies.sh
-	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user; \
+	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user && scripts/newcomer.sh --user trixie; \
 	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi
 
 docs: ## make a site with search of docs/, by mdBook, in target/book

@@ -328,11 +328,11 @@ mod tests {
 
     #[test]
     fn flang_gets_what_it_knows() {
-        let flags: Vec<String> =
-            "-O2 -ffile-prefix-map=a=b -fstack-clash-protection -fcf-protection -fallow-invalid-boz -Wl,-z,relro -I/x -L/y -lmpich"
-                .split(' ')
-                .map(str::to_owned)
-                .collect();
+        let flags: Vec<String> = "-O2 -ffile-prefix-map=a=b -fstack-clash-protection -fcf-protection -mbranch-protection=standard \
+             -mno-omit-leaf-frame-pointer -ffat-lto-objects -fallow-invalid-boz -Wl,-z,relro -I/x -L/y -lmpich"
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
         assert_eq!(fortran_flags(&flags, false), ["-I/x"]);
         assert_eq!(fortran_flags(&flags, true), ["-Wl,-z,relro", "-I/x", "-L/y", "-lmpich"]);
     }

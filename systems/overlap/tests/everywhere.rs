@@ -70,6 +70,10 @@ fn printed(mpi: Mpi, program: &Path, folder: &Path) -> Vec<String> {
     lines
 }
 
+fn is_mpich_4_0() -> bool {
+    measure::machine::version("mpirun.mpich", &["--version"]).is_ok_and(|it| it.contains(" 4.0."))
+}
+
 #[test]
 fn messages_move_while_the_program_computes() {
     for mpi in support::libraries("polls everywhere") {
@@ -82,13 +86,13 @@ fn messages_move_while_the_program_computes() {
                 let polling = build(mpi, name, flags, true, folder.path());
                 assert_eq!(printed(mpi, &polling, folder.path()), ["moved"], "{name} {flags:?} with {}", mpi.name());
                 if flags.is_empty() {
-                    // MPICH 4.2 with UCX 1.18 moves some by itself.
                     let plain = build(mpi, name, flags, false, folder.path());
-                    match &printed(mpi, &plain, folder.path())[..] {
-                        [said] if said == "moved" => {
-                            support::skip(&format!("overlap polls everywhere: {name} moves with {} alone", mpi.name()));
-                        }
-                        said => assert_eq!(said, ["stood still"], "{name} alone with {}", mpi.name()),
+                    let said = printed(mpi, &plain, folder.path());
+                    // Seen of MPICH 4.2 with UCX 1.18. With the libraries of Debian 12 nothing moves without polls.
+                    if mpi == Mpi::Mpich && !is_mpich_4_0() && said == ["moved"] {
+                        support::skip(&format!("overlap polls everywhere: {name} moves with {} alone", mpi.name()));
+                    } else {
+                        assert_eq!(said, ["stood still"], "{name} alone with {}", mpi.name());
                     }
                 }
             }

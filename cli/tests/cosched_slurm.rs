@@ -297,7 +297,7 @@ fn placement(cluster: &Cluster) {
     fs::write(cluster.at("history/n9"), "0 heavy 4500\n0 light 700\n1 light 9000\n").expect("a scratch file");
     let gres = |job: &str| {
         let text = cluster.words("scontrol", &["-o", "show", "job", job]);
-        // Slurm writes `gres/` since 23.11.
+        // Slurm 24.11 writes `gres/`.
         text.split(' ').find_map(|it| it.strip_prefix("TresPerNode=")).map(|it| it.replace("gres/", "gres:"))
     };
     let first = cluster.batch("heavy", &["-w", "n2"]);

@@ -8,7 +8,8 @@ local history = "@HISTORY@" -- a folder: a file a node, `USER NAME MB/s` a line
 local total = @TOTAL@ -- Gres=membw:N of a node
 local share = 0.4 -- of that: who moves as much is bound by memory, and gets more than half
 
--- What a resource is called in front of its name: `gres:` up to Slurm 23.02, `gres/` since 23.11. A controller refuses the other one.
+-- What a resource is called in front of its name; a controller refuses the other one. Seen: 22.05 wants `gres:`, 24.11 `gres/`. The border,
+-- 23.11, was not.
 local function prefix()
     local asked = io.popen("/proc/$PPID/exe -V 2>/dev/null || slurmctld -V 2>/dev/null") -- this controller itself
     local year, month = (asked and asked:read("*l") or ""):match("(%d+)%.(%d+)")

@@ -214,11 +214,29 @@ impl Spared {
         pid == self.itself || self.supervisors.lock().expect("nobody panics with it").values().any(|it| *it == pid)
     }
 
-    /// The process that may be attached for `asker`, or why not.
+    /// The process that `asker`, a process of `own_uid`, may attach.
     ///
     /// # Errors
     /// Why not.
     pub fn check(&self, pid: i32, asker: i32, own_uid: u32) -> Result<Process, Refusal> {
+        let found = self.look(pid, asker)?;
+        match found.owner() {
+            // Root may attach whatever it likes.
+            Ok(uid) if uid == own_uid => match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
+                Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
+                None => Ok(found),
+            },
+            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => Ok(found),
+            Ok(uid) => Err(Refusal::Owner(pid, uid)),
+            Err(_) => Err(Refusal::NotThere(pid)),
+        }
+    }
+
+    /// The process, whoever it belongs to, if freezing it does not freeze the manager or `asker`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn look(&self, pid: i32, asker: i32) -> Result<Process, Refusal> {
         if pid == 1 {
             return Err(Refusal::Init);
         }
@@ -232,16 +250,7 @@ impl Spared {
         if found.is_kernel() {
             return Err(Refusal::Kernel(pid));
         }
-        match found.owner() {
-            // Root may attach whatever it likes.
-            Ok(uid) if uid == own_uid => match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
-                Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
-                None => Ok(found),
-            },
-            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => Ok(found),
-            Ok(uid) => Err(Refusal::Owner(pid, uid)),
-            Err(_) => Err(Refusal::NotThere(pid)),
-        }
+        Ok(found)
     }
 }
 

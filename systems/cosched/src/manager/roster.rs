@@ -197,8 +197,8 @@ impl Roster {
         let id = host.number();
         let hierarchy = &host.hierarchy;
         let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
-        let name = root.name.clone();
-        self.take_in(host, id, place, vec![root], (name, n_threads))
+        let (name, user) = (root.name.clone(), root.owner()?);
+        self.take_in(host, id, place, vec![root], user, (name, n_threads))
     }
 
     /// Takes in all tasks of a step of Slurm.
@@ -208,7 +208,7 @@ impl Roster {
         let id = host.number();
         let place = slurm::place(&host.hierarchy, &tasks, &format!("program-{id}"))?;
         let managed = slurm::Managed::new(step.clone(), &tasks, &place);
-        self.take_in(host, id, place, tasks, (step.text(), step.threads))?;
+        self.take_in(host, id, place, tasks, step.user, (step.text(), step.threads))?;
         let it = self.programs.last_mut().expect("it was just added");
         it.step = Some(managed);
         if let Some(mbps) = step.membw {
@@ -231,10 +231,10 @@ impl Roster {
         id: u64,
         place: PathBuf,
         roots: Vec<Process>,
+        user: u32,
         (name, n_threads): (String, Option<usize>),
     ) -> io::Result<u64> {
         let pids: Vec<i32> = roots.iter().map(|it| it.pid).collect();
-        let user = roots[0].owner()?;
         let before = Before::of(&pids, place, |pid| host.hierarchy.home(pid))?;
         let group = new_group(host, id, &before)?;
         let taken = pids.iter().try_for_each(|it| group.take(*it));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Does what README tells a newcomer, on a fresh Debian: makes a root with debootstrap, clones the last commit into it, and runs
-# `make report` and `make test` there. Removes the root at the end.
+# `make report` and `make test` there. Removes the root at the end; of a command that fails it keeps what that printed.
 #
 #   scripts/newcomer.sh [--user] [--only SYSTEM] [SUITE]
 #
@@ -46,7 +46,8 @@ step() {
     else
         code=$?
         tail -n 40 "$folder/log" >&2
-        echo "newcomer: $name failed with $code, on $suite as $user; its last lines are above" >&2
+        mv "$folder/log" "$folder.log"
+        echo "newcomer: $name failed with $code, on $suite as $user; its last lines are above, all of it is in $folder.log" >&2
         exit 1
     fi
 }

@@ -82,10 +82,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::user("a benchmark needs a pair, and two ranks or more", None));
     }
     evidence::check(args.out.as_deref())?;
-    bench::check_network().map_err(Failure::tool)?;
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
     let mut known = args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
+    bench::check_network().map_err(Failure::tool)?;
     let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
     let progress = out.progress((n_rows * plan.pairs) as u64);
     let (mut rows, mut n_kept) = (Vec::new(), 0);

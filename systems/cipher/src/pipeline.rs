@@ -458,11 +458,11 @@ impl Run<'_> {
                 return (plain, Schedule::None, Some(format!("{n} batches in turn leave nothing to move apart")));
             }
         }
-        let before = estimate::entry(&plain, target);
+        let before = estimate::entry(&plain, target, slicing);
         // With general registers C compilers order such blocks well themselves.
         if asked == Schedule::Auto && slicing == Slicing::Bit && target.kind != machine::Kind::General {
             let ordered = self.finish(program.clone(), Schedule::Depth);
-            let after = estimate::entry(&ordered, target);
+            let after = estimate::entry(&ordered, target, slicing);
             if after.spills < before.spills * AUTO_DEPTH {
                 let spills = |cost: &estimate::Cost| format!("{:.0} loads and stores of spilled values", cost.spills);
                 let reason = format!("model {}: none {}, depth {:.0}", target.machine.name, spills(&before), after.spills);
@@ -471,7 +471,7 @@ impl Run<'_> {
         }
         let other = if asked == Schedule::Bitslice || slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
         let ordered = self.finish(program, other);
-        let after = estimate::entry(&ordered, target);
+        let after = estimate::entry(&ordered, target, slicing);
         let gain = match (asked, other) {
             (Schedule::Auto, Schedule::Bitslice) => AUTO_BITSLICE,
             (Schedule::Auto, _) => AUTO_MSLICE,
@@ -515,14 +515,14 @@ impl Run<'_> {
                 return (1, Some(format!("loops inside loops: {reason}")));
             }
         };
-        let one = estimate::entry(program, target);
+        let one = estimate::entry(program, target, slicing);
         let of_equation = |cost: &estimate::Cost| cost.spills / cost.equations.max(1.0);
         let mut best = (1, one.cycles);
         let mut texts = vec![format!("1 {:.0}", one.cycles)];
         for n in 2..=most {
             let mut several = program.clone();
             interleave::interleave(&mut several, 0, n);
-            let cost = estimate::entry(&several, target);
+            let cost = estimate::entry(&several, target, slicing);
             let cycles = cost.cycles / f64::from(n);
             texts.push(format!("{n} {cycles:.0}"));
             let spills_max = if n == 2 { AUTO_SPILLS } else { AUTO_SPILLS_MORE };

@@ -67,6 +67,8 @@ pub struct Made {
     pub blocks: Vec<(usize, Count)>,
     /// Cycles of the model for the function that works on blocks: in the order of the text, and in the first one of the assembly.
     pub cycles: [u64; 2],
+    /// Of the loop in assembly that hands on most, the bytes of its buffers.
+    pub buffer_bytes: usize,
     /// Why `auto` chose the back end.
     pub back_reason: Option<String>,
 }
@@ -121,7 +123,7 @@ impl Recipe {
         if let Some(why) = first.refused {
             return Ok((None, why));
         }
-        let cost = estimate::entry(&first.compiled.program, &self.target());
+        let cost = estimate::entry(&first.compiled.program, &self.target(), self.options.slicing);
         let spills = cost.spills / cost.equations.max(1.0);
         if spills < asm::SPILLING {
             return Ok((None, format!("the text spills {spills:.2} values an equation, and C compilers lose nothing by that")));
@@ -135,6 +137,11 @@ impl Recipe {
         let why = format!("model {}: {text} cycles in the order of the text, {ours} in ours", self.machine().name);
         if promise < asm::PROMISED {
             return Ok((None, format!("{why}, within what the model errs")));
+        }
+        if first.buffer_bytes > asm::BUFFERED_BYTES {
+            let kb = first.buffer_bytes >> 10;
+            let why = format!("{why}; but its loop hands on through buffers of {kb} KB, more than a first-level cache");
+            return Ok((Some(asm::PROMISED), why));
         }
         Ok((Some(promise), why))
     }
@@ -187,7 +194,16 @@ impl Recipe {
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
         let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
-        let mut made = Made { compiled, unit, assembly: String::new(), refused: None, blocks: vec![], cycles: [0; 2], back_reason: None };
+        let mut made = Made {
+            compiled,
+            unit,
+            assembly: String::new(),
+            refused: None,
+            blocks: vec![],
+            cycles: [0; 2],
+            buffer_bytes: 0,
+            back_reason: None,
+        };
         if let Back::Asm(effort) = self.back {
             made.assemble(self, effort);
         }
@@ -242,6 +258,7 @@ impl Made {
                         self.cycles = made.cycles;
                     }
                     self.blocks.extend(made.blocks);
+                    self.buffer_bytes = self.buffer_bytes.max(made.buffer_bytes);
                 }
                 Err(why) => {
                     self.refused = Some(why.text());

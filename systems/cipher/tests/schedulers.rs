@@ -268,13 +268,42 @@ fn depth_computes_each_table_just_before_its_outputs_and_auto_takes_it_for_vecto
         let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::Yes, "-O1");
         (recipe.options.word, recipe.options.schedule) = (Some(1), schedule);
         let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
-        (made.compiled.schedule, cipher::passes::estimate::entry(&made.compiled.program, &recipe.target()).spills)
+        (made.compiled.schedule, cipher::passes::estimate::entry(&made.compiled.program, &recipe.target(), recipe.options.slicing).spills)
     };
     let spills = |schedule: Schedule| cost(schedule, Arch::Avx2).1;
     assert!(spills(Schedule::None) > 40.0, "64 words do not fit into 16 registers: {}", spills(Schedule::None));
     assert_eq!(spills(Schedule::Depth), 0.0, "one table at a time needs no spills");
     assert_eq!(cost(Schedule::Auto, Arch::Avx2).0, Schedule::Depth);
     assert_ne!(cost(Schedule::Auto, Arch::X86_64).0, Schedule::Depth, "general registers keep the order");
+}
+
+/// Cycles of the model for 64 of these operations, each on the result of the one before.
+fn chain(step: &str, slicing: Slicing, arch: Arch) -> f64 {
+    let text = format!(
+        "node f(x:u16, k:u16) returns (y:u16)\nvars t:u16[65]\nlet t[0] = x;\nforall i in [0, 63] {{ t[i+1] = {step} }} y = t[64] tel\n"
+    );
+    let subject = Subject::text("chain.ua", &text, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O1");
+    recipe.options.schedule = Schedule::None;
+    let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    cipher::passes::estimate::entry(&made.compiled.program, &recipe.target(), slicing).cycles
+}
+
+#[test]
+fn a_shuffle_costs_what_its_c_does() {
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.1;
+    // A horizontal word in a general register is rotated by one instruction, as a vertical one is.
+    let rotation = chain("t[i] <<< 5", Slicing::Vertical, Arch::X86_64);
+    assert!(near(chain("t[i] <<< 5", Slicing::Horizontal, Arch::X86_64), rotation));
+    assert!(near(chain("Shuffle(t[i], [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0])", Slicing::Horizontal, Arch::X86_64), rotation));
+    // Two halves that move apart are rotated, masked and joined: three operations one after the other.
+    let halves = "Shuffle(t[i], [1,2,3,4,5,6,7,0,9,10,11,12,13,14,15,8])";
+    let xors = |n: usize, slicing: Slicing, arch: Arch| chain(&format!("t[i]{}", " ^ k".repeat(n)), slicing, arch);
+    let of_halves = chain(halves, Slicing::Horizontal, Arch::X86_64);
+    assert!(of_halves > 2.5 * rotation, "{of_halves} {rotation}");
+    // Vertical words have no shuffle on any target, horizontal ones in vectors have.
+    let [v, h] = [Slicing::Vertical, Slicing::Horizontal].map(|it| chain(halves, it, Arch::Avx2));
+    assert!(v > 2.5 * h && near(h, xors(1, Slicing::Horizontal, Arch::Avx2)), "{v} {h}");
 }
 
 #[test]

@@ -67,6 +67,8 @@ pub struct Assembly {
     /// Model: cycles for one call, in the order of the text, from which C compilers start, and in the best of the starting orders,
     /// before the search.
     pub cycles: [u64; 2],
+    /// The two buffers of the loop that hands on most, bytes.
+    pub buffer_bytes: usize,
 }
 
 /// Assembly is chosen if the model predicts at least this speedup over the order of the text, and the next two hold. Of the programs
@@ -75,9 +77,14 @@ pub const PROMISED: f64 = 1.12;
 /// At least this many loads and stores of spilled values for each equation of the text. With fewer, only a better order can
 /// help, and C compilers and the schedulers find that too. Vertical and horizontal programs have up to 0.22, bitsliced ones 0.64.
 pub const SPILLING: f64 = 0.4;
-/// At least this many steps. C compilers handle rounds of a few hundred as well: Rectangle's and Present's, of 500 to 544 steps, were
-/// measured equal; Skinny's, of 994, and longer ones were not.
-pub const LONG: usize = 800;
+/// At least this many steps. C compilers handle rounds of a few hundred as well: Rectangle's, Present's and, on AVX-512, DES's, of 432 to 592
+/// steps, were measured equal on vectors; DES's of 669 and 770, Skinny's of 994, and longer ones were not.
+pub const LONG: usize = 650;
+/// Of buffers that take more the model promises no more than [`PROMISED`]: it knows no cache. The first-level cache of the Zen 4 that was
+/// measured has 32 KB. On AVX-512 the buffers of Ascon, Gimli and Xoodoo bitsliced are 40 and 48 KB, and gcc's C takes 0.97, 1.26 and
+/// 1.19 times as long, of which the model promises 1.7 to 2.3; those of Photon and Subterranean are 32 KB, and C takes 1.99 and 1.57 times as long
+/// (`experiments/cipher-tune/best.json`).
+pub const BUFFERED_BYTES: usize = 36 << 10;
 
 impl Target {
     /// The target of an architecture, if that has an assembly back end.
@@ -106,7 +113,8 @@ pub fn assemble(node: &Node, shape: Shape, name: &str, machine: &Machine, effort
     let mut cycles = [0; 2];
     plan(&function, &function.items, (None, 1), &planner, (&mut plans, &mut cycles));
     let blocks = plans.iter().map(|it| (it.block.steps.len(), it.count)).collect();
-    Ok(Assembly { text: text::text(&function, &plans, &target), blocks, cycles })
+    let buffer_bytes = function.pairs.iter().map(|[read, written]| 2 * (written - read) as usize).max().unwrap_or(0);
+    Ok(Assembly { text: text::text(&function, &plans, &target), blocks, cycles, buffer_bytes })
 }
 
 /// Plans the blocks of these items, which run `times` times in a call.

@@ -7,9 +7,11 @@ use rustc_hash::FxHashMap as HashMap;
 
 use machine::{Class, Kind, Machine};
 
-use crate::ir::{Body, Node, Operand, Program, Stmt, VarId};
+use crate::ir::{Body, Node, Op, Operand, Program, Stmt, VarId};
+use crate::pipeline::Slicing;
 use crate::target::Target;
 
+use super::hslice::{ZERO, shifts};
 use super::schedule_mslice::class;
 
 /// The loads and stores of spills when `n_registers` registers hold values: the value whose next use is farthest
@@ -45,11 +47,11 @@ impl Cost {
 }
 
 /// Model: one call of the first entry, the one that works on blocks; a key schedule runs once.
-pub fn entry(program: &Program, target: &Target) -> Cost {
+pub fn entry(program: &Program, target: &Target, slicing: Slicing) -> Cost {
     let mut by_node: Vec<Cost> = Vec::new();
     for node in &program.nodes {
         let cost = match &node.body {
-            Body::Stmts(stmts) => level(node, stmts, &BTreeSet::new(), target, &by_node),
+            Body::Stmts(stmts) => level(node, stmts, &BTreeSet::new(), (target, slicing), &by_node),
             Body::Perm(_) | Body::Table(_) => Cost::default(),
         };
         by_node.push(cost);
@@ -60,7 +62,45 @@ pub fn entry(program: &Program, target: &Target) -> Cost {
 /// Cycles that a call adds to those of the callee: words are passed through memory, both ways.
 const CALL_CYCLES: f64 = 12.0;
 
-fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Target, callees: &[Cost]) -> Cost {
+/// A shuffle where the target has no instruction for it: parts that move by the same distance, which are masked and joined.
+struct Parts {
+    /// What moves them.
+    class: Class,
+    /// How many move at all.
+    n_moved: usize,
+    /// How many are masked.
+    n_masked: usize,
+    n: usize,
+}
+
+impl Parts {
+    /// `None`: there is such an instruction.
+    fn of(pattern: &[u8], (target, slicing): (&Target, Slicing)) -> Option<Parts> {
+        let m = pattern.len();
+        if slicing != Slicing::Horizontal {
+            let parts = shifts(pattern, m as u32);
+            let n_moved = parts.iter().filter(|it| it.0 != 0).count();
+            return Some(Parts { class: Class::Shift, n_moved, n_masked: parts.len(), n: parts.len() });
+        }
+        if target.kind != Kind::General {
+            return None;
+        }
+        let moved: Vec<usize> = (0..m).filter(|it| pattern[*it] != ZERO).collect();
+        let distances: BTreeSet<usize> = moved.iter().map(|it| (usize::from(pattern[*it]) + m - it) % m).collect();
+        let n_moved = distances.iter().filter(|it| **it != 0).count();
+        let is_rotation = distances.len() == 1 && moved.len() == m;
+        Some(Parts { class: Class::Rotate, n_moved, n_masked: if is_rotation { 0 } else { distances.len() }, n: distances.len() })
+    }
+
+    /// The cycle of the result.
+    fn start(&self, core: &mut Core, ready: u64) -> u64 {
+        let moved = (0..self.n_moved).map(|_| core.start(self.class, ready)).max().unwrap_or(ready);
+        let masked = (0..self.n_masked).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
+        (1..self.n).fold(masked, |done, _| core.start(Class::Logic, done))
+    }
+}
+
+fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, (target, slicing): (&Target, Slicing), callees: &[Cost]) -> Cost {
     let mut registers = Registers::new(node, stmts, live_out, target.n_registers);
     let mut core = Core::new(&target.machine, target.kind);
     let mut cost = Cost::default();
@@ -88,7 +128,11 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Targe
                         None => core.start(Class::Load, 0),
                     });
                 }
-                let done = core.start(class(&eq.op), ready);
+                let parts = if let Op::Shuffle(pattern) = &eq.op { Parts::of(pattern, (target, slicing)) } else { None };
+                let done = match parts {
+                    Some(parts) => parts.start(&mut core, ready),
+                    None => core.start(class(&eq.op), ready),
+                };
                 if registers.is_value(eq.dst.var) {
                     known.insert(eq.dst.var, done);
                 } else {
@@ -101,7 +145,7 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, target: &Targe
             }
             Stmt::Loop(it) => {
                 let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
-                cost.add(level(node, &it.body, &next.collect(), target, callees), f64::from(it.n));
+                cost.add(level(node, &it.body, &next.collect(), (target, slicing), callees), f64::from(it.n));
             }
             Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
         }

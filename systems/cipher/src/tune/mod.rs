@@ -205,7 +205,7 @@ fn text(subject: &Subject, way: &Way) -> Option<Text> {
         return None;
     }
     let bytes = made.bytes_per_call(way.arch) as f64;
-    let model = estimate::entry(&made.compiled.program, &recipe.target()).cycles / bytes;
+    let model = estimate::entry(&made.compiled.program, &recipe.target(), way.slicing).cycles / bytes;
     let source = recipe.source(&made, true, false);
     let expected = expected(way, model);
     Some(Text { way: way.clone(), source, assembly: made.assembly, bytes, model, expected, equations })
@@ -281,7 +281,10 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
         tick("judging the assembly");
         let of_asm = in_assembly(way);
         if let Some(promise) = of_asm.recipe().promise(subject)?.0 {
-            (*way, *expected) = (of_asm, *expected / experience::gain(promise));
+            // What is promised is over the C of the same text, which may be in another order than the best C.
+            let of_c = Way { emit: Emit::C, ..of_asm.clone() };
+            let of_text = all.iter().find(|it| it.way == of_c).map_or(*expected, |it| it.expected);
+            (*way, *expected) = (of_asm, of_text / experience::gain(promise));
         }
     }
     if !ask.emits.contains(&Emit::C) {
@@ -661,6 +664,20 @@ mod tests {
             let of_default = |it: &Way| (it.unroll, it.inline, it.schedule, it.interleave);
             assert_eq!(of_default(&way), of_default(&default_way(&subject, &ask)), "{name}");
         }
+    }
+
+    #[test]
+    fn assembly_is_judged_by_the_c_of_its_own_order() {
+        let subject = Subject::bundled("des").expect("bundled").expect("right");
+        let (slicing, budget, emits) = (Some(Slicing::Bit), Duration::from_secs(60), vec![Emit::C, Emit::Asm]);
+        let ask = Ask { arch: Arch::X86_64, word: None, slicing, orders: Orders::All, emits, budget };
+        let (way, expected) = by_model(&subject, &ask, &|_| ()).expect("it compiles");
+        assert_eq!((way.emit, way.schedule), (Emit::Asm, Schedule::Auto));
+        let of_c = |schedule| super::text(&subject, &Way { emit: Emit::C, schedule, ..way.clone() }).expect("it fits").expected;
+        let (auto, depth) = (of_c(Schedule::Auto), of_c(Schedule::Depth));
+        assert!(depth < 0.95 * auto, "the depth order is the better one for C: {depth} {auto}");
+        let promise = way.recipe().promise(&subject).expect("it compiles").0.expect("assembly was chosen");
+        assert!((expected * experience::gain(promise) / auto - 1.0).abs() < 1e-9, "{expected} {promise} {auto}");
     }
 
     #[test]

@@ -263,21 +263,7 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
     let mut is_cut = false;
     let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
     let by_expected = |a: &(Way, f64), b: &(Way, f64)| a.1.total_cmp(&b.1);
-    let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
-    let believed = believed(&all);
-    let mut least: BTreeMap<&str, f64> = BTreeMap::new();
-    for it in &believed {
-        let known = least.entry(it.way.slicing.letter()).or_insert(f64::MAX);
-        *known = known.min(it.expected);
-    }
-    // The ways nearest to the default come first: the model errs more than what it promises of another.
-    for it in believed {
-        let slicing = it.way.slicing.letter();
-        if it.expected <= TIE * least[slicing] {
-            best.entry(slicing).or_insert_with(|| (it.way.clone(), it.expected));
-        }
-    }
-    let mut best: Vec<(Way, f64)> = best.into_values().collect();
+    let mut best: Vec<(Way, f64)> = best_of_slicings(&believed(&all));
     // In each slicing assembly where the model promises more than it errs, and C where it does not.
     for (way, expected) in best.iter_mut().filter(|_| ask.emits.contains(&Emit::Asm)) {
         tick("judging the assembly");
@@ -306,6 +292,25 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
 /// the text's, gcc mostly faster code (docs/explain/cipher.md), and the model knows neither.
 fn is_believed(way: &Way, cc: Cc) -> bool {
     way.schedule != Schedule::Depth || way.arch.row().kind != machine::Kind::General || cc == Cc::Gcc
+}
+
+/// Of each slicing the text that the model chooses: of loops, inlining and order the ways nearest to the default come first, since it errs more than what it
+/// promises of another; how many batches is what it knows best.
+fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
+    let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
+    for it in believed {
+        let of_slicing = believed.iter().filter(|other| other.way.slicing == it.way.slicing);
+        let least = of_slicing.map(|other| other.expected).fold(f64::MAX, f64::min);
+        if it.expected > TIE * least {
+            continue;
+        }
+        let (way, expected) = best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
+        let has_its_options = it.way == Way { interleave: it.way.interleave, ..way.clone() };
+        if has_its_options && it.expected < *expected {
+            (*way, *expected) = (it.way.clone(), it.expected);
+        }
+    }
+    best.into_values().collect()
 }
 
 /// The texts of which the model alone may choose one.
@@ -669,6 +674,19 @@ mod tests {
         assert!(!believed(Arch::X86_64, Schedule::Depth, Cc::Clang));
         assert!(believed(Arch::X86_64, Schedule::Depth, Cc::Gcc) && believed(Arch::X86_64, Schedule::None, Cc::Clang));
         assert!(believed(Arch::Avx2, Schedule::Depth, Cc::Clang) && believed(Arch::Neon, Schedule::Depth, Cc::Clang));
+    }
+
+    #[test]
+    fn of_ties_the_model_takes_the_default_but_for_the_batches() {
+        let of = |unroll, interleave, expected| {
+            let it = text(Slicing::Vertical, unroll, expected);
+            Text { way: Way { interleave, ..it.way.clone() }, ..it }
+        };
+        let all = [of(Unroll::Auto, 1, 1.05), of(Unroll::Auto, 2, 1.02), of(Unroll::Auto, 3, 1.03), of(Unroll::Yes, 4, 1.0)];
+        let chosen = |all: &[&Text]| best_of_slicings(all).iter().map(|it| (it.0.unroll, it.0.interleave)).collect::<Vec<_>>();
+        assert_eq!(chosen(&all.each_ref()), [(Unroll::Auto, 2)]);
+        let far = of(Unroll::Auto, 1, 1.2);
+        assert_eq!(chosen(&[&far, &all[3]]), [(Unroll::Yes, 4)], "no tie");
     }
 
     #[test]

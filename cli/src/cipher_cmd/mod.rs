@@ -87,8 +87,9 @@ pub fn committed(experiment: &str, file: &str, evidence: &report::Evidence) -> O
         ("cipher-streams", _) => Some(peers::committed(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
         ("cipher-tune", "best") => Some(best::committed(evidence)),
-        // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects.
-        ("cipher-tune", "tried") => Some(Vec::new()),
+        // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects; and what the page on the assembly says
+        // of the model's choices.
+        ("cipher-tune", "tried" | "by_model") => Some(Vec::new()),
         ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),
         _ => None,
     }

@@ -323,7 +323,7 @@ fn believed(all: &[Text]) -> Vec<&Text> {
 }
 
 /// Whether what a call reads and what it writes, so many bytes each, are in the first-level cache together; else the model, which knows no cache, expects too
-/// little. On AVX-512 bitsliced C of Ascon, Gimli and Xoodoo by gcc takes 1.8 to 2.3 times what is expected, their vertical C 0.8 to 1.1.
+/// little. On AVX-512 bitsliced C of Ascon, Gimli and Xoodoo by gcc takes 1.8 to 2.2 times what is expected, their vertical C 1.0 to 1.1.
 fn is_cached(bytes: f64) -> bool {
     2.0 * bytes <= BUFFERED_BYTES as f64
 }

@@ -56,6 +56,8 @@ step() {
 # shellcheck disable=SC2086
 step debootstrap debootstrap --variant=minbase --include=git,make,sudo,ca-certificates "$suite" "$root" ${MIRROR:-}
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# What Debian's installer writes, and debootstrap does not: without it chromedriver does not find its browser at localhost.
+printf '127.0.0.1\tlocalhost\n::1\t\tlocalhost ip6-localhost ip6-loopback\n' >"$root/etc/hosts"
 # Whom this machine trusts, as behind a proxy of a company's.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 if [ "$user" != root ]; then

@@ -191,10 +191,24 @@ fn a_bench_without_the_right_to_its_network_compiles_nothing() {
     let binary = folder.path().join("meanwhile");
     std::fs::copy(env!("CARGO_BIN_EXE_meanwhile"), &binary).expect("a copy");
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all"]);
-    command.arg(&binary).args(["overlap", "bench", "--quick"]);
-    let ran = command.env("TMPDIR", folder.path()).env("MEANWHILE_CACHE", folder.path().join("cache")).output().expect("setpriv runs");
+    let bench = |more: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all"]);
+        command.arg(&binary).args(["overlap", "bench", "--quick"]).args(more);
+        command.env("TMPDIR", folder.path()).env("MEANWHILE_CACHE", folder.path().join("cache")).output().expect("setpriv runs")
+    };
+    // What is wrong with a file is said before what this user may not do.
+    for contents in ["{", "{\"kind\": \"model\"}"] {
+        let rows = folder.path().join("rows.json");
+        std::fs::write(&rows, contents).expect("a scratch file");
+        std::fs::set_permissions(&rows, std::fs::Permissions::from_mode(0o666)).expect("it is ours");
+        let ran = bench(&["--out", &rows.display().to_string()]);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{contents}: {said}");
+        assert!(said.contains("rows.json") && !said.contains("unshare"), "{said}");
+        assert_eq!(std::fs::read_to_string(&rows).expect("it is there"), contents);
+    }
+    let ran = bench(&[]);
     let said = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(2), "{said}");
     assert!(said.contains("unshare") && said.contains("needs root"), "{said}");

@@ -137,6 +137,42 @@ fn a_recipe_is_measured_and_every_command_takes_it() {
     assert!(speed["rows"][0]["ratio"].as_f64().is_some_and(|it| it > 0.0), "{speed}");
 }
 
+/// Programs of others seldom have a layout beside them: words of 32 bits, results of a few bits, words of an open size.
+#[test]
+fn programs_without_a_layout_are_tuned_and_measured_too() {
+    const WORDS: &str = "node mix (x : u32x4, k : u32) returns (y : u32x2, z : u16)\nlet\n    y[0] = (x[0] <<< 3) ^ (x[1] & k);\n    \
+        y[1] = (x[2] <<< 5) ^ (x[3] | k);\n    z = 7\ntel\n";
+    const BITS: &str = "table sbox (a : b3) returns (b : b3) { 5, 2, 7, 0, 1, 3, 6, 4 }\nnode odd (x : b6, k : b3) returns (y : b3, z : b3)\n\
+        let\n    y = sbox(x[0 .. 2]) ^ k;\n    z = sbox(x[3 .. 5]) & k\ntel\n";
+    const OPEN: &str = "node open (x : u'mx2) returns (y : u'mx2)\nlet\n    y[0] = x[0] ^ x[1];\n    y[1] = x[0] & x[1]\ntel\n";
+    let place = Place::new();
+    for (name, program, word, slicings) in [("words", WORDS, "", "bv"), ("bits", BITS, "", "b"), ("open", OPEN, " --word 16", "vh")] {
+        std::fs::write(place.path(&format!("{name}.ua")), program).expect("written");
+        let ran = place.run(&format!("cipher tune {name}.ua{word} --arch avx2 --model -o model.toml --json"));
+        let chosen = json(&ran);
+        assert!(chosen["kind"] == "model" && chosen["cycles_per_byte"].as_f64().is_some_and(|it| it > 0.0), "{chosen}");
+        assert!(text(&ran.stderr).contains("no layout says where the bytes of"), "{ran:?}");
+        let slicing = chosen["way"]["slicing"].as_str().expect("a letter");
+        assert!(slicings.contains(slicing), "{chosen}");
+        let compiled = json(&place.run(&format!("cipher compile {name}.ua --recipe model.toml -o {name}.c --json")));
+        assert_eq!((&compiled["ok"], compiled["slicing"].as_str()), (&true.into(), Some(slicing)), "{compiled}");
+        let tuned = json(&place.run(&format!("cipher tune {name}.ua{word} --arch x86-64 --budget 2s -o measured.toml --json")));
+        assert!(tuned["kind"] == "measured" && tuned["cycles_per_byte"].as_f64().is_some_and(|it| it > 0.0), "{tuned}");
+        let proved = json(&place.run(&format!("cipher validate {name}.ua --recipe measured.toml --json")));
+        assert_eq!(proved["ok"], true, "{proved}");
+        let speed = json(&place.run(&format!("cipher speed {name}.ua --recipe measured.toml --quick --json")));
+        assert!(speed["rows"][0]["ratio"].as_f64().is_some_and(|it| it > 0.0), "{speed}");
+    }
+    // Bitslicing would make single bits of words whose size was chosen.
+    let compiled = json(&place.run("cipher compile open.ua --word 16 -o open.c --json"));
+    assert_eq!(compiled["slicing"], "v", "{compiled}");
+    let compiled = json(&place.run("cipher compile words.ua --word 16 -o words.c --json"));
+    assert_eq!(compiled["slicing"], "b", "its words have a size: {compiled}");
+    // Without a recipe `speed` asks for the layout, as before.
+    assert!(place.refused("cipher speed words.ua --quick").contains("no layout"));
+    assert!(place.refused("cipher speed none.ua --recipe model.toml").contains("no file"));
+}
+
 #[test]
 fn packages_take_recipes_of_c_each_for_its_target() {
     let place = Place::new();

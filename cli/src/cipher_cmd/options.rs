@@ -310,13 +310,19 @@ fn interleave(text: &str) -> Result<Interleave, String> {
     }
 }
 
+/// Refuses a name that is neither bundled nor of a file.
+pub fn check_name(name: &str) -> Result<(), Failure> {
+    if primitives().iter().any(|it| it.name == name) || Path::new(name).is_file() {
+        return Ok(());
+    }
+    let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
+    Err(Failure::user(format!("there is no primitive `{name}`, and no file"), help.as_deref()))
+}
+
 /// Refuses names that are neither bundled nor files with a layout beside them.
 pub fn check_names(names: &[String]) -> Result<(), Failure> {
     for name in names.iter().filter(|name| !primitives().iter().any(|p| p.name == **name)) {
-        if !Path::new(name).is_file() {
-            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
-            return Err(Failure::user(format!("there is no primitive `{name}`, and no file"), help.as_deref()));
-        }
+        check_name(name)?;
         let layout = user_layout::beside(Path::new(name));
         if !layout.exists() {
             let help = format!("write {}; docs/format/ciphers.md has the form", layout.display());

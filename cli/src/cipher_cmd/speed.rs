@@ -62,10 +62,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let which = super::peers::Which { names: &args.names, archs: &args.arch, peers: &args.against, bytes: &bytes };
         return super::peers::run(which, args.quick, args.out, out);
     }
-    options::check_names(&args.names)?;
     if let Some(path) = &args.recipe {
         return tuned(&args.names, path, if args.quick { Sampling::QUICK } else { FULL }, out);
     }
+    options::check_names(&args.names)?;
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
         return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
@@ -88,6 +88,7 @@ fn tuned(names: &[String], path: &Path, sampling: Sampling, out: &mut Output) ->
     let [name] = names else {
         return Err(Failure::user("a recipe is for one program", Some("name the primitive or file that it was tuned for")));
     };
+    options::check_name(name)?;
     let subject = Subject::named(name).map_err(Failure::User)?;
     let way = options::recipe_for(path, &subject)?.way;
     if let Some(feature) = native::missing_feature(way.arch) {

@@ -255,7 +255,12 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
 
 /// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
 pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<Slicing> {
+    // Who chooses a size for words of an open one does not want the single bits that bitslicing makes of them.
+    let is_chosen = word.is_some_and(|m| m != 1) && elaborate(ast, entries, ir::Dir::Any, None).is_err();
     let works = |slicing: &Slicing| {
+        if is_chosen && *slicing == Slicing::Bit {
+            return false;
+        }
         let word = if *slicing == Slicing::Bit { Some(1) } else { word.or(Some(16)) };
         let Ok(elaborated) = elaborate(ast, entries, slicing.dir(), word) else { return false };
         let mut program = elaborated.program;

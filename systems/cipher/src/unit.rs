@@ -43,13 +43,15 @@ impl Subject {
         Subject::checked(ast, entry)
     }
 
-    /// A bundled primitive, or a user's file with the layout beside it.
+    /// A bundled primitive, or a user's file with the layout beside it, else with its bytes in order if they are unambiguous.
     pub fn named(name: &str) -> Result<Subject, Vec<Diagnostic>> {
         if let Some(bundled) = Subject::bundled(name) {
             return bundled;
         }
         let path = Path::new(name);
-        Subject::file(path, &[], None)?.with_layout(&user_layout::beside(path), path, None)
+        let subject = Subject::file(path, &[], None)?;
+        let layout = user_layout::beside(path);
+        if layout.exists() { subject.with_layout(&layout, path, None) } else { Ok(subject.guessed(path).0) }
     }
 
     /// The same program with bytes laid out as this file says; `entry` as the user named it.

@@ -63,7 +63,7 @@ fn random_programs_agree_with_the_interpreter() {
     for seed in 0..9u64 {
         let text = support::generator::program(seed).text;
         let subject = Subject::text("random.ua", &text, None).unwrap_or_else(|errors| panic!("seed {seed}: {}\n{text}", errors[0]));
-        for slicing in subject.slicings(Some(16)) {
+        for slicing in subject.slicings(None) {
             let archs: Vec<Arch> =
                 [Arch::X86_64, Arch::Avx2, Arch::Avx512].into_iter().filter(|it| native::missing_feature(*it).is_none()).collect();
             let arch = archs[seed as usize % archs.len()];

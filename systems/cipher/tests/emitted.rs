@@ -82,7 +82,7 @@ fn random_programs_agree_with_the_interpreter() {
         let text = support::generator::program(seed).text;
         let subject = Subject::text("random.ua", &text, None).unwrap_or_else(|errors| panic!("seed {seed}: {}\n{text}", errors[0]));
         let mut rng = Rng::with_seed(seed);
-        for slicing in subject.slicings(Some(16)) {
+        for slicing in subject.slicings(None) {
             let word = if slicing == Slicing::Bit { Some(1) } else { Some(16) };
             let arch = [Arch::X86_64, Arch::Sse][seed as usize % 2];
             let mut recipe = Recipe::new(slicing, arch, compilers[seed as usize % compilers.len()], Unroll::No, "-O1");

@@ -91,7 +91,11 @@ fn table(rows: &[Value]) -> Table {
         table.push(vec![
             Cell::words(format!("{} {}", text(row, "primitive"), text(row, "slicing"))),
             Cell::words(text(row, "arch")),
-            Cell::words(format!("{} {}", text(row, "cc"), text(row, "opt")).trim_end().to_owned()),
+            Cell::words(
+                format!("{}{} {}", if row["emit"] == "asm" { "asm, " } else { "" }, text(row, "cc"), text(row, "opt"))
+                    .trim_end()
+                    .to_owned(),
+            ),
             Cell::number(number(&row["bytes"], 0)),
             Cell::number(number(&row["cycles_per_byte"], 2)),
             Cell::number(number(&row["cycles_per_byte_peer"], 2)),

@@ -4,11 +4,13 @@
 use measure::tool::ToolError;
 use serde::Serialize;
 
+use crate::asm::Effort;
 use crate::emit_c::Arch;
 use crate::gain::Sampling;
 use crate::native::{self, Cc, PeerCipher};
 use crate::pipeline::{Interleave, Slicing, Unroll};
-use crate::recipe::Recipe;
+use crate::recipe::{Back, Recipe};
+use crate::recipe_file::Emit;
 use crate::speed::launches_in_turn;
 use crate::unit::Subject;
 
@@ -36,6 +38,9 @@ pub struct Cell {
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
+    /// The back end of the functions that work on blocks, where it is not the C compiler.
+    #[serde(skip_serializing_if = "is_c")]
+    pub emit: Emit,
     /// Bytes of a message.
     pub bytes: usize,
 }
@@ -63,26 +68,32 @@ pub struct Cost {
     pub warnings: Vec<String>,
 }
 
+fn is_c(emit: &Emit) -> bool {
+    *emit == Emit::C
+}
+
 /// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops written out, by the
-/// compiler and flag that make it fastest. Empty lists of
+/// back end, compiler and flag that make it fastest. Empty lists of
 /// names and targets stand for all of them.
 pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
     let mut ways = Vec::new();
     for arch in [Arch::Avx2, Arch::Avx512] {
         for aes in ["aes-128", "aes-192", "aes-256"] {
-            ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, "-O3", Unroll::Yes));
+            ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, "-O3", Emit::C));
         }
-        // At -O3 gcc writes out the loops around two batches, which makes what moves the bytes slower on AVX2.
-        ways.push(("chacha20", Slicing::Vertical, arch, Cc::Gcc, "-O2", Unroll::Yes));
-        ways.push(("serpent-128", Slicing::Vertical, arch, Cc::Clang, "-O3", Unroll::Yes));
+        // At -O3 gcc writes out the loops around two batches, which makes what moves the bytes slower on AVX2. C compilers make little of two
+        // batches there, whose words are twice the registers.
+        ways.push(("chacha20", Slicing::Vertical, arch, Cc::Gcc, "-O2", if arch == Arch::Avx2 { Emit::Asm } else { Emit::C }));
+        ways.push(("serpent-128", Slicing::Vertical, arch, Cc::Clang, "-O3", Emit::C));
     }
     let mut cells = Vec::new();
     for &peer in peers {
-        for &(primitive, slicing, arch, cc, opt, unroll) in &ways {
+        for &(primitive, slicing, arch, cc, opt, emit) in &ways {
             let is_wanted = names.is_empty() || names.iter().any(|name| name == primitive);
             let is_wanted = is_wanted && (archs.is_empty() || archs.contains(&arch));
             if is_wanted && other(peer, primitive, arch).is_some() {
-                let cell = |&bytes: &usize| Cell { primitive, mode: "ctr", peer, slicing, arch, cc, opt, unroll, bytes };
+                let unroll = Unroll::Yes;
+                let cell = |&bytes: &usize| Cell { primitive, mode: "ctr", peer, slicing, arch, cc, opt, unroll, emit, bytes };
                 cells.extend(bytes.iter().map(cell));
             }
         }
@@ -121,7 +132,10 @@ pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
     let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
     recipe.mode = Some(cell.mode.into());
-    recipe.options.interleave = Interleave::Auto;
+    (recipe.back, recipe.options.interleave) = match cell.emit {
+        Emit::C => (Back::C, Interleave::Auto),
+        Emit::Asm => (Back::Asm(Effort::default()), Interleave::Times(2)),
+    };
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let program = recipe.build(&made)?;
     let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");

@@ -13,6 +13,7 @@ mod order;
 mod parts;
 mod steps;
 mod text;
+mod turns;
 
 use machine::Machine;
 
@@ -107,8 +108,8 @@ impl Target {
 pub fn assemble(node: &Node, shape: Shape, name: &str, machine: &Machine, effort: Effort) -> Result<Assembly, Refused> {
     let target = Target::new(shape).ok_or_else(|| Refused::Operation("assembly back end".into()))?;
     let function = lower::lower(node, shape, name)?;
-    let planner =
-        Planner { constants: &function.constants, registers: target.registers, model: Model::new(machine, shape.arch.row().kind), effort };
+    let model = Model::new(machine, shape.arch.row().kind);
+    let planner = Planner { constants: &function.constants, registers: target.registers, model, n_batches: shape.interleave, effort };
     let mut plans = Vec::new();
     let mut cycles = [0; 2];
     plan(&function, &function.items, (None, 1), &planner, (&mut plans, &mut cycles));

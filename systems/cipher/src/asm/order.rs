@@ -1,6 +1,6 @@
 //! The order of the steps of a block: the best of several starting orders, improved by a local search.
 //!
-//! The starting orders are that of the text, depth-first ones, and those of `forward`. A depth-first order takes the outputs one by
+//! The starting orders are that of the text, depth-first ones, and those of `forward` and `turns`. A depth-first order takes the outputs one by
 //! one, next the one that needs the fewest further steps, and puts everything it needs in front of it. Steps of one table stay
 //! together: as soon as one output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of a column, then
 //! its MixColumns.
@@ -16,6 +16,7 @@ use super::forward::forward;
 use super::model::Model;
 use super::parts;
 use super::steps::{Block, NONE};
+use super::turns;
 use crate::passes::schedule_depth::{Graph, WAYS, depth_first};
 
 /// How long the search runs.
@@ -50,6 +51,8 @@ pub struct Planner<'a> {
     pub registers: Registers,
     /// The core, idle.
     pub model: Model,
+    /// Batches of blocks that the function works on.
+    pub n_batches: u32,
     /// How long to search.
     pub effort: Effort,
 }
@@ -66,10 +69,16 @@ pub struct Judge<'a> {
     pub buffer: Option<u32>,
     /// The block is the body of a loop, short enough that iterations overlap.
     pub is_short_loop: bool,
+    /// The weight of loads and stores is divided by this.
+    pub relief: u32,
 }
 
 /// Loop bodies of up to this many steps are priced together with the next iterations.
 const SHORT: usize = 600;
+
+/// The relief of a block of several batches: while one waits for memory there is work of another, and what loads and stores take of the
+/// units the model counts. With a weight of a quarter ChaCha20 on AVX2 keeps its batches one behind the other, 0.73 cycles a byte instead of 0.57.
+const OF_BATCHES: u32 = 8;
 
 /// What an order costs: 8 for a cycle of the model, plus the weight of its loads and stores.
 pub type Cost = u32;
@@ -77,7 +86,7 @@ pub type Cost = u32;
 impl Judge<'_> {
     /// What an order costs.
     pub fn cost(&mut self, order: &[u32], header: &Header) -> Cost {
-        8 * self.cycles(order, header) + self.model.count.cost()
+        8 * self.cycles(order, header) + self.model.count.cost() / self.relief
     }
 
     /// Model: cycles for one run of the block. `model.count` is left as it is for one iteration.
@@ -102,12 +111,14 @@ impl Judge<'_> {
 pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Plan<'a> {
     let graph = graph(block);
     let text: Vec<u32> = (0..block.steps.len() as u32).collect();
+    let batches = turns::batches(&graph, planner.n_batches);
     let mut judge = Judge {
         planner,
         allocator: Allocator::new(block, planner.constants, planner.registers),
         model: planner.model.clone(),
         buffer,
         is_short_loop: !block.carried.is_empty() && block.steps.len() <= SHORT,
+        relief: if batches.is_empty() { 1 } else { OF_BATCHES },
     };
     let mut best: Option<(Vec<u32>, Header, Cost)> = None;
     let mut of_text = 0;
@@ -116,6 +127,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     for near in [planner.registers.n / 2, planner.registers.n, 2 * planner.registers.n, 4 * planner.registers.n] {
         orders.push(forward(&graph, near));
     }
+    orders.extend(turns::orders(&batches));
     for (k, order) in orders.into_iter().enumerate() {
         let (header, cost) = header(block, &mut judge, &order);
         if k == 0 {
@@ -132,7 +144,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
         let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64).min(WALKS_MAX);
         if order.len() > LONG && carried.iter().all(Option::is_none) {
             let mut other = order.clone();
-            parts::search_parts(block, planner, buffer, &mut other, u64::from(planner.effort.millions) * PART_WALKS);
+            parts::search_parts(block, &judge, &mut other, u64::from(planner.effort.millions) * PART_WALKS);
             let now = judge.cost(&other, &carried);
             if now < cost {
                 (order, cost) = (other, now);

@@ -4,7 +4,7 @@
 //! move, and knows when later steps need its values. What registers hold after the tail is left to the next part.
 
 use super::allocate::{Allocator, Count, Edge, Header};
-use super::order::{Judge, Planner, graph, search};
+use super::order::{Judge, graph, search};
 use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
 
 /// Steps of a part that may move.
@@ -12,8 +12,9 @@ const LENGTH: usize = 1200;
 /// Steps after them that stay in place.
 const TAIL: usize = 150;
 
-/// Searches each part of a block that carries nothing in registers.
-pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order: &mut [u32], n_walks: u64) {
+/// Searches each part of a block that carries nothing in registers, for the planner of the whole and with its weights.
+pub fn search_parts(block: &Block, of_whole: &Judge, order: &mut [u32], n_walks: u64) {
+    let (planner, buffer) = (of_whole.planner, of_whole.buffer);
     let n = order.len();
     let mut start = 0;
     let header: Header = vec![None; block.carried.len()];
@@ -28,6 +29,7 @@ pub fn search_parts(block: &Block, planner: &Planner, buffer: Option<u32>, order
             model: planner.model.clone(),
             buffer: None,
             is_short_loop: false,
+            relief: of_whole.relief,
         };
         let mut own: Vec<u32> = (0..part.steps.len() as u32).collect();
         let mut cost = judge.cost(&own, &Vec::new());

@@ -334,6 +334,17 @@ fn in_assembly(way: &Way) -> Way {
     Way { emit: Emit::Asm, inline: Inline::Auto, schedule, ..way.clone() }
 }
 
+/// What is tried in assembly of the texts that are compiled as C: the first of them, and of each slicing that knows batches two at once, however
+/// little the model thinks of two in C, which has them statement by statement; assembly has them in turns (`asm/turns.rs`).
+fn assemblies(all: &[Text]) -> Vec<Way> {
+    let mut seen = HashSet::new();
+    let mut is_new = |it: &Way| seen.insert((it.slicing, it.unroll, it.interleave));
+    let mut ways: Vec<Way> = all.iter().map(|it| in_assembly(&it.way)).filter(&mut is_new).take(ASSEMBLIES).collect();
+    let of_batches = all.iter().filter(|it| it.way.slicing != Slicing::Bit && it.way.unroll == Unroll::Auto);
+    ways.extend(of_batches.map(|it| Way { interleave: 2, ..in_assembly(&it.way) }).filter(is_new));
+    ways
+}
+
 /// The compiler that the model's choice is given to, if both are here. With the loops that `auto` keeps, C by gcc takes 0.79 of the time of clang's in
 /// bitsliced code, whose order is `auto`'s, 1.10 in horizontal and 1.06 in vertical code (AVX2, geometric means of the programs of `best.json`).
 pub fn preferred(way: &Way) -> Cc {
@@ -445,13 +456,7 @@ pub fn tune(
         return Ok(None);
     }
     if wanted(Emit::Asm) && ask.arch.has_assembly() {
-        let mut seen = HashSet::new();
-        let of_asm: Vec<Way> = all
-            .iter()
-            .map(|it| in_assembly(&it.way))
-            .filter(|it| seen.insert((it.slicing, it.unroll, it.interleave)))
-            .take(ASSEMBLIES)
-            .collect();
+        let of_asm = assemblies(&all);
         all.extend(texts(subject, ask, of_asm, at(0.4), &mut is_cut, tick));
     }
     // STEP 2: programs of all.
@@ -725,6 +730,19 @@ mod tests {
         assert!(depth < 0.95 * auto, "the depth order is the better one for C: {depth} {auto}");
         let promise = way.recipe().promise(&subject).expect("it compiles").0.expect("assembly was chosen");
         assert!((expected * experience::gain(promise) / auto - 1.0).abs() < 1e-9, "{expected} {promise} {auto}");
+    }
+
+    #[test]
+    fn two_batches_are_tried_in_assembly_where_c_has_one() {
+        let all =
+            [text(Slicing::Bit, Unroll::Auto, 1.0), text(Slicing::Vertical, Unroll::No, 1.5), text(Slicing::Vertical, Unroll::Auto, 2.0)];
+        let tried = |all: &[Text]| assemblies(all).iter().map(|it| (it.slicing, it.unroll, it.interleave)).collect::<Vec<_>>();
+        let (bit, rolled) = ((Slicing::Bit, Unroll::Auto, 1), (Slicing::Vertical, Unroll::No, 1));
+        assert_eq!(tried(&all), [bit, rolled, (Slicing::Vertical, Unroll::Auto, 1), (Slicing::Vertical, Unroll::Auto, 2)]);
+        assert_eq!(tried(&all[..2]), [bit, rolled], "bitsliced code has one, and loops that are kept are not the default's");
+        // C that has two already brings them, once.
+        let two = Text { way: Way { interleave: 2, ..all[2].way.clone() }, ..all[2].clone() };
+        assert_eq!(tried(&[two]), [(Slicing::Vertical, Unroll::Auto, 2)]);
     }
 
     #[test]

@@ -130,6 +130,13 @@ fn a_report_is_sorted_filtered_and_read_out() {
     browser.press("0");
     assert!((width() - whole).abs() < 1e-6);
 
+    // A wide screen: a table may be wider than the text, the page is not wider than the screen.
+    let screen = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": false}});
+    browser.post("/goog/cdp/execute", screen);
+    let room = "const right = it => document.querySelector(it).getBoundingClientRect().right;
+         return [right('div.scroll') - right('main') > 100, document.documentElement.scrollWidth <= innerWidth]";
+    assert_eq!(browser.script(room), json!([true, true]));
+
     // A phone: nothing beside the screen but what scrolls within.
     let phone = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true}});
     browser.post("/goog/cdp/execute", phone);

@@ -151,7 +151,7 @@ fn programs_without_a_layout_are_tuned_and_measured_too() {
         let ran = place.run(&format!("cipher tune {name}.ua{word} --arch avx2 --model -o model.toml --json"));
         let chosen = json(&ran);
         assert!(chosen["kind"] == "model" && chosen["cycles_per_byte"].as_f64().is_some_and(|it| it > 0.0), "{chosen}");
-        assert!(text(&ran.stderr).contains("no layout says where the bytes of"), "{ran:?}");
+        assert!(text(&ran.stderr).contains("each result counts as whole bytes"), "{ran:?}");
         let slicing = chosen["way"]["slicing"].as_str().expect("a letter");
         assert!(slicings.contains(slicing), "{chosen}");
         let compiled = json(&place.run(&format!("cipher compile {name}.ua --recipe model.toml -o {name}.c --json")));
@@ -168,6 +168,15 @@ fn programs_without_a_layout_are_tuned_and_measured_too() {
     assert_eq!(compiled["slicing"], "v", "{compiled}");
     let compiled = json(&place.run("cipher compile words.ua --word 16 -o words.c --json"));
     assert_eq!(compiled["slicing"], "b", "its words have a size: {compiled}");
+    // A lookup over the bits of a word can only be bitsliced.
+    const LOOKUP: &str = "table sbox (a : u4) returns (b : u4) { 5, 2, 7, 0, 1, 3, 6, 4, 15, 14, 13, 12, 11, 10, 9, 8 }\n\
+        node only (x : u'mx2, n : u4) returns (y : u'mx2, m : u4)\nlet\n    y[0] = x[0] ^ x[1];\n    y[1] = x[0] & x[1];\n    m = sbox(n)\ntel\n";
+    std::fs::write(place.path("only.ua"), LOOKUP).expect("written");
+    assert_eq!(place.run("cipher compile only.ua -o only.c").status.code(), Some(0));
+    for command in ["compile only.ua --word 16", "tune only.ua --word 16 --model", "check only.ua --constant-time --word 16"] {
+        let said = place.refused(&format!("cipher {command}"));
+        assert!(said.contains("`only` can only be bitsliced") && said.contains("leave out --word"), "{said}");
+    }
     // Without a recipe `speed` asks for the layout, as before.
     assert!(place.refused("cipher speed words.ua --quick").contains("no layout"));
     assert!(place.refused("cipher speed none.ua --recipe model.toml").contains("no file"));

@@ -74,8 +74,7 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
     };
     let slicings = args.slicing.map_or_else(|| subject.slicings(args.word), |it| vec![it]);
     if slicings.is_empty() {
-        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
-        return Err(Failure::User(refused.expect("no slicing works, so this one does not")));
+        return Err(Failure::User(subject.no_slicing(args.word)));
     }
     let modes: Vec<Option<&str>> = if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|it| Some(it.as_str())).collect() };
     let combinations = modes.iter().flat_map(|&mode| slicings.iter().map(move |&slicing| (mode, slicing)));

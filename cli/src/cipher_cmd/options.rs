@@ -63,7 +63,7 @@ pub struct How {
     /// The window of the mslice scheduler, in equations.
     #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
     pub look_behind: usize,
-    /// How many batches of blocks are interleaved, statement by statement: 1 to 4, or what the model prefers.
+    /// How many batches of blocks are interleaved, in C statement by statement: 1 to 4, or what the model prefers.
     #[arg(long, value_name = "N|auto", default_value = "1", value_parser = interleave)]
     pub interleave: Interleave,
     /// A bundled machine or a machine file, for the schedulers [default: a generic one of the target].
@@ -202,8 +202,7 @@ impl How {
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
             Some(slicing) => slicing,
-            // If no slicing works, the error is that of bitslicing.
-            None => subject.slicing(self.word).unwrap_or(Slicing::Bit),
+            None => subject.slicing(self.word).ok_or_else(|| Failure::User(subject.no_slicing(self.word)))?,
         };
         let thresholds = Thresholds { io_bits: self.inline_io_bits, copies_pct: self.inline_copies, equations: self.inline_equations };
         let word = if slicing == Slicing::Bit { Some(1) } else { self.word };

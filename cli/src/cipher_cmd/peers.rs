@@ -182,6 +182,8 @@ mod tests {
             assert_eq!(drawn.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
         }
         assert!(charts.iter().all(|it| !it.contains('\u{2026}') && it.contains("aes-128 64 B")), "{charts:?}");
-        assert!(table.terminal(None).contains("chacha20 v"), "{}", table.terminal(None));
+        let shown = table.terminal(None);
+        let n_asm = evidence.rows.iter().filter(|it| it["emit"] == "asm").count();
+        assert!(shown.contains("chacha20 v") && n_asm > 0 && shown.matches("asm, gcc -O2").count() == n_asm, "{shown}");
     }
 }

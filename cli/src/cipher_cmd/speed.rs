@@ -24,7 +24,7 @@ use crate::report_cmd::SystemReport;
 /// Arguments of `meanwhile cipher speed`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Primitives, or Usuba files with a layout beside them; one variant of each if none is named.
+    /// Primitives, or Usuba files with a layout beside them (with --recipe also without); one variant of each if none is named.
     names: Vec<String>,
     /// Fewer combinations and runs.
     #[arg(long)]

@@ -53,7 +53,10 @@ const SHOWN: usize = 12;
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
     if subject.primitive.is_none() {
-        out.warning(&format!("no layout says where the bytes of `{}` go: the bits of its results, packed, are its bytes", subject.entry));
+        out.warning(&format!("no layout says where the bytes of `{}` go: each result counts as whole bytes", subject.entry));
+    }
+    if args.slicing.is_none() && subject.slicings(args.word).is_empty() {
+        return Err(Failure::User(subject.no_slicing(args.word)));
     }
     let arch = args.arch.unwrap_or_else(widest);
     options::check_emit(args.emit, Some(arch))?;

@@ -255,7 +255,7 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
 
 /// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
 pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<Slicing> {
-    // Who chooses a size for words of an open one does not want the single bits that bitslicing makes of them.
+    // A size chosen for open words rules out the single bits that bitslicing makes of them.
     let is_chosen = word.is_some_and(|m| m != 1) && elaborate(ast, entries, ir::Dir::Any, None).is_err();
     let works = |slicing: &Slicing| {
         if is_chosen && *slicing == Slicing::Bit {

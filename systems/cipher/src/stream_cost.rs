@@ -38,8 +38,7 @@ pub struct Cell {
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
-    /// The back end of the functions that work on blocks, where it is not the C compiler.
-    #[serde(skip_serializing_if = "is_c")]
+    /// The back end of the functions that work on blocks.
     pub emit: Emit,
     /// Bytes of a message.
     pub bytes: usize,
@@ -66,10 +65,6 @@ pub struct Cost {
     pub peer_without: &'static str,
     /// What happened to the samples, if anything.
     pub warnings: Vec<String>,
-}
-
-fn is_c(emit: &Emit) -> bool {
-    *emit == Emit::C
 }
 
 /// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops written out, by the
@@ -137,6 +132,7 @@ pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
         Emit::Asm => (Back::Asm(Effort::default()), Interleave::Times(2)),
     };
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
+    assert!(made.refused.is_none(), "assembly knows the operations of {}", cell.primitive);
     let program = recipe.build(&made)?;
     let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");
     let calls = (200_000 / cell.bytes).clamp(1, 400) as u32;

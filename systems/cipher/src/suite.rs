@@ -229,7 +229,9 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     if let Some(mode) = &made.unit.mode {
         return test_mode(mode.sponge, row, &program);
     }
-    let primitive = subject.primitive.as_ref().expect("a named subject has a layout");
+    let Some(primitive) = subject.primitive.as_ref() else {
+        return Ok(Outcome::Failed(format!("nothing says where the bytes of `{}` go", subject.entry)));
+    };
     let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();
     let mut cases = Vec::new();
     for vector in vectors.iter().cycle().take(n_cases) {

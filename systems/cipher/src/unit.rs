@@ -109,6 +109,15 @@ impl Subject {
         pipeline::slicings(&self.ast, &self.entries(), word)
     }
 
+    /// What is wrong if no slicing is left: with the program, or with a size for its open words that only bitslicing could compile.
+    pub fn no_slicing(&self, word: Option<u32>) -> Vec<Diagnostic> {
+        self.compile(&Options { word: Some(1), ..Options::default() }).err().unwrap_or_else(|| {
+            let bits = word.map_or_else(String::new, |it| format!(" of {it} bits"));
+            let message = format!("`{}` can only be bitsliced, which makes single bits of its words{bits}", self.entry);
+            vec![Diagnostic { message, spans: vec![], help: Some("leave out --word".into()) }]
+        })
+    }
+
     /// The default slicing: the first of [`Subject::slicings`] with C that is short enough for a C compiler, else the first.
     pub fn slicing(&self, word: Option<u32>) -> Option<Slicing> {
         let all = self.slicings(word);

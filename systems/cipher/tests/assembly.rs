@@ -122,8 +122,8 @@ fn the_byte_interface_gives_the_bytes_of_that_in_c() {
     assert_eq!(outputs[0], outputs[1]);
 }
 
-/// Two batches of ChaCha20 have twice the words that AVX2 has registers for: one behind the other they spill what each spills alone, in turns several
-/// times that, which is what turns cost and, measured, far less than what they bring.
+/// Two batches of ChaCha20 have twice the words that AVX2 has registers for: one after the other they spill what each spills alone, in turns several
+/// times that, but far less than statement by statement, where nearly every step spills.
 #[test]
 fn batches_take_turns_in_registers_that_hold_one_of_them() {
     for (name, arch) in [("chacha20", Arch::Avx2), ("pyjamask-128", Arch::X86_64)] {
@@ -136,7 +136,7 @@ fn batches_take_turns_in_registers_that_hold_one_of_them() {
             // In a thousand steps.
             made.blocks.iter().map(|it| it.1.stores).sum::<u32>() as usize * 1000 / steps
         };
-        assert!(stores(2) > 2 * stores(1), "{name}: {} {}", stores(2), stores(1));
+        assert!(stores(2) > 2 * stores(1) && stores(2) < 250, "{name}: {} {}", stores(2), stores(1));
     }
 }
 

@@ -3,7 +3,8 @@
 //! Statement by statement, as the `interleave` pass leaves them, two batches want twice the registers, and where those do not suffice each
 //! step spills. One after the other they want no more registers than one, and the chains of one batch leave units idle. In turns of some
 //! dozens of steps the registers belong to one batch at a time, while the core, which looks a few hundred instructions ahead, works on
-//! both: ChaCha20 on AVX2, whose 16 words fill the registers, goes from 0.72 to 0.57 cycles a byte.
+//! both: ChaCha20 on AVX2, whose 16 words fill the registers, goes from 0.72 to 0.60 cycles a byte
+//! (`experiments/cipher-tune/best.json`).
 
 use crate::passes::schedule_depth::Graph;
 
@@ -87,8 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn one_batch_and_parts_that_differ_or_are_of_another_number_are_left_alone() {
-        for (lengths, n) in [(&[80][..], 1), (&[40, 41], 2), (&[20; 4], 1), (&[20; 4], 2), (&[1; 64], 4)] {
+    fn one_batch_parts_that_differ_or_are_of_another_number_and_short_ones_are_left_alone() {
+        for (lengths, n) in [(&[80][..], 1), (&[40, 41], 2), (&[20; 4], 1), (&[20; 4], 2), (&[16; 2], 2)] {
             assert!(orders(&batches(&chains(lengths), n)).is_empty(), "{lengths:?} {n}");
         }
     }

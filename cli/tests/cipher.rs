@@ -288,9 +288,12 @@ fn streams_are_measured_beside_other_libraries() {
     let pairs: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["primitive"].as_str()?, row["peer"].as_str()?))).collect();
     assert_eq!(pairs, [("chacha20", "openssl"), ("chacha20", "libgcrypt"), ("serpent-128", "libgcrypt")]);
     let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
-    let expected = "primitive mode peer slicing arch cc opt unroll bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs interleave \
-                    peer_version peer_without warnings";
+    let expected = "primitive mode peer slicing arch cc opt unroll emit bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs \
+                    interleave peer_version peer_without warnings";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
+    // The fastest of ours: assembly for ChaCha20 on AVX2, C for Serpent.
+    let emits: Vec<(&Value, &Value)> = rows.iter().map(|row| (&row["emit"], &row["interleave"])).collect();
+    assert_eq!(emits, [(&"asm".into(), &2.into()), (&"asm".into(), &2.into()), (&"c".into(), &3.into())]);
     assert!(rows[0]["peer_version"].as_str().expect("a version").starts_with("OpenSSL 3"), "{}", rows[0]);
     let refused = meanwhile(&["cipher", "speed", "serpent-128", "--mode", "ctr", "--against", "openssl"], "");
     assert_eq!(refused.status.code(), Some(1));

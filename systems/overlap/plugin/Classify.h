@@ -81,6 +81,7 @@ struct MessageCall {
   bool Existing = false;  ///< The program's own nonblocking call.
   bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
   bool Pays = false;      ///< A run has shown that it waits, whatever the length of its message.
+  double Us = 0;          ///< What one execution took in that run, in microseconds; 0 if none was measured.
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
 

@@ -21,6 +21,7 @@ struct Search {
   bool ends(Instruction &I) { return blocksWait(I, S, A.Fx) || A.Fx.touches(I, S); }
   void follow(BasicBlock *From, BasicBlock *To);
   void run();
+  bool passes(const Instruction &I) const;
 };
 } // namespace
 
@@ -74,11 +75,35 @@ void Search::run() {
   }
 }
 
+static Search placesOfWait(Site &S, Analyses &A) {
+  CallInst *Wait = S.Waits.front();
+  Search Walk{S, A, {}, {}, {}, {}};
+  Walk.Work.push_back({Wait->getParent(), std::next(Wait->getIterator())});
+  Walk.run();
+  return Walk;
+}
+
+bool Search::passes(const Instruction &I) const {
+  const BasicBlock *Block = I.getParent();
+  const CallInst *Wait = S.Waits.front();
+  if (!Seen.contains(Block) && !(Wait->getParent() == Block && Wait->comesBefore(&I)))
+    return false;
+  return none_of(Before, [&](const Instruction *End) { return End->getParent() == Block && (End == &I || End->comesBefore(&I)); });
+}
+
+uint64_t passed(Site &S, ArrayRef<Instruction *> Work, Analyses &A, Cost &Weights) {
+  Search Walk = placesOfWait(S, A);
+  const Loop *Around = A.LI.getLoopFor(S.Waits.front()->getParent());
+  uint64_t Sum = 0;
+  for (Instruction *I : Work)
+    if (Walk.passes(*I))
+      Sum += Weights.weightInLoops(*I, Around);
+  return Sum;
+}
+
 bool frontier(Site &S, Analyses &A) {
   CallInst *Old = S.Waits.front();
-  Search Walk{S, A, {}, {}, {}, {}};
-  Walk.Work.push_back({Old->getParent(), std::next(Old->getIterator())});
-  Walk.run();
+  Search Walk = placesOfWait(S, A);
   bool Same = Walk.Edges.empty() && Walk.Before.size() == 1 && Walk.Before.front() == Old->getNextNode();
   if (Same || (Walk.Edges.empty() && Walk.Before.empty()))
     return false;

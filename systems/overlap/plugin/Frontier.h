@@ -24,5 +24,8 @@ namespace overlap {
 /// Replaces the wait of `S`. True if the control flow graph changed.
 bool frontier(Site &S, Analyses &A);
 
+/// What of `Work`, in weighted instructions, the waits of `S` would pass.
+uint64_t passed(Site &S, llvm::ArrayRef<llvm::Instruction *> Work, Analyses &A, Cost &Weights);
+
 } // namespace overlap
 #endif

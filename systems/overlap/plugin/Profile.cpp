@@ -64,6 +64,7 @@ std::optional<Refusal> Profile::decide(Site &S) const {
   }
   if (Us >= PaysUs) {
     S.Pays = true;
+    S.Us = Us;
     return std::nullopt;
   }
   S.Detail = "the profile is of " + Program;

@@ -16,7 +16,7 @@ public:
   /// The profile in this file; null, and said once, if it is none.
   static const Profile *read(llvm::StringRef Path);
 
-  /// Why `S` stays as it is, by what was measured; `S.Pays` is set if it waited.
+  /// Why `S` stays as it is, by what was measured; `S.Pays` and `S.Us` are set if it waited.
   std::optional<Refusal> decide(Site &S) const;
 
 private:

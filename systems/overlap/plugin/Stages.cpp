@@ -80,7 +80,7 @@ static void splitCalls(FunctionState &S) {
 }
 
 static void hoistStarts(FunctionState &S) {
-  auto Move = [&](Site &Of, Analyses &A) { return hoist(Of, A, S.Weights, S.O); };
+  auto Move = [&](Site &Of, Analyses &A) { return hoist(Of, S.Sites, A, S.Weights, S.O); };
   for (Site *Of : S.Sites)
     S.each(*Of, Move);
   for (ExistingWait &E : S.Existing)
@@ -139,7 +139,8 @@ static void weighOwn(FunctionState &S) {
 static void guard(FunctionState &S) {
   for (Site *Of : S.Sites)
     S.each(*Of, [&](Site &It, Analyses &A) {
-      It.Detail = stoppedBy(It, A.Fx);
+      if (It.Detail.empty())
+        It.Detail = stoppedBy(It, A.Fx);
       It.Beyond = independentBehind(It, A.Fx, S.Weights, A.LI, A.PDT);
       return false;
     });

@@ -1,4 +1,5 @@
 #include "Widen.h"
+#include "Frontier.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -56,7 +57,17 @@ static bool isStart(const Statement &S, Effects &Fx) {
   return any_of(S.All, [&](Instruction *I) { return Fx.own(*I) == Own::Init; });
 }
 
-bool hoist(Site &S, Analyses &A, Cost &Weights, const Options &O) {
+/// A call that waited longer in the profiled run, whose wait would pass `Work` but may not pass the start of `S`: only one of the
+/// two can have it.
+static const Site *longerWait(const Site &S, ArrayRef<Site *> Others, ArrayRef<Instruction *> Work, Analyses &A, Cost &Weights,
+                              const Options &O) {
+  for (Site *Other : Others)
+    if (S.Us > 0 && Other->Us > S.Us && !A.Fx.mayPass(*Other, S) && passed(*Other, Work, A, Weights) >= O.MinWeight)
+      return Other;
+  return nullptr;
+}
+
+bool hoist(Site &S, ArrayRef<Site *> Others, Analyses &A, Cost &Weights, const Options &O) {
   Chain C = backwardChain(S.Init, A);
   unsigned N = C.Statements.size();
   if (N == 0)
@@ -94,11 +105,19 @@ bool hoist(Site &S, Analyses &A, Cost &Weights, const Options &O) {
   // STEP 2: the others move behind the start, if they are worth it.
   Loop *Around = A.LI.getLoopFor(S.Init->getParent());
   uint64_t Gain = 0;
+  SmallVector<Instruction *, 32> Work;
   for (unsigned Idx = 0; Idx < N; ++Idx)
-    if (!InSlice[Idx])
+    if (!InSlice[Idx]) {
       Gain += weightOf(C.Statements[Idx], Weights, Around);
+      Work.append(C.Statements[Idx].All);
+    }
   if (Gain < O.MinWeight)
     return false;
+  if (const Site *Longer = longerWait(S, Others, Work, A, Weights, O)) {
+    raw_string_ostream(S.Detail) << "the work before it hides " << Longer->mpiName() << " on line " << Longer->Loc.getLine()
+                                 << ", which waits longer";
+    return false;
+  }
   std::vector<bool> Later(N);
   for (unsigned Idx = 0; Idx < N; ++Idx)
     Later[Idx] = !InSlice[Idx];

@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -13,6 +14,7 @@ use crate::emit_c::Arch;
 use super::{BLOCK, Exchange, Flips, Label, Step, Within, is_general};
 
 /// Steps and the arrangement that they lead to.
+#[derive(Clone)]
 pub struct Found {
     pub steps: Vec<Step>,
     pub end: Vec<Label>,
@@ -41,8 +43,24 @@ struct Search<'a> {
     orders: [Vec<Vec<usize>>; 5],
 }
 
+/// What a search begins with: target, start, goal, complements and slots.
+type Problem = (Arch, Vec<Label>, Vec<Option<Label>>, u32, Vec<Label>);
+
 /// The steps from `start` to `goal`, where `None` is any block; the labels of `slots` are in register numbers at first.
+/// All candidates of a tuning ask for the same few, so each is searched for once.
 pub fn search(arch: Arch, start: &[Label], goal: &[Option<Label>], complements: u32, slots: &[Label]) -> Option<Found> {
+    static KNOWN: LazyLock<Mutex<FxHashMap<Problem, Option<Found>>>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let problem = (arch, start.to_vec(), goal.to_vec(), complements, slots.to_vec());
+    if let Some(found) = known().get(&problem) {
+        return found.clone();
+    }
+    let found = cheapest(arch, start, goal, complements, slots);
+    known().insert(problem, found.clone());
+    found
+}
+
+fn cheapest(arch: Arch, start: &[Label], goal: &[Option<Label>], complements: u32, slots: &[Label]) -> Option<Found> {
     let search = Search { arch, n: start.len(), goal, slots, start, orders: std::array::from_fn(orders) };
     let mut first = State { at: [Label::MAX; PLACES_MAX], complements };
     first.at[..start.len()].copy_from_slice(start);

@@ -17,7 +17,7 @@ const COMMANDS: &[&str] = &[
     "report --quick --out page",
     "cipher test aes-128",
     "cipher speed --quick rectangle-80",
-    "cipher tune rectangle-80",
+    "cipher tune rectangle-80 --arch x86-64 --slicing h --emit c",
     "audit bench",
     "overlap plugin",
     "regwin bench",

@@ -1,5 +1,6 @@
 //! Programs that break if one fact about MPI, C or Fortran is forgotten: `tests/hazards`, each says which. They print the
-//! same with and without the plugin, on both libraries; MEANWHILE_LONG=1 tries every conversion with each. Some are two files in one, divided by SECOND_FILE.
+//! same with and without the plugin, on both libraries; MEANWHILE_LONG=1 tries every conversion with each. Some are two
+//! files in one, divided by SECOND_FILE.
 
 mod support;
 

@@ -159,6 +159,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_come_back_as_they_were_written() {
+        let mut seed = 7_u64;
+        for _ in 0..20_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let mut evidence = sample();
+            let cycles = (seed >> 11) as f64 / 3e13;
+            evidence.rows[0]["cycles_per_byte"] = cycles.into();
+            let read = Evidence::from_json(&evidence.to_json()).expect("it is evidence");
+            assert_eq!(read.rows[0]["cycles_per_byte"].as_f64().map(f64::to_bits), Some(cycles.to_bits()), "{cycles}");
+        }
+    }
+
+    #[test]
     fn one_row_a_line() {
         expect![[r#"
             {

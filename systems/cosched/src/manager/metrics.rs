@@ -192,6 +192,19 @@ mod tests {
         })
     }
 
+    /// `status --prometheus` reads what the daemon wrote as JSON; the daemon's own page does not. Both say one number, or a counter falls.
+    #[test]
+    fn counters_are_the_same_through_json() {
+        let mut total = 0.0;
+        for ns in (1..20_000u64).map(|it| it * 7919 % 100_003) {
+            total += ns as f64 / 1000.0;
+            let mut status = full();
+            status["switch_us_total"] = total.into();
+            let read: Value = serde_json::from_str(&status.to_string()).expect("it is JSON");
+            assert_eq!(text(&read), text(&status));
+        }
+    }
+
     #[test]
     fn links_have_what_programs_move_on_them() {
         let text = text(&full());

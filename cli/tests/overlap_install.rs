@@ -88,6 +88,66 @@ fn builds_call_the_wrappers() {
     }
 }
 
+/// In front of a wrapper, as many builds have it, and under a compiler's name: ccache keeps nothing of ours, for it sees neither options nor
+/// a profile that changed, and an object that it brings back has no remarks.
+#[test]
+fn ccache_brings_no_old_object_back() {
+    let Some(llvm) = versions().pop() else { return };
+    let Some(ccache) = tool::find("ccache") else {
+        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
+            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
+            std::io::Write::write_all(&mut file, b"overlap install: ccache is missing\n").expect("the list of skips can be written");
+        }
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
+    // All calls of the program took so long.
+    let took = |us: f64| {
+        let lines = (1..).zip(PROGRAM.lines());
+        let calls = lines.filter_map(|(line, it)| Some((line, ["MPI_Send", "MPI_Recv"].into_iter().find(|name| it.contains(name))?)));
+        let sites: Vec<serde_json::Value> = calls
+            .map(|(line, call)| serde_json::json!({"call": call, "file": "p.c", "line": line, "count": 1, "bytes": 400_000, "us": us}))
+            .collect();
+        let profile = serde_json::json!({"overlap_profile": 1, "program": "p", "ranks": 2, "mpi": "openmpi", "sites": sites});
+        std::fs::write(at.join("run.json"), profile.to_string()).expect("a scratch file");
+    };
+    let compile = |words: &[&str], masked: bool| {
+        let _ = std::fs::remove_dir_all(at.join(".overlap"));
+        let path = std::env::var("PATH").expect("there is one");
+        let first = if masked { at.join("masked") } else { at.join("p/bin") };
+        let ran = Command::new(words[0])
+            .args(&words[1..])
+            .args(["-O2", "-g", "-c", "p.c"])
+            .current_dir(at)
+            .env("PATH", format!("{}:{path}", first.display()))
+            .env("CCACHE_DIR", at.join("kept"))
+            .env_remove("CCACHE_DISABLE")
+            .output();
+        let ran = ran.expect("it runs");
+        assert!(ran.status.success() && said(&ran).is_empty(), "{words:?}: {}", said(&ran));
+        assert!(at.join(".overlap/p.o.opt.yaml").exists(), "{words:?}: no remarks");
+        let object = std::fs::read(at.join("p.o")).expect("it was made");
+        String::from_utf8_lossy(&object).contains("MPI_Isend")
+    };
+    took(400.0);
+    let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string(), "--profile", "run.json"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let wrapped = [ccache.to_str().expect("text"), "meanwhile-mpicc"];
+    for (us, is_converted) in [(400.0, true), (400.0, true), (1.0, false)] {
+        took(us);
+        assert_eq!(compile(&wrapped, false), is_converted, "in front, {us} us");
+    }
+    std::fs::create_dir(at.join("masked")).expect("a scratch folder");
+    let compiler = llvm.compiler(Language::C);
+    std::os::unix::fs::symlink(&ccache, at.join("masked").join(compiler)).expect("a scratch link");
+    for (convert, is_converted) in [("auto", true), ("auto", true), ("none", false)] {
+        let words = [env!("CARGO_BIN_EXE_meanwhile"), "overlap", "cc", "--compiler", compiler, "--convert", convert, "--"];
+        assert_eq!(compile(&words, true), is_converted, "in place of {compiler}, {convert}");
+    }
+}
+
 #[test]
 fn a_wrapper_that_calls_itself_is_refused() {
     let Some(llvm) = versions().pop() else { return };

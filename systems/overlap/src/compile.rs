@@ -87,6 +87,9 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
 /// As [`compile`].
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     let asked = step(request);
+    if is_asked_by_ccache(request) {
+        return Ok(not_to_be_kept(request));
+    }
     if asked.asks {
         return run(&mut wrapper(request, &compiler(request)?.0, &[])?, None);
     }
@@ -111,6 +114,26 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     }
     let written = reproducer(&command, &crash, &ended, input.as_deref());
     Ok(Ended { without_plugin: Some(written.is_ok().then_some(crash)), ..plain })
+}
+
+/// True if ccache, which is run with us as its compiler, asks for the preprocessed text, by which it would know the object again.
+fn is_asked_by_ccache(request: &Request) -> bool {
+    let parent = || std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
+    request.arguments.iter().any(|it| it == "-E") && parent().is_some_and(|it| it.ends_with("ccache"))
+}
+
+/// The answer after which ccache runs us for the object and keeps nothing. It sees no profile and no plugin that changed, and the object
+/// that it would bring back has no remarks beside it.
+fn not_to_be_kept(request: &Request) -> Ended {
+    let said = "meanwhile: ccache cannot keep what is compiled with overlap\n";
+    Ended {
+        ran: request.arguments.join(" "),
+        ok: false,
+        said: said.into(),
+        switched_off: Vec::new(),
+        other_linker: None,
+        without_plugin: None,
+    }
 }
 
 /// Runs the compiler, and looks at a program that it linked: objects that were converted before may be in it even if this
@@ -211,6 +234,8 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let mut command = command(request, &compiler, &step, &ours)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
     command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
+    // The compiler may be ccache's link of that name: it sees no settings, and an object that it brings back has no remarks.
+    command.env("CCACHE_DISABLE", "1");
     let uniform = request.settings.collectives == "uniform" && request.language != Language::Fortran;
     if uniform && step.links {
         // A file name among the arguments would be compiled as the language of a preceding -x.

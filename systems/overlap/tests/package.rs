@@ -64,10 +64,22 @@ fn cmake_finds_the_package() {
         configure.args(["-G", "Ninja", "-S", ".", "-B", "build"]).current_dir(at);
         configure.arg(format!("-DCMAKE_C_COMPILER={}", llvm.compiler(Language::C)));
         configure.arg(format!("-DCMAKE_C_FLAGS={flags}")).arg(format!("-DMPI_C_COMPILER={wrapper}")).arg("-DCMAKE_PREFIX_PATH=prefix");
-        run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", at.join("prefix").display())));
-        let built = run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at));
+        configure.arg(format!("-DCMAKE_PREFIX_PATH={}", at.join("prefix").display()));
+        run(&mut configure);
+        let build = || run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at));
+        let built = build();
         assert!(built.contains("MPI_Sendrecv_replace made nonblocking"), "{built}");
         assert_eq!(support::output(mpi, 2, &at.join("build/user"), &[]), "17.0039 42\n");
+        // Another plugin at the same path, or other options, and everything is compiled again; else nothing is.
+        assert!(build().contains("no work to do"));
+        let plugin = at.join("prefix/lib/overlap.so");
+        let bytes = std::fs::read(&plugin).expect("the plugin");
+        std::fs::write(&plugin, [&bytes[..], &[0]].concat()).expect("it is ours");
+        let built = build();
+        assert!(built.contains("MPI_Sendrecv_replace made nonblocking"), "{built}");
+        run(configure.env("MEANWHILE_OVERLAP", "convert=none"));
+        let built = run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at).env("MEANWHILE_OVERLAP", "convert=none"));
+        assert!(built.contains("user.c") && !built.contains("made nonblocking"), "{built}");
     }
 }
 

@@ -404,6 +404,32 @@ fn a_mode_is_checked_with_its_primitive() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("`gimli` has no mode `aead`"));
 }
 
+/// All names in the folder of ccache, distcc or icecc lead to one program.
+#[test]
+fn compilers_whose_names_lead_to_one_program_are_several() {
+    if !has("gcc") || !has("clang-19") || !has("valgrind") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let mask = folder.path().join("mask");
+    std::fs::write(&mask, "#!/bin/sh\nexec \"/usr/bin/${0##*/}\" \"$@\"\n").expect("a scratch file");
+    std::fs::set_permissions(&mask, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    for name in ["gcc", "gcc-12", "gcc-14", "clang-19", "clang-22"].into_iter().filter(|it| Path::new("/usr/bin").join(it).exists()) {
+        std::os::unix::fs::symlink(&mask, folder.path().join(name)).expect("a scratch link");
+    }
+    let plain = std::env::var("PATH").expect("there is one");
+    let masked = format!("{}:{plain}", folder.path().display());
+    let found = |path: &str| {
+        let line = "cipher check rectangle-80 --constant-time --slicing v --arch x86-64 --opt -O1 --json";
+        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(line.split(' ')).env("PATH", path).output().expect("it runs");
+        let rows = json(&ran)["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|it| it["cc"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let all = found(&plain);
+    assert!(all.contains(&"gcc".to_owned()) && all.contains(&"clang-19".to_owned()), "{all:?}");
+    assert_eq!(found(&masked), all);
+}
+
 #[test]
 fn dump_after_shows_the_program_between_two_passes() {
     let output = meanwhile(&["cipher", "compile", "rectangle-80", "--slicing", "v", "--dump-after", "loops"], "");

@@ -111,12 +111,14 @@ pub fn watch_cell(cell: &Cell) -> Result<Verdict, ToolError> {
 
 /// The installed ones among the usual compilers, each once, under its shortest name.
 pub fn compilers_here() -> Vec<&'static str> {
-    let mut programs = Vec::new();
+    let mut versions = Vec::new();
     let mut names = Vec::new();
-    for name in COMPILERS {
-        let Some(program) = tool::find(name).map(|it| it.canonicalize().unwrap_or(it)) else { continue };
-        if !programs.contains(&program) {
-            programs.push(program);
+    for name in COMPILERS.into_iter().filter(|it| tool::find(it).is_some()) {
+        // Not by where its links lead: those of ccache all lead to ccache. gcc says first how it was called.
+        let Ok(version) = measure::machine::version(name, &["--version"]) else { continue };
+        let version = version.strip_prefix(name).unwrap_or(&version).to_owned();
+        if !versions.contains(&version) {
+            versions.push(version);
             names.push(name);
         }
     }

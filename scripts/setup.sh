@@ -10,7 +10,7 @@ packages_cipher="clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user 
 packages_cosched="util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev python3-prometheus-client"
 packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev"
 packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config"
-packages_tests="chromium chromium-driver"
+packages_tests="chromium chromium-driver ccache"
 # Taken where the system's release has them.
 optional_overlap="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22"
 # The same as programs, for systems without apt-get.

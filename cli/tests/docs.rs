@@ -83,8 +83,12 @@ fn agree(said: &[String], got: &[String]) -> bool {
 /// What a command prints to both streams, in this order.
 fn print(command: &str, folder: &Path) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_meanwhile"));
+    // `make test` keeps what compilers made, but for those with a plugin.
+    let is_kept = std::env::var_os("CCACHE_DIR").is_some() && !command.contains("meanwhile overlap");
+    let compilers = if is_kept { "/usr/lib/ccache:" } else { "" };
     // The system's Python comes first: it has the Debian packages that setup installs.
-    let path = format!("{}:/usr/bin:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
+    let (own, all) = (binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
+    let path = format!("{own}:{compilers}/usr/bin:{all}");
     let command = command.replace("target/release/meanwhile", "meanwhile");
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", path).env("NO_COLOR", "1").current_dir(folder);

@@ -56,8 +56,13 @@ fn cpp_is_compiled_as_its_build_compiles_it() {
     fs::write(folder.path().join("b/compile_commands.json"), entry.to_string()).expect("written");
     let said = refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push"], 1);
     assert!(said.contains("ring.cpp:5:5") && said.contains("--compile-commands"), "{said}");
-    let said = ok(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--compile-commands", "b"]);
+    let args = ["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--compile-commands", "b"];
+    let said = ok(folder.path(), &args);
     assert!(said.contains("#62") && said.contains("if (q.n > LIMIT)"), "{said}");
+    // The same from Meson, where ccache is installed.
+    let entry = serde_json::json!([{"directory": folder.path().join("b"), "file": "../ring.cpp", "command": format!("ccache {command}")}]);
+    fs::write(folder.path().join("b/compile_commands.json"), entry.to_string()).expect("written");
+    assert_eq!(ok(folder.path(), &args), said);
 }
 
 /// A build in `b` of a file in `s`, which needs a header and a name that only its command gives.

@@ -16,6 +16,8 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
+/// What may stand before a compiler and runs it, here or elsewhere; Meson takes ccache where there is one.
+const LAUNCHERS: [&str; 6] = ["ccache", "sccache", "distcc", "icecc", "buildcache", "env"];
 /// What of a command says where the object file, lists of dependencies and the like go; with a word behind it, and without.
 const OUTPUTS: [&str; 6] = ["-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-diagnostics"];
 const OUTPUTS_ALONE: [&str; 9] = ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG"];
@@ -49,12 +51,29 @@ pub fn build(text: &str, list: &Path, source: &Path) -> Result<(Build, usize), D
         (None, Some(command)) => shlex::split(command),
         (None, None) => None,
     };
-    let Some((compiler, arguments)) = words.as_deref().and_then(<[String]>::split_first) else {
+    let Some((compiler, arguments)) = words.as_deref().map(without_launchers).and_then(<[String]>::split_first) else {
         return Err(Diagnostic::new(format!("`{shown}` has no command for `{}` that a shell could read", source.display())));
     };
     let is_source = |word: &str| same(&folder(entry).join(word)) == wanted;
     let build = Build { cc: Some(compiler.clone()), flags: flags(arguments, is_source), folder: Some(folder(entry)) };
     Ok((build, fitting.count()))
+}
+
+/// A command from its compiler on: what is kept or made elsewhere is made here. distcc alone, with options behind it, is a compiler.
+fn without_launchers(mut words: &[String]) -> &[String] {
+    while let [first, rest @ ..] = words {
+        let is_launcher = LAUNCHERS.contains(&first.rsplit('/').next().unwrap_or(first)) || is_assignment(first);
+        if !is_launcher || rest.first().is_none_or(|it| it.starts_with('-')) {
+            break;
+        }
+        words = rest;
+    }
+    words
+}
+
+/// A variable of the environment that is set for a command, or an option of ccache.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_'))
 }
 
 /// The arguments without what says which file becomes which.
@@ -110,6 +129,16 @@ mod tests {
         // As Linux does, and a fragment of such a list.
         assert_eq!(found("cc -Wp,-MMD,drivers/.a.o.d -Wp,-D_FORTIFY_SOURCE=2 -MJ a.json -c -o a.o ../s/a.c"), ["-Wp,-D_FORTIFY_SOURCE=2"]);
         assert_eq!(found("cc -include ../s/conf.h -std=c11 -- ../s/a.c"), ["-include", "../s/conf.h", "-std=c11"]);
+    }
+
+    #[test]
+    fn what_runs_the_compiler_is_left_out() {
+        for before in ["ccache", "/usr/bin/ccache", "CCACHE_DIR=/c ccache", "env A=b sccache", "ccache base_dir=/b", "ccache distcc"] {
+            assert_eq!(found(&format!("{before} cc -DA=b -O2 -c ../s/a.c -o a.o")), ["-DA=b", "-O2"], "{before}");
+        }
+        let text = r#"[{"directory": "/b", "file": "/s/a.c", "arguments": ["distcc", "-O2", "-c", "/s/a.c"]}]"#;
+        let (build, _) = build(text, Path::new("/b/list.json"), Path::new("/s/a.c")).expect("it is there");
+        assert_eq!((build.cc.as_deref(), build.flags), (Some("distcc"), vec!["-O2".to_owned()]));
     }
 
     #[test]

@@ -36,13 +36,13 @@ test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-ov
 test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
 	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test validate
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines
 	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
 	MEANWHILE_LONG=1 cargo test --release --package overlap --test examples --test hazards
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package overlap --test random
 	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package overlap --test memory
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
-	MEANWHILE_LONG=1 cargo test --release --package regwin --test kernel --test integrity --test wcet
+	MEANWHILE_LONG=1 cargo test --release --package regwin --test adaptive --test kernel --test integrity --test masked --test wcet
 	$(MEANWHILE) cipher test --matrix
 	scripts/dependencies.sh
 	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user && scripts/newcomer.sh --user trixie; \

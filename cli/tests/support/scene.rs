@@ -325,8 +325,15 @@ impl Scene {
         match fault {
             Term => signal("TERM", &them),
             Kill if victim == Both => {
-                // Stopped first, the daemon starts no others. Those would do.
-                signal("STOP", &[self.own()]);
+                // Stopped first, the daemon starts no others, and nobody thaws before the end. Between two turns none is frozen, and the
+                // case would show nothing.
+                let start = Instant::now();
+                signal("STOP", &them);
+                while self.names.len() >= 3 && self.frozen().is_empty() && start.elapsed() < LIMIT {
+                    signal("CONT", &them);
+                    std::thread::sleep(Duration::from_millis(30));
+                    signal("STOP", &them);
+                }
                 signal("KILL", &them);
             }
             Kill => signal("KILL", &them),

@@ -16,8 +16,8 @@ source=${source#"$PWD/"}
 log=$scratch/$(basename "$program")
 target=${CARGO_TARGET_DIR:-$PWD/target}
 cd "$folder" || exit 1
-# C that has not changed since the last run is not compiled again: half the time of packages and images. Not with the plugin of overlap,
-# which writes files of its own that a kept object would not bring back.
+# C that has not changed since the last run is not compiled again. Not with the plugin of overlap, which writes files of its own that a kept
+# object would not bring back.
 case $source in
 *cipher* | *regwin* | cli/tests/docs.rs)
     PATH=/usr/lib/ccache:$PATH

@@ -1,9 +1,9 @@
 //! Door: `meanwhile regwin wcet`: how long switches, traps and interrupt entries of a linked image take at most.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use regwin::code::{BadImage, Code};
-use regwin::qemu::{self, Raw};
+use regwin::qemu::{self, Span, Watch};
 use regwin::wcet::masked::{self, Given, Section};
 use regwin::wcet::{self, Bound, Routine};
 use regwin::work::{self, MACHINES};
@@ -74,18 +74,16 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         }
     }
     if args.run {
-        let bar = out.progress((rows.len() + parts.len() * args.windows.len()) as u64);
-        for row in &mut rows {
-            row.seen = seen(&args.image, &code, row)?;
+        let bar = out.progress(args.windows.len() as u64);
+        for windows in &args.windows {
+            let mut of_run: Vec<&mut Row> = rows.iter_mut().filter(|it| it.windows == *windows).collect();
+            let routines = of_run.iter().map(|it| wcet::watch(&code, &cores[0], &it.routine).expect("its bounds were found"));
+            let watches: Vec<Watch> = routines.chain(parts.iter().map(|it| masked::watch(&code, &cores[0], &it.sections[0]))).collect();
+            let raw = qemu::run_watched(&args.image, &code, *windows, &[], [&cores[0], &cores[1]], &watches).map_err(Failure::tool)?;
+            let (of_rows, of_parts) = raw.spans.split_at(of_run.len());
+            of_run.iter_mut().zip(of_rows).for_each(|(row, spans)| row.seen = longest(spans));
+            parts.iter_mut().zip(of_parts).for_each(|(part, spans)| part.seen.push(longest(spans)));
             bar.inc(1);
-        }
-        for part in &mut parts {
-            let watch = masked::watch(&code, &cores[0], &part.sections[0]);
-            for windows in &args.windows {
-                let raw = qemu::run_watched(&args.image, &code, *windows, &[], [&cores[0], &cores[1]], &watch).map_err(Failure::tool)?;
-                part.seen.push(longest(&raw));
-                bar.inc(1);
-            }
         }
         bar.finish_and_clear();
     }
@@ -106,16 +104,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The longest span of one run.
-fn seen(image: &Path, code: &Code, row: &Row) -> Result<Option<[u32; 2]>, Failure> {
-    let cores = work::cores();
-    let watch = wcet::watch(code, &cores[0], &row.routine).expect("its bounds were found");
-    let raw = qemu::run_watched(image, code, row.windows, &[], [&cores[0], &cores[1]], &watch).map_err(Failure::tool)?;
-    Ok(longest(&raw))
-}
-
-fn longest(raw: &Raw) -> Option<[u32; 2]> {
-    let longest = [0, 1].map(|machine| raw.spans.iter().map(|it| it.cycles[machine]).max());
+/// The longest span of one run on both machines.
+fn longest(spans: &[Span]) -> Option<[u32; 2]> {
+    let longest = [0, 1].map(|machine| spans.iter().map(|it| it.cycles[machine]).max());
     longest[0].zip(longest[1]).map(|(first, second)| [first, second])
 }
 

@@ -1,11 +1,12 @@
 /* Counts executed instructions under QEMU: a plugin for TCG, of interface version 1 (QEMU 7 and 8) and 2 (QEMU 9 and later).
  *
- * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
- * base=ADDRESS; out=FILE. Written at the end, one item a line, numbers in hexadecimal:
+ * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*; base=ADDRESS; out=FILE;
+ * watches=N, 1 if left out: the file has so many tables, one behind the other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and
+ * the spans of each are counted by themselves. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
  *   load ADDRESS N               a BIT_LOAD instruction read from here N times
- *   span COST0 COST1 S R N       N times, from a BIT_ENTRY to the next or a BIT_LEAVE, BIT_SUM instructions cost this much
- *                                and stored S and loaded R windows
+ *   span W COST0 COST1 S R N     N times, from a BIT_ENTRY of table W to the next or a BIT_LEAVE, its BIT_SUM instructions cost this
+ *                                much and stored S and loaded R windows
  *
  * A block is cut behind each instruction that may trap, so a counter a part is exact. QEMU's header
  * is not needed: what is used of it is declared here, and is the same in both versions. Counters that QEMU adds to by itself are
@@ -46,12 +47,17 @@ enum {
     SHIFT_COST1 = 16,
 };
 
-/* A run of words: how often it was executed, and what that adds to a span. */
+/* What is added up in a span. */
+struct sum {
+    uint32_t cost0, cost1, n_stores, n_loads;
+};
+
+/* A run of words: how often it was executed, and what that adds to a span of each table. */
 struct part {
     uint64_t n;
     uint32_t first, n_words;
-    uint32_t cost0, cost1, n_stores, n_loads;
     struct part *next;
+    struct sum sums[];
 };
 
 struct item {
@@ -61,14 +67,24 @@ struct item {
 
 #define ITEMS_MAX 4096
 
-static uint32_t *words, n_words;
+/* The spans of a table. */
+struct watch {
+    const uint32_t *words;
+    struct sum sum;
+    int in_span;
+    struct item spans[ITEMS_MAX];
+    unsigned n_spans;
+};
+
+static uint32_t *words, n_words; /* what any table says of each word */
 static uint64_t base;
 static const char *out_path;
 static struct part **parts; /* by first word */
-static uint64_t cost0, cost1, n_stores, n_loads;
-static int in_span, stopped;
-static struct item spans[ITEMS_MAX], loads[ITEMS_MAX];
-static unsigned n_spans, n_load_items;
+static struct watch *watches;
+static unsigned n_watches = 1;
+static int stopped;
+static struct item loads[ITEMS_MAX];
+static unsigned n_load_items;
 
 static void count(struct item *items, unsigned *n_items, const uint32_t key[4])
 {
@@ -86,29 +102,37 @@ static void count(struct item *items, unsigned *n_items, const uint32_t key[4])
     items[(*n_items)++].n = 1;
 }
 
-static void end_span(void)
+static void end_span(struct watch *it)
 {
-    if (in_span)
-        count(spans, &n_spans, (uint32_t[]){(uint32_t)cost0, (uint32_t)cost1, (uint32_t)n_stores, (uint32_t)n_loads});
-    cost0 = cost1 = n_stores = n_loads = 0;
+    if (it->in_span)
+        count(it->spans, &it->n_spans, (uint32_t[]){it->sum.cost0, it->sum.cost1, it->sum.n_stores, it->sum.n_loads});
+    it->sum = (struct sum){0};
 }
 
-static void on_entry(unsigned cpu, void *data)
+static void on_entry(unsigned cpu, void *at)
 {
-    (void)cpu, (void)data;
+    (void)cpu;
     if (stopped)
         return;
-    end_span();
-    in_span = 1;
+    for (struct watch *it = watches; it < watches + n_watches; it++) {
+        if (it->words[(uintptr_t)at] & BIT_ENTRY) {
+            end_span(it);
+            it->in_span = 1;
+        }
+    }
 }
 
-static void on_leave(unsigned cpu, void *data)
+static void on_leave(unsigned cpu, void *at)
 {
-    (void)cpu, (void)data;
+    (void)cpu;
     if (stopped)
         return;
-    end_span();
-    in_span = 0;
+    for (struct watch *it = watches; it < watches + n_watches; it++) {
+        if (it->words[(uintptr_t)at] & BIT_LEAVE) {
+            end_span(it);
+            it->in_span = 0;
+        }
+    }
 }
 
 static void on_part(unsigned cpu, void *data)
@@ -116,10 +140,14 @@ static void on_part(unsigned cpu, void *data)
     struct part *part = data;
     (void)cpu;
     part->n++;
-    cost0 += part->cost0;
-    cost1 += part->cost1;
-    n_stores += part->n_stores;
-    n_loads += part->n_loads;
+    for (unsigned i = 0; i < n_watches; i++) {
+        if (watches[i].in_span) {
+            watches[i].sum.cost0 += part->sums[i].cost0;
+            watches[i].sum.cost1 += part->sums[i].cost1;
+            watches[i].sum.n_stores += part->sums[i].n_stores;
+            watches[i].sum.n_loads += part->sums[i].n_loads;
+        }
+    }
 }
 
 static void on_load(unsigned cpu, uint32_t info, uint64_t address, void *data)
@@ -132,12 +160,14 @@ static void on_load(unsigned cpu, uint32_t info, uint64_t address, void *data)
 static void on_start(unsigned cpu, void *data)
 {
     (void)cpu, (void)data;
-    if (in_span || stopped)
+    if (watches->in_span || stopped)
         return;
     for (uint32_t i = 0; i < n_words; i++)
         for (struct part *p = parts[i]; p; p = p->next)
             p->n = 0;
-    n_spans = n_load_items = 0;
+    for (unsigned i = 0; i < n_watches; i++)
+        watches[i].n_spans = 0;
+    n_load_items = 0;
 }
 
 static void write_all(void)
@@ -157,9 +187,12 @@ static void write_all(void)
             fprintf(out, "count %" PRIx64 " %" PRIx64 "\n", base + 4 * i, counts[i]);
     for (unsigned i = 0; i < n_load_items; i++)
         fprintf(out, "load %" PRIx32 " %" PRIx64 "\n", loads[i].key[0], loads[i].n);
-    for (unsigned i = 0; i < n_spans; i++) {
-        const uint32_t *key = spans[i].key;
-        fprintf(out, "span %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx64 "\n", key[0], key[1], key[2], key[3], spans[i].n);
+    for (unsigned w = 0; w < n_watches; w++) {
+        for (unsigned i = 0; i < watches[w].n_spans; i++) {
+            const struct item *it = &watches[w].spans[i];
+            fprintf(out, "span %x %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx64 "\n", w, it->key[0], it->key[1], it->key[2],
+                    it->key[3], it->n);
+        }
     }
     fclose(out);
 }
@@ -169,7 +202,8 @@ static void on_stop(unsigned cpu, void *data)
     (void)cpu, (void)data;
     if (stopped)
         return;
-    end_span();
+    for (unsigned i = 0; i < n_watches; i++)
+        end_span(&watches[i]);
     write_all();
     stopped = 1;
 }
@@ -180,13 +214,27 @@ static struct part *part(uint32_t first, uint32_t n)
     while (*at && (*at)->n_words != n)
         at = &(*at)->next;
     if (!*at) {
-        *at = calloc(1, sizeof **at);
+        *at = calloc(1, sizeof **at + n_watches * sizeof(struct sum));
         if (!*at)
             abort();
         (*at)->first = first;
         (*at)->n_words = n;
     }
     return *at;
+}
+
+/* Adds what a word costs to the sums of the tables that count it. */
+static void add(struct sum *sums, uint64_t at)
+{
+    for (unsigned i = 0; i < n_watches; i++) {
+        uint32_t word = watches[i].words[at];
+        if (word & BIT_SUM) {
+            sums[i].cost0 += word >> SHIFT_COST0 & 255;
+            sums[i].cost1 += word >> SHIFT_COST1 & 255;
+            sums[i].n_stores += !!(word & BIT_STORES);
+            sums[i].n_loads += !!(word & BIT_LOADS);
+        }
+    }
 }
 
 static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
@@ -196,7 +244,6 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
     for (size_t from = 0; from < n;) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, from);
         uint64_t first = (qemu_plugin_insn_vaddr(insn) - base) / 4;
-        uint32_t sum0 = 0, sum1 = 0, stores = 0, fills = 0;
         size_t to = from;
         while (to < n) {
             struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, to);
@@ -206,18 +253,12 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
             if (at != first + (to - from) || (to > from && word & (BIT_ENTRY | BIT_LEAVE | BIT_START | BIT_STOP)))
                 break;
             to++;
-            if (word & BIT_SUM) {
-                sum0 += word >> SHIFT_COST0 & 255;
-                sum1 += word >> SHIFT_COST1 & 255;
-                stores += !!(word & BIT_STORES);
-                fills += !!(word & BIT_LOADS);
-            }
             if (word & BIT_START)
                 qemu_plugin_register_vcpu_insn_exec_cb(it, on_start, 0, NULL);
             if (word & BIT_ENTRY)
-                qemu_plugin_register_vcpu_insn_exec_cb(it, on_entry, 0, NULL);
+                qemu_plugin_register_vcpu_insn_exec_cb(it, on_entry, 0, (void *)(uintptr_t)at);
             if (word & BIT_LEAVE)
-                qemu_plugin_register_vcpu_insn_exec_cb(it, on_leave, 0, NULL);
+                qemu_plugin_register_vcpu_insn_exec_cb(it, on_leave, 0, (void *)(uintptr_t)at);
             if (word & BIT_STOP)
                 qemu_plugin_register_vcpu_insn_exec_cb(it, on_stop, 0, NULL);
             if (word & BIT_LOAD)
@@ -227,10 +268,9 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
         }
         if (first < n_words) {
             struct part *it = part((uint32_t)first, (uint32_t)(to - from));
-            it->cost0 = sum0;
-            it->cost1 = sum1;
-            it->n_stores = stores;
-            it->n_loads = fills;
+            memset(it->sums, 0, n_watches * sizeof *it->sums);
+            for (uint64_t at = first; at < first + (to - from) && at < n_words; at++)
+                add(it->sums, at);
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_part, 0, it);
         }
         from = to;
@@ -251,6 +291,33 @@ __attribute__((constructor)) static void choose_version(void)
         qemu_plugin_version = 2;
 }
 
+/* The tables of a file, and what any of them says of each word. */
+static void read_words(FILE *in)
+{
+    uint32_t word, *all = NULL;
+    size_t n = 0, room = 0;
+    while (fread(&word, sizeof word, 1, in) == 1) {
+        if (n == room) {
+            room = room ? 2 * room : 4096;
+            all = realloc(all, room * sizeof *all);
+            if (!all)
+                abort();
+        }
+        all[n++] = word;
+    }
+    n_words = (uint32_t)(n / n_watches);
+    words = calloc(n_words, sizeof *words);
+    watches = calloc(n_watches, sizeof *watches);
+    parts = calloc(n_words, sizeof *parts);
+    if (!words || !watches || !parts)
+        abort();
+    for (unsigned i = 0; i < n_watches; i++) {
+        watches[i].words = all + (size_t)i * n_words;
+        for (uint32_t at = 0; at < n_words; at++)
+            words[at] |= watches[i].words[at];
+    }
+}
+
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
     const char *words_path = NULL;
@@ -260,29 +327,18 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             words_path = argv[i] + 6;
         else if (strncmp(argv[i], "base=", 5) == 0)
             base = strtoull(argv[i] + 5, NULL, 0);
+        else if (strncmp(argv[i], "watches=", 8) == 0)
+            n_watches = (unsigned)strtoul(argv[i] + 8, NULL, 0);
         else if (strncmp(argv[i], "out=", 4) == 0)
             out_path = strdup(argv[i] + 4);
     }
     FILE *in = words_path ? fopen(words_path, "rb") : NULL;
-    if (!in || !out_path) {
-        fprintf(stderr, "count: words= and out= are needed\n");
+    if (!in || !out_path || n_watches == 0) {
+        fprintf(stderr, "count: words= and out= are needed, and watches= of 1 or more\n");
         return 1;
     }
-    uint32_t word;
-    size_t room = 0;
-    while (fread(&word, sizeof word, 1, in) == 1) {
-        if (n_words == room) {
-            room = room ? 2 * room : 4096;
-            words = realloc(words, room * sizeof *words);
-            if (!words)
-                abort();
-        }
-        words[n_words++] = word;
-    }
+    read_words(in);
     fclose(in);
-    parts = calloc(n_words, sizeof *parts);
-    if (!parts)
-        abort();
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
     qemu_plugin_register_atexit_cb(id, on_exit_, NULL);
     return 0;

@@ -138,7 +138,7 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
             it.1 += times;
         }
     }
-    counts.spans = raw.spans.clone();
+    counts.spans = raw.spans.concat();
     counts.spans.sort_unstable();
     counts
 }

@@ -30,8 +30,8 @@ pub struct Raw {
     pub words: Vec<(u32, u64)>,
     /// Threads switched to, by the address that the switch reads.
     pub loads: Vec<(u32, u64)>,
-    /// Spans of switches: cycles by machine, windows stored and loaded, times.
-    pub spans: Vec<Span>,
+    /// Of each watch its spans: cycles by machine, windows stored and loaded, times. Without a watch, those of switches.
+    pub spans: Vec<Vec<Span>>,
 }
 
 /// Switches of equal cost.
@@ -66,7 +66,8 @@ mod bit {
 /// Runs an image with `windows` windows; counts, if `machines` are given. With `icount`, its
 /// clock goes a nanosecond an instruction, so that interrupts come at the same place in each run.
 pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>, icount: bool) -> Result<Raw, ToolError> {
-    start(image, code, windows, blobs, machines.map(|it| word_table(code, it)), icount)
+    let table = machines.map(|it| word_table(code, it));
+    start(image, code, windows, blobs, table.as_slice(), icount)
 }
 
 /// What is a span of a run: from one of some instructions to the next of them, or to one of others, before which it ends.
@@ -80,20 +81,28 @@ pub struct Watch {
     pub words: Option<HashSet<u32>>,
 }
 
-/// Runs an image, of which these spans are counted.
-pub fn run_watched(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2], watch: &Watch) -> Result<Raw, ToolError> {
-    start(image, code, windows, blobs, Some(watch_table(code, machines, watch)), true)
+/// Runs an image once, of which the spans of each watch are counted.
+pub fn run_watched(
+    image: &Path,
+    code: &Code,
+    windows: u32,
+    blobs: &[Blob],
+    machines: [&Core; 2],
+    watches: &[Watch],
+) -> Result<Raw, ToolError> {
+    let tables: Vec<Vec<u32>> = watches.iter().map(|it| watch_table(code, machines, it)).collect();
+    start(image, code, windows, blobs, &tables, true)
 }
 
 /// Runs an image in which all that is executed between `mark_begin` and the next mark is a span, taken traps included.
 pub fn run_marked(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2]) -> Result<Raw, ToolError> {
     let watch =
         Watch { begins: vec![code.address("mark_begin")], ends: vec![code.address("mark_end"), code.address("machine_idle")], words: None };
-    run_watched(image, code, windows, blobs, machines, &watch)
+    run_watched(image, code, windows, blobs, machines, &[watch])
 }
 
-/// Runs an image; counts what a table says of each word.
-fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], table: Option<Vec<u32>>, icount: bool) -> Result<Raw, ToolError> {
+/// Runs an image; counts what the tables say of each word, the spans of each table by themselves.
+fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], tables: &[Vec<u32>], icount: bool) -> Result<Raw, ToolError> {
     let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
     let scratch = measure::scratch::folder().map_err(failed)?;
     let mut command = Command::new("qemu-system-sparc");
@@ -108,18 +117,18 @@ fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], table: Option<
         command.args(["-icount", "shift=0"]);
     }
     let out = scratch.path().join("counts");
-    if let Some(table) = &table {
+    if !tables.is_empty() {
         let words = scratch.path().join("words");
-        let table: Vec<u8> = table.iter().flat_map(|it| it.to_le_bytes()).collect();
-        std::fs::write(&words, table).map_err(failed)?;
+        let bytes: Vec<u8> = tables.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();
+        std::fs::write(&words, bytes).map_err(failed)?;
         let plugin = image::plugin()?;
         let [plugin, words, out] = [&plugin, &words, &out].map(|it| it.display());
-        command.args(["-plugin", &format!("{plugin},words={words},base={:#x},out={out}", code.base)]);
+        command.args(["-plugin", &format!("{plugin},words={words},base={:#x},watches={},out={out}", code.base, tables.len())]);
     }
     let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT").ok().and_then(|it| it.parse().ok()).unwrap_or(LIMIT_S);
     let ran = tool::run(&mut command, b"", Duration::from_secs(limit_s))?.ok()?;
-    let mut raw = Raw { console: ran.text(), ..Raw::default() };
-    if table.is_some() {
+    let mut raw = Raw { console: ran.text(), spans: vec![Vec::new(); tables.len()], ..Raw::default() };
+    if !tables.is_empty() {
         let text = std::fs::read_to_string(&out).map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
         let broken = |line: &str| ToolError { ran: ran.command.clone(), said: format!("the plugin wrote `{line}`") };
         for line in text.lines() {
@@ -137,7 +146,7 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
     match (kind, numbers.as_slice()) {
         ("count", [address, times]) => raw.words.push((*address as u32, *times)),
         ("load", [address, times]) => raw.loads.push((*address as u32, *times)),
-        ("span", [cost0, cost1, spilled, restored, times]) => raw.spans.push(Span {
+        ("span", [watch, cost0, cost1, spilled, restored, times]) => raw.spans.get_mut(*watch as usize)?.push(Span {
             cycles: [*cost0 as u32, *cost1 as u32],
             spilled: *spilled as u32,
             restored: *restored as u32,

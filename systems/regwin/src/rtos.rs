@@ -78,9 +78,10 @@ fn rounds(scheme: Scheme, windows: u32, number: u32, depth: u32, n: u32) -> Resu
     if raw.console != "regwin: done\n" {
         return Err(ToolError { ran: format!("{}, {windows} windows, measure {number}", path.display()), said: raw.console });
     }
-    let times = raw.spans.iter().map(|it| it.times).sum();
-    let sum = [0, 1].map(|machine| raw.spans.iter().map(|it| u64::from(it.cycles[machine]) * it.times).sum());
-    let worst = [0, 1].map(|machine| raw.spans.iter().map(|it| it.cycles[machine]).max().unwrap_or(0));
+    let spans = &raw.spans[0];
+    let times = spans.iter().map(|it| it.times).sum();
+    let sum = [0, 1].map(|machine| spans.iter().map(|it| u64::from(it.cycles[machine]) * it.times).sum());
+    let worst = [0, 1].map(|machine| spans.iter().map(|it| it.cycles[machine]).max().unwrap_or(0));
     Ok((times, sum, worst))
 }
 

@@ -4,6 +4,7 @@
 mod support;
 
 use regwin::code::Code;
+use regwin::qemu::Watch;
 use regwin::wcet::masked::{self, Given, Section};
 use regwin::{Scheme, qemu, wcet, work};
 use support::{Build, SCHEMES, linked, printed};
@@ -34,13 +35,13 @@ impl Looked {
         };
         let given: Vec<Given> = given.iter().map(named).collect();
         let sections = all(&given);
-        let seen = |section: &Section| {
-            let watch = masked::watch(&code, &cores[0], section);
-            let raw = qemu::run_watched(&path, &code, build.windows, &[], [&cores[0], &cores[1]], &watch).expect("it ends");
+        let mut seen = Vec::new();
+        if runs {
+            let watches: Vec<Watch> = sections.iter().map(|it| masked::watch(&code, &cores[0], it)).collect();
+            let raw = qemu::run_watched(&path, &code, build.windows, &[], [&cores[0], &cores[1]], &watches).expect("it ends");
             assert!(raw.console.ends_with("regwin: done\n"), "{}", raw.console);
-            raw.spans.iter().map(|it| u64::from(it.cycles[0])).max()
-        };
-        let seen = if runs { sections.iter().map(seen).collect() } else { Vec::new() };
+            seen = raw.spans.iter().map(|it| it.iter().map(|span| u64::from(span.cycles[0])).max()).collect();
+        }
         Looked { sections, seen }
     }
 

@@ -146,9 +146,9 @@ fn switch_costs(rtos: Rtos, ported: bool, windows: u32, threads: u32, depth: u32
     let cores = work::cores();
     let words = (code.traps.clone()).chain(code.switches.clone()).chain((0..4096).map(|it| code.base + it)).collect();
     let watch = Watch { begins: vec![code.address("mark_begin")], ends: vec![code.address("mark_end")], words: Some(words) };
-    let raw = qemu::run_watched(&path, &code, windows, &[], [&cores[0], &cores[1]], &watch).expect("it ends");
+    let raw = qemu::run_watched(&path, &code, windows, &[], [&cores[0], &cores[1]], &[watch]).expect("it ends");
     assert_eq!(raw.console, "done\n", "{image:?}");
-    let [span] = raw.spans.as_slice() else { panic!("{image:?}: {:?}", raw.spans) };
+    let [span] = raw.spans[0].as_slice() else { panic!("{image:?}: {:?}", raw.spans) };
     let n = f64::from(TURNS - 100);
     // A newest frame that goes to its record is a window too.
     let is_store = |word: u32| word & 0xfff8_2000 == (3 << 30 | 16 << 25 | 0x07 << 19 | 1 << 13);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use regwin::code::Code;
 use regwin::image::{Program, Recipe};
-use regwin::qemu::{self, Blob};
+use regwin::qemu::{self, Blob, Watch};
 use regwin::scenario::Scenario;
 use regwin::wcet::{self, Bound};
 use regwin::{Allocate, Behaviour, Schedule, Scheme, Variant, sim, spell, work};
@@ -67,14 +67,15 @@ fn no_trap_and_no_interrupt_is_outside_its_bounds() {
             let (path, code) = work::image(&recipe).expect("it is built");
             for windows in [4, 7, 31] {
                 let bounds = [0, 1].map(|machine| wcet::bounds(&code, machines[machine], &[windows]).expect("the image is the runtime's"));
+                let watch = |it: &(wcet::Routine, _)| wcet::watch(&code, &cores[0], &it.0).expect("its bounds were found");
+                let watches: Vec<Watch> = bounds[0].iter().map(watch).collect();
+                let raw = qemu::run_watched(&path, &code, windows, &blobs, machines, &watches).expect("it ends");
+                assert!(raw.console.ends_with("regwin: done\n"), "{}", raw.console);
                 for (idx, (routine, _)) in bounds[0].iter().enumerate() {
-                    let watch = wcet::watch(&code, &cores[0], routine).expect("its bounds were found");
-                    let raw = qemu::run_watched(&path, &code, windows, &blobs, machines, &watch).expect("it ends");
-                    assert!(raw.console.ends_with("regwin: done\n"), "{}", raw.console);
-                    n_seen += usize::from(!raw.spans.is_empty());
+                    n_seen += usize::from(!raw.spans[idx].is_empty());
                     for (machine, bounds) in bounds.iter().enumerate() {
                         let bound = bounds[idx].1[0];
-                        for span in &raw.spans {
+                        for span in &raw.spans[idx] {
                             let cycles = u64::from(span.cycles[machine]);
                             assert!(
                                 (bound.least..=bound.most).contains(&cycles),
@@ -86,6 +87,30 @@ fn no_trap_and_no_interrupt_is_outside_its_bounds() {
             }
         }
         assert!(n_seen >= 24, "{scheme:?}: only {n_seen} routines ran");
+    }
+}
+
+/// One run counts the spans of each watch as a run for that watch alone does, whatever begins and ends inside of which.
+#[test]
+fn watches_do_not_disturb_each_other() {
+    let (path, code) = work::image(&Recipe::new(Program::Spell, Scheme::Snp, Schedule::WorkingSet)).expect("it is built");
+    let cores = work::cores();
+    let run = |watches: &[Watch]| {
+        let raw =
+            qemu::run_watched(&path, &code, 5, &spell::blobs(Behaviour::LowCoarse), [&cores[0], &cores[1]], watches).expect("it ends");
+        let mut spans = raw.spans;
+        spans.iter_mut().for_each(|it| it.sort_unstable());
+        spans
+    };
+    let routines = wcet::bounds(&code, &cores[0], &[5]).expect("the image is the runtime's");
+    let mut watches: Vec<Watch> = routines.iter().map(|it| wcet::watch(&code, &cores[0], &it.0).expect("it is bounded")).collect();
+    // Everything from one switch to the next one, around all the others.
+    watches.push(Watch { begins: vec![code.address("thr_leave")], ends: vec![], words: None });
+    let together = run(&watches);
+    assert_eq!(together.len(), watches.len());
+    assert!(together.iter().filter(|it| !it.is_empty()).count() >= 4 && together.last().is_some_and(|it| it.len() > 1), "{together:?}");
+    for (watch, spans) in watches.into_iter().zip(&together) {
+        assert_eq!(&run(std::slice::from_ref(&watch))[0], spans, "{watch:?}");
     }
 }
 

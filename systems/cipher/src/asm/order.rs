@@ -17,7 +17,7 @@ use super::model::Model;
 use super::parts;
 use super::steps::{Block, NONE};
 use super::turns;
-use crate::passes::schedule_depth::{Graph, WAYS, depth_first};
+use crate::passes::schedule_depth::{Graph, depth_first};
 
 /// How long the search runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -123,7 +123,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     let mut best: Option<(Vec<u32>, Header, Cost)> = None;
     let mut of_text = 0;
     let mut orders = vec![text];
-    orders.extend(WAYS.map(|way| depth_first(&graph, way)));
+    orders.extend(depth_first(&graph));
     for near in [planner.registers.n / 2, planner.registers.n, 2 * planner.registers.n, 4 * planner.registers.n] {
         orders.push(forward(&graph, near));
     }

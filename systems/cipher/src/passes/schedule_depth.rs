@@ -14,7 +14,7 @@
 //!
 //! Needs:   calls inlined; a level that has some, or a loop inside, stays as it is.
 //! Keeps:   the set of equations and all dependences.
-//! Costs:   equations times the outputs compared, 256 at most.
+//! Costs:   equations times the outputs that need them, of 256 at a time.
 //! Source:  ours; the assembly back end begins with the same orders. Trials by hand: docs/explain/cipher-backend.md.
 
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
     let Some(places) = places else { return stmts };
     let graph = Graph::new(deps(node, &stmts).needs, &places);
     let cost = |stmts: &[Stmt]| spills(node, stmts, live_out, target.n_registers);
-    let ordered = WAYS.map(|way| apply(stmts.clone(), &depth_first(&graph, way)));
+    let ordered = depth_first(&graph).map(|order| apply(stmts.clone(), &order));
     let best = ordered.into_iter().min_by_key(|it| cost(it)).expect("there are four");
     if cost(&best) < cost(&stmts) { best } else { stmts }
 }
@@ -107,7 +107,7 @@ fn clusters(places: &[Option<u32>], needs: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<u3
 
 /// Which depth-first order.
 #[derive(Debug, Clone, Copy)]
-pub struct Way {
+struct Way {
     /// Operands from the last to the first.
     is_reversed: bool,
     /// Step by step, tables not kept together.
@@ -115,67 +115,96 @@ pub struct Way {
 }
 
 /// All of them.
-pub const WAYS: [Way; 4] = [
+const WAYS: [Way; 4] = [
     Way { is_reversed: false, is_single: false },
     Way { is_reversed: true, is_single: false },
     Way { is_reversed: false, is_single: true },
     Way { is_reversed: true, is_single: true },
 ];
 
-/// Puts what each output needs in front of it; the next output is the one that needs fewest further steps.
-pub fn depth_first(graph: &Graph, way: Way) -> Vec<u32> {
-    let n = graph.needs.len();
-    let mut is_done = vec![false; n];
-    let mut order = Vec::with_capacity(n);
-    let mut left: Vec<u32> = (0..n as u32).filter(|at| graph.users[*at as usize].is_empty()).collect();
-    let mut mark = vec![0u32; n];
-    let mut round = 0;
-    while !left.is_empty() {
-        let mut best = (usize::MAX, 0);
-        for (k, root) in left.iter().enumerate().take(CANDIDATES) {
-            round += 1;
-            let size = remaining(graph, *root, &is_done, (&mut mark, round), best.0);
-            if size < best.0 {
-                best = (size, k);
-            }
-        }
-        let root = left.remove(best.1);
-        visit(graph, root, way, &mut is_done, &mut order);
-    }
-    order
+/// Four orders that put what each output needs in front of it; the next output is the one that needs fewest further steps.
+pub fn depth_first(graph: &Graph) -> [Vec<u32>; 4] {
+    let begin = Walk::new(graph);
+    WAYS.map(|way| begin.clone().order(way))
 }
 
-/// Steps that an output still needs, counted up to `most`.
-fn remaining(graph: &Graph, root: u32, is_done: &[bool], (mark, round): (&mut [u32], u32), most: usize) -> usize {
-    let mut stack = vec![root];
-    let mut n = 0;
-    mark[root as usize] = round;
-    while let Some(at) = stack.pop() {
-        n += 1;
-        if n >= most {
-            return n;
-        }
-        for from in &graph.needs[at as usize] {
-            if !is_done[*from as usize] && mark[*from as usize] != round {
-                mark[*from as usize] = round;
-                stack.push(*from);
+/// An order that is being made.
+#[derive(Clone)]
+struct Walk<'a> {
+    graph: &'a Graph,
+    /// The outputs among which the next one is chosen, each with its number in `needed_by` and `n_needed`.
+    near: Vec<(u32, usize)>,
+    /// The outputs behind them, the next one last.
+    far: Vec<u32>,
+    /// The outputs in `near` that need each step, a bit each.
+    needed_by: Vec<[u64; CANDIDATES / 64]>,
+    /// The steps that each output in `near` needs and that are not in the order.
+    n_needed: [u32; CANDIDATES],
+    is_done: Vec<bool>,
+    order: Vec<u32>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(graph: &'a Graph) -> Walk<'a> {
+        let n = graph.needs.len();
+        let far: Vec<u32> = (0..n as u32).rev().filter(|at| graph.users[*at as usize].is_empty()).collect();
+        let needed_by = vec![[0; CANDIDATES / 64]; n];
+        let (is_done, order) = (vec![false; n], Vec::with_capacity(n));
+        let mut walk = Walk { graph, near: Vec::new(), far, needed_by, n_needed: [0; CANDIDATES], is_done, order };
+        (0..CANDIDATES).for_each(|number| walk.come_near(number));
+        walk
+    }
+
+    /// Takes the next output from afar, if there is one, and counts what it needs.
+    fn come_near(&mut self, number: usize) {
+        let Some(root) = self.far.pop() else { return };
+        self.near.push((root, number));
+        let (word, bit) = (number / 64, 1 << (number % 64));
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            let bits = &mut self.needed_by[at as usize][word];
+            if !self.is_done[at as usize] && *bits & bit == 0 {
+                *bits |= bit;
+                self.n_needed[number] += 1;
+                stack.extend(&self.graph.needs[at as usize]);
             }
         }
     }
-    n
+
+    fn order(mut self, way: Way) -> Vec<u32> {
+        while !self.near.is_empty() {
+            // An output that came with its table needs no step more, and is as near as one that needs a step of its own.
+            let next = (0..self.near.len()).min_by_key(|&k| self.n_needed[self.near[k].1].max(1)).expect("there is one");
+            let (root, number) = self.near.remove(next);
+            let n_before = self.order.len();
+            visit(self.graph, root, way, &mut self.is_done, &mut self.order);
+            for &at in &self.order[n_before..] {
+                for (word, bits) in self.needed_by[at as usize].into_iter().enumerate() {
+                    let mut bits = bits;
+                    while bits != 0 {
+                        self.n_needed[64 * word + bits.trailing_zeros() as usize] -= 1;
+                        bits &= bits - 1;
+                    }
+                }
+            }
+            self.come_near(number);
+        }
+        self.order
+    }
 }
 
 fn visit(graph: &Graph, root: u32, Way { is_reversed, is_single }: Way, is_done: &mut [bool], order: &mut Vec<u32>) {
-    // Members of the cluster of a step, and what they need from outside.
-    let group = |at: u32| if is_single { vec![at] } else { graph.members[graph.cluster[at as usize] as usize].clone() };
     let mut stack: Vec<(u32, bool)> = vec![(root, false)];
+    let mut outside: Vec<u32> = Vec::new();
     while let Some((at, is_ready)) = stack.pop() {
         if is_done[at as usize] {
             continue;
         }
-        let members = group(at);
+        // Members of the cluster of a step, and what they need from outside.
+        let own = [at];
+        let members = if is_single { &own[..] } else { &graph.members[graph.cluster[at as usize] as usize] };
         if is_ready {
-            for member in members {
+            for &member in members {
                 if !std::mem::replace(&mut is_done[member as usize], true) {
                     order.push(member);
                 }
@@ -183,18 +212,16 @@ fn visit(graph: &Graph, root: u32, Way { is_reversed, is_single }: Way, is_done:
             continue;
         }
         stack.push((at, true));
-        let own = |it: u32| if is_single { it == at } else { graph.cluster[it as usize] == graph.cluster[at as usize] };
-        let mut outside: Vec<u32> = Vec::new();
-        for member in &members {
-            for from in &graph.needs[*member as usize] {
-                if !is_done[*from as usize] && !own(*from) && !outside.contains(from) {
-                    outside.push(*from);
-                }
+        let is_member = |it: u32| if is_single { it == at } else { graph.cluster[it as usize] == graph.cluster[at as usize] };
+        outside.clear();
+        for from in members.iter().flat_map(|it| &graph.needs[*it as usize]) {
+            if !is_done[*from as usize] && !is_member(*from) && !outside.contains(from) {
+                outside.push(*from);
             }
         }
         if !is_reversed {
             outside.reverse();
         }
-        stack.extend(outside.into_iter().map(|it| (it, false)));
+        stack.extend(outside.iter().map(|it| (*it, false)));
     }
 }

@@ -193,11 +193,6 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
     all
 }
 
-/// As [`text`]; `None` also if the text is too long for the C compilers.
-fn short_text(subject: &Subject, ask: &Ask, way: &Way) -> Option<Text> {
-    text(subject, way).filter(|it| way.emit == Emit::Asm || it.equations <= EQUATIONS_MAX || *way == default_way(subject, ask))
-}
-
 /// Runs the passes and the model; `None` if the way does not fit the program.
 fn text(subject: &Subject, way: &Way) -> Option<Text> {
     let recipe = way.recipe();
@@ -217,13 +212,16 @@ fn text(subject: &Subject, way: &Way) -> Option<Text> {
 fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &mut bool, tick: &dyn Fn(&str)) -> Vec<Text> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
+    let default = default_way(subject, ask);
     for (k, way) in ways.iter().enumerate() {
         if Instant::now() > until && !all.is_empty() {
             *is_cut = true;
             break;
         }
         tick(&format!("judging {} of {} ways", k + 1, ways.len()));
-        if let Some(it) = short_text(subject, ask, way)
+        // Texts that are too long for the C compilers are left out.
+        if let Some(it) = text(subject, way)
+            && (way.emit == Emit::Asm || it.equations <= EQUATIONS_MAX || *way == default)
             && seen.insert((it.source.clone(), it.assembly.clone()))
         {
             all.push(it);

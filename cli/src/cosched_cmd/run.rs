@@ -128,7 +128,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn managed(args: &Args, plan: &[Planned], manager: &Manager, out: &mut Output) -> Result<(), Failure> {
-    let before = manager.links().map_err(Failure::tool)?;
+    let before = manager.known_links();
     let mut policies = vec![args.policy];
     if args.compare {
         policies.extend([Name::Linux, Name::Rr, Name::Dss].into_iter().filter(|it| *it != args.policy));

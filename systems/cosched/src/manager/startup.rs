@@ -99,6 +99,11 @@ impl Manager {
         Ok(Manager { host: RefCell::new(host), keepers, choice })
     }
 
+    /// The processors of each link, as last measured.
+    pub fn known_links(&self) -> Vec<Vec<usize>> {
+        self.host.borrow().topology.links.clone()
+    }
+
     /// The processors of each link, measured now.
     ///
     /// # Errors

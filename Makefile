@@ -38,7 +38,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test validate
 	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines
 	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
-	MEANWHILE_LONG=1 cargo test --release --package overlap --test everywhere --test examples --test hazards
+	MEANWHILE_LONG=1 cargo test --release --package overlap --test everywhere --test examples --test first --test hazards --test later
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package overlap --test random
 	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package overlap --test memory
 	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement

@@ -6,7 +6,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tools::{has, install_with_pip, python, run};
+use tools::{cargo_test, has, install_with_pip, kept, python, run};
 
 const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua");
@@ -163,20 +163,12 @@ fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
     if !has("openssl") {
         return;
     }
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let at = folder.path();
+    let at = &kept("package");
     trio(at);
-    let [aes, chacha] = references(at);
+    let [aes, chacha] = references(at).map(|it| it.display().to_string());
     std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
     std::fs::copy(format!("{SUPPORT}/openssl.rs"), at.join("trio/rust/tests/openssl.rs")).expect("copied");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--offline", "--locked"]).current_dir(at.join("trio/rust"));
-    cargo
-        .env("CARGO_TARGET_DIR", at.join("target"))
-        .env("AES_REFERENCE", aes)
-        .env("CHACHA_REFERENCE", chacha)
-        .env("RUSTFLAGS", "-Dwarnings");
-    let ran = cargo.output().expect("cargo runs");
+    let ran = cargo_test(at, &[("AES_REFERENCE", &aes), ("CHACHA_REFERENCE", &chacha), ("RUSTFLAGS", "-Dwarnings")]);
     let said = text(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", text(&ran.stderr));
     for name in ["test aes128 ... ok", "test chacha20 ... ok", "test lea128 ... ok", "streams_agree_with_openssl ... ok"] {

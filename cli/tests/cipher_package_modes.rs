@@ -5,9 +5,8 @@
 mod tools;
 
 use std::path::Path;
-use std::process::Command;
 
-use tools::{has, install_with_pip, python, run};
+use tools::{cargo_test, has, install_with_pip, kept, python, run};
 
 const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const CIPHERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ciphers");
@@ -45,13 +44,10 @@ fn cmake_builds_and_installs_the_c_library() {
 
 #[test]
 fn cargo_builds_the_crate_with_the_traits_of_aead_and_digest() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let at = folder.path();
+    let at = &kept("package-modes");
     trio(at);
     std::fs::copy(format!("{SUPPORT}/modes/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--offline", "--locked"]).current_dir(at.join("trio/rust"));
-    let ran = cargo.env("CARGO_TARGET_DIR", at.join("target")).env("RUSTFLAGS", "-Dwarnings").output().expect("cargo runs");
+    let ran = cargo_test(at, &[("RUSTFLAGS", "-Dwarnings")]);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
     for name in ["test ascon_aead128 ... ok", "test ascon_aead128_each ... ok", "test ascon_hash256 ... ok", "test ascon_xof128 ... ok"] {

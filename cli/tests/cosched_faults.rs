@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -131,16 +132,13 @@ fn said(folder: &Path) -> String {
 
 /// The freezers that work here; the others are named as skipped.
 fn freezers() -> Vec<&'static str> {
-    let it = ["v2", "v1", "signals"];
-    it.into_iter()
-        .filter(|it| {
-            let works = works(it);
-            if !works {
-                skipped(&format!("faults: no {it} freezer"));
-            }
-            works
-        })
-        .collect()
+    static FOUND: OnceLock<Vec<&str>> = OnceLock::new();
+    let find = || {
+        let (found, missing): (Vec<&str>, Vec<&str>) = ["v2", "v1", "signals"].into_iter().partition(|it| works(it));
+        missing.iter().for_each(|it| skipped(&format!("faults: no {it} freezer")));
+        found
+    };
+    FOUND.get_or_init(find).clone()
 }
 
 fn control_groups(pid: i32) -> String {
@@ -533,9 +531,11 @@ impl Drop for Own {
     fn drop(&mut self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
         let start = std::time::Instant::now();
-        while start.elapsed() < Duration::from_secs(10) && (fs::remove_dir(self.0.join("sub")).is_ok(), fs::remove_dir(&self.0)).1.is_err()
-        {
-            std::thread::sleep(Duration::from_millis(5));
+        while start.elapsed() < Duration::from_secs(10) && self.0.exists() {
+            let _ = fs::remove_dir(self.0.join("sub"));
+            if fs::remove_dir(&self.0).is_err() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Ends a hang; nothing that works comes near it on the slowest machine.
@@ -23,13 +24,16 @@ pub fn skipped(what: &str) {
 
 /// True if control groups can be made; a line for the list of skipped tests otherwise.
 pub fn may_freeze() -> bool {
-    let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
-    let value: serde_json::Value = serde_json::from_slice(&probe.stdout).expect("an object");
-    let may = value["freezer"].as_str().is_some_and(|it| it.contains("cgroup"));
-    if !may {
-        skipped("no right to make control groups with a freezer");
-    }
-    may
+    static MAY: OnceLock<bool> = OnceLock::new();
+    *MAY.get_or_init(|| {
+        let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
+        let value: serde_json::Value = serde_json::from_slice(&probe.stdout).expect("an object");
+        let may = value["freezer"].as_str().is_some_and(|it| it.contains("cgroup"));
+        if !may {
+            skipped("no right to make control groups with a freezer");
+        }
+        may
+    })
 }
 
 pub fn wait_for(what: &str, limit: Duration, mut is_true: impl FnMut() -> bool) {

@@ -1,7 +1,7 @@
-//! What tests of packages share: tools that must succeed, those that may be missing, and Python.
+//! What tests of packages share: tools that must succeed, those that may be missing, cargo and Python.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Runs a command that must succeed.
 pub fn run(program: &str, args: &[&str], folder: &Path) -> String {
@@ -34,6 +34,30 @@ pub fn python() -> Option<&'static str> {
 
 /// Installs the Python package in `trio/python` into an environment of its own.
 pub fn install_with_pip(python: &str, at: &Path) {
-    run(python, &["-m", "venv", "--system-site-packages", "venv"], at);
-    run("venv/bin/python", &["-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "trio/python"], at);
+    // The pip of the system installs into it: to give each its own takes three times as long as the package.
+    run(python, &["-m", "venv", "--system-site-packages", "--without-pip", "venv"], at);
+    let words = ["-m", "pip", "--python", "venv/bin/python", "install", "--no-index", "--no-build-isolation", "--no-deps", "trio/python"];
+    run(python, &words, at);
+}
+
+/// An empty folder that is the same in each run, beside what cargo keeps in `target` there: crates of others are built once.
+pub fn kept(name: &str) -> PathBuf {
+    let at = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&at).expect("the folder of the build");
+    for it in at.read_dir().expect("it is there").map(|it| it.expect("readable").path()).filter(|it| !it.ends_with("target")) {
+        if it.is_dir() { std::fs::remove_dir_all(&it) } else { std::fs::remove_file(&it) }.expect("it is ours");
+    }
+    at
+}
+
+/// Tests the crate in `trio/rust` of a kept folder; of ours nothing is left from another run.
+pub fn cargo_test(at: &Path, variables: &[(&str, &str)]) -> Output {
+    let cargo = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(words).current_dir(at.join("trio/rust")).env("CARGO_TARGET_DIR", at.join("target"));
+        command.env_remove("MEANWHILE_NO_ASSEMBLY").envs(variables.iter().copied()).output().expect("cargo runs")
+    };
+    let cleaned = cargo(&["clean", "--offline", "--locked", "--package", "trio"]);
+    assert!(cleaned.status.success(), "{}", String::from_utf8_lossy(&cleaned.stderr));
+    cargo(&["test", "--offline", "--locked"])
 }

@@ -182,15 +182,19 @@ fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not
         let mut recipe = Recipe { back: Back::Auto(NONE), ..recipe(slicing, arch, Unroll::Auto, NONE) };
         recipe.options.schedule = Schedule::Auto;
         let subject = Subject::named(name).expect("it is bundled");
-        let made = recipe.make(&subject).expect("bundled programs compile");
-        let reason = made.back_reason.as_deref().expect("it says why");
-        assert_eq!(reason.starts_with("C: "), made.assembly.is_empty(), "{reason}");
-        if made.assembly.is_empty() != (faster < 1.05) {
+        let (promise, _) = recipe.promise(&subject).expect("bundled programs compile");
+        if promise.is_none() != (faster < 1.05) {
             wrong.push((name, slicing.letter(), arch.name()));
         }
-        if let Some(promise) = recipe.promise(&subject).expect("bundled programs compile").0 {
+        if let Some(promise) = promise {
             promised += promise.ln();
             kept += f64::ln(faster);
+        }
+        // `make` does as it is promised; one of each is enough.
+        if (name, slicing, arch) == ("aes-128", Slicing::Bit, Arch::X86_64) || name == "serpent-128" {
+            let made = recipe.make(&subject).expect("bundled programs compile");
+            let reason = made.back_reason.as_deref().expect("it says why");
+            assert!(made.assembly.is_empty() == promise.is_none() && reason.starts_with("C: ") == promise.is_none(), "{reason}");
         }
     }
     // A better order for latency is not a reason for assembly, as C can have it too.

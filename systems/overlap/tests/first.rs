@@ -37,11 +37,10 @@ fn is_the_same(mpi: Mpi, name: &str, flags: &[&str], arguments: &[&str], least: 
 fn messages_may_lie_anywhere() {
     let first = support::number("MEANWHILE_OVERLAP_SEED", 1).to_string();
     let count = support::number("MEANWHILE_OVERLAP_LAYOUTS", 1400).to_string();
-    for mpi in support::libraries("loops that fill messages") {
-        support::each([&["-O1", "-lm"][..], &["-O2", "-flto", "-lm"], &["-O3", "-march=native", "-lm"]], |flags| {
-            is_the_same(mpi, "anywhere.c", flags, &[&first, &count], 12);
-        });
-    }
+    let flags = [&["-O1", "-lm"][..], &["-O2", "-flto", "-lm"], &["-O3", "-march=native", "-lm"]];
+    support::each(support::in_turn("loops that fill messages", flags), |(mpi, flags)| {
+        is_the_same(mpi, "anywhere.c", flags, &[&first, &count], 12);
+    });
 }
 
 #[test]
@@ -50,11 +49,10 @@ fn dummy_arguments_are_apart() {
         support::skip("overlap loops that fill messages, in Fortran: flang-new-19 is missing");
         return;
     }
-    for mpi in support::libraries("loops that fill messages") {
-        support::each([&["-cpp", "-O1"][..], &["-cpp", "-O2", "-flto", "-DOUTSIDE"], &["-cpp", "-O3", "-DOUTSIDE"]], |flags| {
-            is_the_same(mpi, "dummies.f90", flags, &[], 1);
-        });
-    }
+    let flags = [&["-cpp", "-O1"][..], &["-cpp", "-O2", "-flto", "-DOUTSIDE"], &["-cpp", "-O3", "-DOUTSIDE"]];
+    support::each(support::in_turn("loops that fill messages, in Fortran", flags), |(mpi, flags)| {
+        is_the_same(mpi, "dummies.f90", flags, &[], 1);
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Programs that break if one fact about MPI, C or Fortran is forgotten: `tests/hazards`, each says which. They print the
-//! same with and without the plugin, on both libraries; MEANWHILE_LONG=1 tries every conversion with each, also where there
-//! is nothing that it could change. Some are two files in one, divided by SECOND_FILE.
+//! same with and without the plugin, with one library each in turn; MEANWHILE_LONG=1 tries each with both, and every conversion, also
+//! where there is nothing that it could change. Some are two files in one, divided by SECOND_FILE.
 
 mod support;
 
@@ -122,17 +122,15 @@ fn every_program_of_the_folder_is_run() {
 
 #[test]
 fn hazards_print_the_same() {
-    let cases = support::libraries("hazards").into_iter().flat_map(|mpi| PROGRAMS.map(|it| (mpi, it)));
+    let cases = support::in_turn("hazards", PROGRAMS);
     let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
     support::each(cases, |(mpi, (name, ranks, seen))| {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let expected = printed(mpi, ranks, &build(mpi, name, seen, None, folder.path()));
         assert!(!expected.is_empty(), "{name} prints something");
-        // Where no call changes only requests of the program's own can be moved: with one library, each with the other one at the
-        // next program.
-        let idx = PROGRAMS.iter().position(|it| it.0 == name).expect("it is one of them");
-        let with_none = is_long || (has_requests(name) && mpi == Mpi::ALL[idx % Mpi::ALL.len()]);
-        for convert in overlap::settings::CONVERSIONS.into_iter().filter(|it| *it != "none" || with_none) {
+        // Where no call changes only requests of the program's own can be moved.
+        let can_move = |convert: &str| convert != "none" || is_long || has_requests(name);
+        for convert in overlap::settings::CONVERSIONS.into_iter().filter(|it| can_move(it)) {
             let program = build(mpi, name, seen, Some(convert), folder.path());
             assert_eq!(printed(mpi, ranks, &program), expected, "{name} with {}, {convert}", mpi.name());
         }

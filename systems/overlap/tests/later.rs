@@ -24,23 +24,22 @@ fn deferring_loops(program: &Path) -> usize {
 fn arrays_may_lie_anywhere() {
     let first = support::number("MEANWHILE_OVERLAP_SEED", 1).to_string();
     let count = support::number("MEANWHILE_OVERLAP_LAYOUTS", 200).to_string();
-    for mpi in support::libraries("deferred passes") {
-        for flags in [&["-O1"][..], &["-O2", "-flto"], &["-O3", "-march=native"]] {
-            let folder = tempfile::tempdir().expect("a scratch folder");
-            // Every message counts, however small.
-            let settings = Settings { min_bytes: Some(0), ..Settings::default() };
-            let alone = build(mpi, "anywhere.c", flags, None, folder.path());
-            let with = build(mpi, "anywhere.c", flags, Some(&settings), folder.path());
-            assert!(deferring_loops(&with) >= 6, "{flags:?} with {}: {}", mpi.name(), deferring_loops(&with));
-            let lines = |program: &Path| {
-                let mut lines: Vec<String> = support::output(mpi, 2, program, &[&first, &count]).lines().map(str::to_owned).collect();
-                lines.sort();
-                lines
-            };
-            let (expected, printed) = (lines(&alone), lines(&with));
-            let differ: Vec<_> = expected.iter().zip(&printed).filter(|(a, b)| a != b).take(5).collect();
-            assert!(expected.len() == printed.len() && differ.is_empty(), "{flags:?} with {}: {differ:?}", mpi.name());
-        }
+    let flags = [&["-O1"][..], &["-O2", "-flto"], &["-O3", "-march=native"]];
+    for (mpi, flags) in support::in_turn("deferred passes", flags) {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        // Every message counts, however small.
+        let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+        let alone = build(mpi, "anywhere.c", flags, None, folder.path());
+        let with = build(mpi, "anywhere.c", flags, Some(&settings), folder.path());
+        assert!(deferring_loops(&with) >= 6, "{flags:?} with {}: {}", mpi.name(), deferring_loops(&with));
+        let lines = |program: &Path| {
+            let mut lines: Vec<String> = support::output(mpi, 2, program, &[&first, &count]).lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let (expected, printed) = (lines(&alone), lines(&with));
+        let differ: Vec<_> = expected.iter().zip(&printed).filter(|(a, b)| a != b).take(5).collect();
+        assert!(expected.len() == printed.len() && differ.is_empty(), "{flags:?} with {}: {differ:?}", mpi.name());
     }
 }
 
@@ -62,16 +61,15 @@ fn no_question_comes_behind_the_last_message() {
 
 #[test]
 fn rows_of_a_class_with_vectors() {
-    for mpi in support::libraries("deferred passes of classes") {
-        for flags in [&["-O2"][..], &["-O3"], &["-O2", "-flto"], &["-O3", "-flto", "-march=native"]] {
-            let folder = tempfile::tempdir().expect("a scratch folder");
-            let settings = Settings { min_bytes: Some(0), ..Settings::default() };
-            let alone = build(mpi, "rows.cpp", flags, None, folder.path());
-            let with = build(mpi, "rows.cpp", flags, Some(&settings), folder.path());
-            assert!(deferring_loops(&with) >= 1, "{flags:?} with {}", mpi.name());
-            let outputs = [&alone, &with].map(|it| support::output(mpi, 2, it, &[]));
-            assert_eq!(outputs[1], outputs[0], "{flags:?} with {}", mpi.name());
-        }
+    let flags = [&["-O2"][..], &["-O3"], &["-O2", "-flto"], &["-O3", "-flto", "-march=native"]];
+    for (mpi, flags) in support::in_turn("deferred passes of classes", flags) {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let settings = Settings { min_bytes: Some(0), ..Settings::default() };
+        let alone = build(mpi, "rows.cpp", flags, None, folder.path());
+        let with = build(mpi, "rows.cpp", flags, Some(&settings), folder.path());
+        assert!(deferring_loops(&with) >= 1, "{flags:?} with {}", mpi.name());
+        let outputs = [&alone, &with].map(|it| support::output(mpi, 2, it, &[]));
+        assert_eq!(outputs[1], outputs[0], "{flags:?} with {}", mpi.name());
     }
 }
 

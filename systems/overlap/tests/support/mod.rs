@@ -40,6 +40,19 @@ pub fn libraries(what: &str) -> Vec<Mpi> {
     there
 }
 
+/// Each of `items` with one of the libraries in turn; under MEANWHILE_LONG with all of them. For what hangs on the compiler alone: the
+/// plugin sees a library's calls and constants, and those are the same in every program.
+pub fn in_turn<T: Clone>(what: &str, items: impl IntoIterator<Item = T>) -> Vec<(Mpi, T)> {
+    let there = libraries(what);
+    let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
+    let mut all = Vec::new();
+    for (n, item) in items.into_iter().enumerate() {
+        let own = there.iter().enumerate().filter(|it| is_long || n % there.len() == it.0);
+        all.extend(own.map(|it| (*it.1, item.clone())));
+    }
+    all
+}
+
 /// Adds a line to the list that `make test` shows at the end.
 pub fn skip(line: &str) {
     if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {

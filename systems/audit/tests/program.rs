@@ -310,11 +310,15 @@ fn told(isa: Isa, cpu: &str, code: &str, far_at: Option<&str>) -> (Vec<String>, 
     let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
     if let Some(far_at) = far_at {
         std::fs::write(&object, &bytes).expect("a scratch file");
+        // In segments of their own: in one the file would have all that lies between.
+        let script = folder.path().join("f.ld");
+        let text = format!(
+            "PHDRS {{ near PT_LOAD; far PT_LOAD; }}\n\
+             SECTIONS {{ .text 0x10000 : {{ *(.text) }} :near\n .far {far_at} : {{ *(.far) }} :far }}\n"
+        );
+        std::fs::write(&script, text).expect("a scratch file");
         let mut command = std::process::Command::new("ld.lld-19");
-        command
-            .args(["-e", "f", "--no-relax", "-Ttext=0x10000", &format!("--section-start=.far={far_at}"), "-o"])
-            .arg(&linked)
-            .arg(&object);
+        command.args(["-e", "f", "--no-relax", "-T"]).arg(&script).arg("-o").arg(&linked).arg(&object);
         assert!(command.status().expect("it runs").success(), "{code}");
         bytes = std::fs::read(&linked).expect("what was linked");
     }

@@ -35,10 +35,19 @@ tab=$(printf '\t')
 sed -n 's/.*"manifest_path":"\([^"]*\)\/Cargo.toml".*"src_path":"\([^"]*\)".*"profile":{[^}]*"test":true}.*"executable":"\([^"]*\)".*/\1\t\2\t\3/p' \
     "$scratch/built" | sort -t "$tab" -k 2 >"$scratch/programs"
 [ -s "$scratch/programs" ] || { echo "test: cargo named no test program" >&2; exit 1; }
+# Examples in comments beside them, since rustdoc makes one program after the other.
+documented=0
+if [ -z "$system" ]; then
+    cargo test --quiet --workspace --doc >"$scratch/documented" 2>&1 &
+    documented=$!
+fi
 { grep "/tests/" "$scratch/programs"; grep -v "/tests/" "$scratch/programs"; } |
     xargs -d '\n' -n 1 -P "$(nproc)" scripts/timed.sh "$scratch" | tee "$scratch/log"
 [ ! -s "$scratch/failed" ] || status=1
-[ -n "$system" ] || cargo test --quiet --workspace --doc || status=1
+if [ "$documented" != 0 ]; then
+    wait "$documented" || status=1
+    cat "$scratch/documented"
+fi
 
 if [ -z "$system" ] || [ "$system" = cipher ]; then
     echo

@@ -81,7 +81,7 @@ fn the_best_is_compared_with_the_c_of_before_and_with_the_models_choice() {
     let place = Place::new();
     let others: &[_] = if std::env::var_os("MEANWHILE_LONG").is_some() { &[("rectangle-80", "x86-64")] } else { &[] };
     for (name, arch) in [&[("chacha20", "x86-64")], others].concat() {
-        let ran = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 3s --quick --out {name}.json --json"));
+        let ran = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 2s --quick --out {name}.json --json"));
         let result = json(&ran);
         let row = &result["rows"][0];
         assert_eq!(
@@ -98,7 +98,7 @@ fn the_best_is_compared_with_the_c_of_before_and_with_the_models_choice() {
         let numbers = ["cycles_per_byte_before", "cycles_per_byte", "ratio", "best_by_model"].map(|it| row[it].as_f64());
         assert!(numbers.iter().all(|it| it.is_some_and(|it| it > 0.0)) && (is_before || row["pairs"] == 5), "{row}");
         // The file has the row, which is not measured again.
-        let again = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 3s --quick --out {name}.json --json"));
+        let again = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 2s --quick --out {name}.json --json"));
         assert_eq!(json(&again)["rows"], result["rows"]);
     }
     let refused = place.refused("cipher bench rectangle-80 --study best --budget soon");
@@ -209,7 +209,7 @@ fn packages_take_recipes_of_c_each_for_its_target() {
 #[test]
 fn recipes_of_other_programs_broken_ones_and_files_of_others_are_refused() {
     let place = Place::new();
-    let made = place.run("cipher tune lea.ua --arch avx2 --model -o own.toml");
+    let made = place.run("cipher tune lea.ua --arch avx2 --slicing v --model -o own.toml");
     assert_eq!(made.status.code(), Some(0), "{made:?}");
     let program = read(&place.path("lea.ua"));
     // A comment changes nothing; a constant makes another program.
@@ -247,7 +247,7 @@ fn recipes_of_other_programs_broken_ones_and_files_of_others_are_refused() {
 #[test]
 fn a_run_that_was_ended_goes_on_and_a_broken_one_begins_again() {
     let place = Place::new();
-    let mut child = place.command("cipher tune lea.ua --arch x86-64 --emit c --budget 60s").spawn().expect("it starts");
+    let mut child = place.command("cipher tune lea.ua --arch x86-64 --slicing v --emit c --budget 60s").spawn().expect("it starts");
     let kept = || {
         std::fs::read_dir(place.path("cache/cipher"))
             .into_iter()
@@ -269,11 +269,11 @@ fn a_run_that_was_ended_goes_on_and_a_broken_one_begins_again() {
     assert!(!place.path("lea-128-x86-64.recipe.toml").exists(), "a recipe of half a search");
     let measured: Value = serde_json::from_str(&read(&journal)).expect("whole");
     let n = measured["launches"].as_object().expect("by program").len();
-    let ran = place.run("cipher tune lea.ua --arch x86-64 --emit c --budget 5s");
+    let ran = place.run("cipher tune lea.ua --arch x86-64 --slicing v --emit c --budget 5s");
     assert!(ran.status.success() && text(&ran.stdout).contains(&format!("its {n} programs are not measured again")), "{ran:?}");
     assert!(!journal.exists());
     std::fs::write(&journal, "{\"cpu\": \"").expect("written");
-    let ran = place.run("cipher tune lea.ua --arch x86-64 --emit c --budget 2s");
+    let ran = place.run("cipher tune lea.ua --arch x86-64 --slicing v --emit c --budget 2s");
     assert!(ran.status.success() && text(&ran.stderr).contains("is broken and made anew"), "{ran:?}");
 }
 
@@ -283,7 +283,7 @@ fn the_model_alone_compiles_nothing_and_neon_is_never_measured() {
     let chosen = json(&place.run("cipher tune lea.ua --arch avx2 --model --json"));
     assert_eq!((&chosen["kind"], chosen["recipe"].as_str()), (&"model".into(), Some("lea-128-avx2.recipe.toml")), "{chosen}");
     assert!(std::fs::read_dir(place.path("cache")).map_or(0, Iterator::count) == 0, "something was compiled");
-    let neon = place.run("cipher tune lea.ua --arch neon --budget 5s");
+    let neon = place.run("cipher tune lea.ua --arch neon --slicing v --budget 5s");
     assert!(neon.status.success() && text(&neon.stderr).contains("the model chooses, and nothing is measured"), "{neon:?}");
     assert!(!read(&place.path("lea-128-neon.recipe.toml")).contains("[measured]"));
 }

@@ -77,18 +77,18 @@ fn near_the_best_on_random_scenarios() {
     assert!(n_within.iter().all(|it| *it >= 190) && mean.iter().all(|it| *it <= 0.006), "{seeds:?}: {n_within:?} within 2 %, {mean:?}");
 }
 
-/// Some of the cells; more under MEANWHILE_LONG, and `meanwhile regwin bench` counts all of them under QEMU.
+/// Of each behaviour two numbers of windows in turn, five under MEANWHILE_LONG; `meanwhile regwin bench` counts all cells under QEMU.
 #[test]
 fn within_one_percent_on_the_spell_checker() {
     let images = images(Program::Spell);
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let threads = spell::THREADS.map(str::to_owned);
-    for behaviour in Behaviour::ALL {
+    for (idx, behaviour) in Behaviour::ALL.into_iter().enumerate() {
         let blobs = spell::blobs(behaviour);
         let trace = record(&images, &blobs, &threads, machines);
-        let n = if std::env::var_os("MEANWHILE_LONG").is_some() { 5 } else { 3 };
-        for windows in [5, 8, 31, 7, 12].into_iter().take(n) {
+        let n = if std::env::var_os("MEANWHILE_LONG").is_some() { 5 } else { 2 };
+        for windows in [5, 8, 31, 7, 12].into_iter().cycle().skip(2 * idx).take(n) {
             let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
             assert!(excess.iter().all(|it| *it <= 0.01), "{}, {windows} windows: {excess:?}", behaviour.name());
         }

@@ -20,9 +20,9 @@ fn compare(recipe: Recipe, windows: u32, blobs: &[regwin::qemu::Blob], threads: 
     real.output
 }
 
-/// Scenarios to compare: `REGWIN_SCENARIOS`, or 50.
+/// Scenarios to compare: `REGWIN_SCENARIOS`, or 30.
 fn n_scenarios() -> u64 {
-    std::env::var("REGWIN_SCENARIOS").map_or(50, |it| it.parse().expect("REGWIN_SCENARIOS is a number"))
+    std::env::var("REGWIN_SCENARIOS").map_or(30, |it| it.parse().expect("REGWIN_SCENARIOS is a number"))
 }
 
 #[test]

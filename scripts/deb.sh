@@ -1,12 +1,12 @@
 #!/bin/sh
 # Makes target/deb/meanwhile_VERSION_ARCH.deb of a built program, with manual pages, completions and the daemon's unit.
 #
-#   scripts/deb.sh [PROGRAM]     target/release/meanwhile if not given
+#   scripts/deb.sh [PROGRAM [COMPRESSION]]     target/release/meanwhile and what dpkg-deb does by itself if not given
 set -eu
 
 case "${1:-/}" in
 /*) ;;
-*) set -- "$PWD/$1" ;;
+*) set -- "$PWD/$1" ${2:+"$2"} ;;
 esac
 cd "$(dirname "$0")/.."
 program=${1:-${CARGO_TARGET_DIR:-target}/release/meanwhile}
@@ -62,5 +62,5 @@ Description: finds where a program waits and fills the wait with other work
 CONTROL
 mkdir -p target/deb
 made="target/deb/meanwhile_${version}_$architecture.deb"
-dpkg-deb --build --root-owner-group "$root" "$made" >/dev/null
+dpkg-deb ${2:+"-Z$2"} --build --root-owner-group "$root" "$made" >/dev/null
 echo "$made: $(du -k "$made" | cut -f 1) KB"

@@ -14,7 +14,7 @@ const N_PROGRAMS: usize = 3;
 const SEED: u64 = 4;
 
 fn n_kills() -> usize {
-    if std::env::var_os("MEANWHILE_LONG").is_some() { 200 } else { 20 }
+    if std::env::var_os("MEANWHILE_LONG").is_some() { 200 } else { 12 }
 }
 
 #[test]

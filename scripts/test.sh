@@ -9,14 +9,17 @@ set -u
 
 cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+documented=
+trap 'rm -rf "$scratch"; [ -z "$documented" ] || kill "$documented"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 MEANWHILE_SKIPS=$scratch/skips
 export MEANWHILE_SKIPS
 : >"$MEANWHILE_SKIPS"
 
 system=${1:-}
 if [ -z "$system" ]; then
-    echo "all tests: about 25 minutes on 2 cores, 17 of it after the first run; \`make test-audit\` and so on test one system"
+    echo "all tests: about 20 minutes on 2 cores, 11 of it after the first run; \`make test-audit\` and so on test one system"
     tests="--workspace"
 else
     [ -d "systems/$system" ] || { echo "test: there is no system $system; there are $(ls systems | tr '\n' ' ')" >&2; exit 1; }
@@ -36,7 +39,6 @@ sed -n 's/.*"manifest_path":"\([^"]*\)\/Cargo.toml".*"src_path":"\([^"]*\)".*"pr
     "$scratch/built" | sort -t "$tab" -k 2 >"$scratch/programs"
 [ -s "$scratch/programs" ] || { echo "test: cargo named no test program" >&2; exit 1; }
 # Examples in comments beside them, since rustdoc makes one program after the other.
-documented=0
 if [ -z "$system" ]; then
     cargo test --quiet --workspace --doc >"$scratch/documented" 2>&1 &
     documented=$!
@@ -44,8 +46,9 @@ fi
 { grep "/tests/" "$scratch/programs"; grep -v "/tests/" "$scratch/programs"; } |
     xargs -d '\n' -n 1 -P "$(nproc)" scripts/timed.sh "$scratch" | tee "$scratch/log"
 [ ! -s "$scratch/failed" ] || status=1
-if [ "$documented" != 0 ]; then
+if [ -n "$documented" ]; then
     wait "$documented" || status=1
+    documented=
     cat "$scratch/documented"
 fi
 

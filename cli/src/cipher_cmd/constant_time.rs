@@ -113,9 +113,10 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
         return Ok(());
     }
     for row in &rows {
-        if let Verdict::Depends { first, .. } = &row.verdict {
+        if let Verdict::Depends { first, text, .. } = &row.verdict {
             let mode = row.mode.map_or_else(String::new, |it| format!("{it} "));
             out.line(&format!("not constant time: {mode}{} {} {} {}: {first}", row.slicing.letter(), row.arch.name(), row.cc, row.opt));
+            out.line(&format!("    cipher.c is {}", text.display()));
         }
     }
     Err(Failure::Reported)

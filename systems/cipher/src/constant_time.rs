@@ -3,16 +3,17 @@
 //! The test program gets uninitialised memory for keys and data. Memcheck follows each undefined bit through
 //! every instruction, and reports a jump, an address or a system call that depends on one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
 use serde::Serialize;
 
 use crate::emit_c::Arch;
 use crate::library::{Primitive, primitives};
-use crate::native::Cc;
+use crate::native::{self, Cc};
 use crate::pipeline::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::unit::Subject;
@@ -43,6 +44,8 @@ pub enum Verdict {
         places: usize,
         /// Valgrind's first report, with the function.
         first: String,
+        /// The C that it names lines of.
+        text: PathBuf,
     },
 }
 
@@ -130,17 +133,28 @@ pub fn compilers_here() -> Vec<&'static str> {
 /// # Errors
 /// A compiler or valgrind that is missing, fails or takes too long.
 pub fn check(source: &str, arch: Arch, cc: &str, flags: &[String]) -> Result<Verdict, ToolError> {
-    let cannot = |error: std::io::Error| ToolError { ran: "create a scratch folder".to_owned(), said: error.to_string() };
-    let scratch = measure::scratch::folder().map_err(cannot)?;
-    let (text, program) = (scratch.path().join("cipher.c"), scratch.path().join("cipher"));
-    std::fs::write(&text, source).map_err(cannot)?;
-    let mut compile = Command::new(cc);
-    compile.args(arch.flags()).args(["-std=gnu11", "-w", "-g"]).args(flags).arg("-o").arg(&program).arg(&text);
-    tool::run(&mut compile, &[], LIMIT)?.ok()?;
-    watch(&program)
+    // The text lies in a folder that hangs on the text alone: who reads a report finds its line there, and ccache, where it stands before the
+    // compiler, finds the object again. It keeps none of what is linked at once.
+    let folder = cache::kept(native::CACHE, Key::default().with("source").with(source), "", |_, made| {
+        std::fs::create_dir(made).map_err(|error| cannot("create a folder", &error))?;
+        cache::write(&made.join("cipher.c"), source)
+    })?;
+    let text = folder.join("cipher.c");
+    let scratch = measure::scratch::folder().map_err(|error| cannot("create a scratch folder", &error))?;
+    let [object, program] = ["cipher.o", "cipher"].map(|it| scratch.path().join(it));
+    for words in [[Path::new("-c"), &text, Path::new("-o"), &object].as_slice(), &[&object, Path::new("-o"), &program]] {
+        let mut command = Command::new(cc);
+        command.args(arch.flags()).args(["-std=gnu11", "-w", "-g"]).args(flags).args(words);
+        tool::run(&mut command, &[], LIMIT)?.ok()?;
+    }
+    watch(&program, text)
 }
 
-fn watch(program: &Path) -> Result<Verdict, ToolError> {
+fn cannot(what: &str, error: &std::io::Error) -> ToolError {
+    ToolError { ran: what.to_owned(), said: error.to_string() }
+}
+
+fn watch(program: &Path, text: PathBuf) -> Result<Verdict, ToolError> {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--tool=memcheck", "--leak-check=no", "--undef-value-errors=yes", &format!("--error-exitcode={FOUND}")]);
     command.arg(program).arg("secret");
@@ -149,7 +163,7 @@ fn watch(program: &Path) -> Result<Verdict, ToolError> {
         return ran.ok().map(|_| Verdict::Clean);
     }
     let (places, first) = reports(&String::from_utf8_lossy(&ran.stderr));
-    Ok(Verdict::Depends { places, first })
+    Ok(Verdict::Depends { places, first, text })
 }
 
 /// How many reports there are, and the first one with the function it names.

@@ -25,7 +25,8 @@ case $source in
     # Tests work in folders with names of their own each time.
     CCACHE_SLOPPINESS=file_macro,include_file_ctime,include_file_mtime
     CCACHE_NOHASHDIR=1
-    export PATH CCACHE_DIR CCACHE_SLOPPINESS CCACHE_NOHASHDIR
+    CCACHE_BASEDIR=${TMPDIR:-/tmp}
+    export PATH CCACHE_DIR CCACHE_SLOPPINESS CCACHE_NOHASHDIR CCACHE_BASEDIR
     ;;
 esac
 # libtest reports times for nightly toolchains only, or with this variable.

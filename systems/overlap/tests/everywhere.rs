@@ -76,17 +76,19 @@ fn is_mpich_4_0() -> bool {
 
 #[test]
 fn messages_move_while_the_program_computes() {
+    let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
     for (n, mpi) in support::libraries("polls everywhere").into_iter().enumerate() {
         // Other ways to compile it with one library each; under MEANWHILE_LONG with both.
         let others: [(&str, &[&str]); 2] = [("behind-wrappers.c", &["-flto"]), ("behind-wrappers.c", &["-fPIC"])];
-        let others = if std::env::var_os("MEANWHILE_LONG").is_some() { &others[..] } else { &others[n % 2..][..1] };
-        for &(name, flags) in
-            [&[("behind-wrappers.c", &[][..]), ("in-a-vector.cpp", &[]), ("in-an-array.f90", &[])], others].concat().iter()
+        let others = if is_long { &others[..] } else { &others[n % 2..][..1] };
+        for (at, &(name, flags)) in
+            [&[("behind-wrappers.c", &[][..]), ("in-a-vector.cpp", &[]), ("in-an-array.f90", &[])], others].concat().iter().enumerate()
         {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let polling = build(mpi, name, flags, true, folder.path());
             assert_eq!(printed(mpi, &polling, folder.path()), ["moved"], "{name} {flags:?} with {}", mpi.name());
-            if flags.is_empty() {
+            // That nothing moves without polls is the library's doing: tried with one each.
+            if flags.is_empty() && (is_long || at % 2 == n) {
                 let plain = build(mpi, name, flags, false, folder.path());
                 let said = printed(mpi, &plain, folder.path());
                 // Seen of MPICH 4.2 with UCX 1.18. With the libraries of Debian 12 nothing moves without polls.

@@ -252,7 +252,7 @@ mod tests {
     /// Also where more outputs are left than are compared, and where some come with the tables of others.
     #[test]
     fn the_next_output_is_one_that_needs_fewest_steps() {
-        for seed in 0..4 {
+        for seed in 0..2 {
             let mut rng = fastrand::Rng::with_seed(seed);
             let n = 1600u32;
             let needs: Vec<Vec<u32>> = (0..n)

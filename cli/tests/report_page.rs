@@ -6,7 +6,7 @@ mod browser;
 use std::io::Write;
 
 use browser::Browser;
-use report::page::{Block, Page, Section};
+use report::page::{Block, Card, Page, Section};
 use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn has_browser() -> bool {
     found
 }
 
-/// Ten rows, two of which say nothing in the second column, and a chart of two lines.
+/// Ten rows, two of which say nothing in the second column, a chart of two lines, and five cards with that chart.
 fn page() -> Page {
     let mut table = Table::new("Cycles", &["cipher", "cycles a byte", "remark"]).kind(Kind::Model);
     for (name, cycles) in
@@ -46,9 +46,19 @@ fn page() -> Page {
         y: axis("ms"),
         lines: vec![line("before", 4.0), line("after", 2.0)],
     };
-    let blocks = vec![Block::Table(table), Block::Chart(chart.for_page())];
-    let section = Section { title: "One".to_owned(), blocks, ..Section::default() };
-    Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections: vec![section] }
+    let card = |title: &str| Card {
+        title: title.to_owned(),
+        waits: "for the next".to_owned(),
+        figure: "5 cycles".to_owned(),
+        kind: Kind::Model,
+        says: "Of all that there are.".to_owned(),
+        verdict: "As good as the paper.".to_owned(),
+        picture: Some(chart.for_page()),
+    };
+    let section = |title: &str| Section { title: title.to_owned(), card: Some(card(title)), ..Section::default() };
+    let mut sections = ["One", "Two", "Three", "Four", "Five"].map(section).to_vec();
+    sections[0].blocks = vec![Block::Table(table), Block::Chart(chart.for_page())];
+    Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections }
 }
 
 /// The page in the browser, from a file in the folder.
@@ -130,26 +140,32 @@ fn a_report_is_sorted_filtered_and_read_out() {
     browser.press("0");
     assert!((width() - whole).abs() < 1e-6);
 
-    // A wide screen: a table may be wider than the text, the page is not wider than the screen.
-    let screen = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": false}});
-    browser.post("/goog/cdp/execute", screen);
+    // A wide screen: a table may be wider than the text, the page is not wider than the screen, all cards stand side by side.
+    let screen = |width: u32, height: u32, is_mobile: bool| {
+        let params = json!({"width": width, "height": height, "deviceScaleFactor": 2, "mobile": is_mobile});
+        browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": params}));
+        assert_eq!(browser.script("return document.documentElement.scrollWidth <= innerWidth"), true, "{width} px");
+    };
+    screen(1400, 900, false);
     let room = "const right = it => document.querySelector(it).getBoundingClientRect().right;
-         return [right('div.scroll') - right('main') > 100, document.documentElement.scrollWidth <= innerWidth]";
-    assert_eq!(browser.script(room), json!([true, true]));
+         const rows = new Set([...document.querySelectorAll('.card')].map(it => it.getBoundingClientRect().top));
+         return [right('div.scroll') - right('main') > 100, rows.size]";
+    assert_eq!(browser.script(room), json!([true, 1]));
 
-    // A phone: nothing beside the screen but what scrolls within.
-    let phone = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true}});
-    browser.post("/goog/cdp/execute", phone);
-    assert_eq!(browser.script("return document.documentElement.scrollWidth <= innerWidth"), true);
-    // No text is smaller than 12 px, that of charts as it is drawn, and the drawing for phones is read out as well.
+    // A tablet and a phone, also on its side: nothing beside the screen but what scrolls within, and no text is smaller than 12 px, that of
+    // charts as it is drawn.
     let small =
         "const seen = it => it.getClientRects().length > 0 && [...it.childNodes].some(n => n.nodeType === 3 && n.data.trim() !== '');
          const scale = it => it.ownerSVGElement ? it.ownerSVGElement.getScreenCTM().a : 1;
          const size = it => parseFloat(getComputedStyle(it).fontSize) * scale(it);
          const all = [...document.querySelectorAll('body *')].filter(it => !['SCRIPT', 'title'].includes(it.tagName) && seen(it));
          return [all.filter(it => it.ownerSVGElement).length, all.filter(it => size(it) < 11.99).map(it => it.outerHTML)]";
-    let found = browser.script(small);
-    assert!(found[0].as_u64().is_some_and(|it| it > 5) && found[1] == json!([]), "{found}");
+    for (width, height) in [(768, 1024), (740, 360), (500, 900), (360, 740)] {
+        screen(width, height, true);
+        let found = browser.script(small);
+        assert!(found[0].as_u64().is_some_and(|it| it > 30) && found[1] == json!([]), "{width} px: {found}");
+    }
+    // The drawing for phones is read out as well.
     let shown = browser.script("return [...document.querySelectorAll('figure.chart svg')].map(it => it.getClientRects().length)");
     assert_eq!(shown, json!([0, 1]), "one of the two drawings");
     browser.script("document.querySelectorAll('figure.chart svg')[1].focus()");

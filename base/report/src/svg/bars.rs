@@ -1,6 +1,6 @@
 //! Bars in groups, lying down: one group a row of names, one bar a series.
 
-use super::canvas::{Anchor, Canvas, Sheet, text_width, widest};
+use super::canvas::{Anchor, Canvas, RowNames, Sheet, lines_of, text_width, widest};
 use super::chart::Chart;
 use super::ticks::Scale;
 use crate::kind::Kind;
@@ -43,7 +43,8 @@ impl Chart for BarChart {
         let top = canvas.head(&self.title, self.kind, &names);
         let values = || self.series.iter().flat_map(|it| it.values.iter().flatten().copied());
 
-        let left = widest(self.groups.iter().map(String::as_str), sheet.text, sheet.name_max) + 8.0;
+        let names = RowNames::new(self.groups.iter().map(String::as_str), sheet, sheet.name_max);
+        let left = names.left;
         let value_width = values().map(|it| text_width(&short(it), sheet.small)).fold(0.0, f64::max);
         let width = sheet.width - left - value_width - 8.0;
         let scale = Scale::holding(values(), self.log);
@@ -53,14 +54,14 @@ impl Chart for BarChart {
 
         let thickness = if self.series.len() == 1 { sheet.small + 2.0 } else { sheet.small };
         let pitch = thickness + 2.0;
-        let group_height = (pitch * self.series.len() as f64).max(16.0) + 8.0;
+        let group_height = names.height + (pitch * self.series.len() as f64).max(16.0) + 8.0;
         let bottom = top + group_height * self.groups.len() as f64;
-        ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
+        let end = ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
 
         for (group_idx, group) in self.groups.iter().enumerate() {
             let group_top = top + group_height * group_idx as f64;
-            let middle = group_top + group_height / 2.0;
-            canvas.text_within(left - 6.0, middle + 4.0, sheet.text, Anchor::End, group, sheet.name_max);
+            let middle = group_top + (names.height + group_height) / 2.0;
+            canvas.row_name(names, group_top, middle, group);
             let bars_top = middle - pitch * self.series.len() as f64 / 2.0;
             for (series_idx, series) in self.series.iter().enumerate() {
                 let Some(value) = series.values.get(group_idx).copied().flatten() else {
@@ -77,12 +78,12 @@ impl Chart for BarChart {
                 canvas.text(to + 3.0, y + thickness - 1.5, sheet.small, Anchor::Start, &short(value));
             }
         }
-        (canvas, bottom + 34.0)
+        (canvas, end)
     }
 }
 
-/// Ticks below a chart of rows, thin lines up through it, and the unit.
-pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64, bottom: f64, unit: &str) {
+/// Ticks below a chart of rows, thin lines up through it, and the unit, in as many lines as it needs; where all that ends.
+pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64, bottom: f64, unit: &str) -> f64 {
     let sheet = canvas.sheet;
     let mut free_from = f64::NEG_INFINITY;
     for value in scale.ticks(5) {
@@ -96,14 +97,21 @@ pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64,
             free_from = x + half + 6.0;
         }
     }
+    let lines = lines_of(unit, sheet.small, sheet.width - 1.0);
     // Below the axis' end, or as far to the right as a long one needs.
-    let end = (left + width).max(text_width(unit, sheet.small).min(sheet.width - 1.0));
-    canvas.text_within(end, bottom + 28.0, sheet.small, Anchor::End, unit, end);
+    let right = (left + width).max(widest(lines.iter().map(String::as_str), sheet.small).min(sheet.width - 1.0));
+    let mut y = bottom + 28.0;
+    for (idx, line) in lines.iter().enumerate() {
+        y = bottom + 28.0 + (sheet.small + 3.0) * idx as f64;
+        canvas.text_within(right, y, sheet.small, Anchor::End, line, right);
+    }
+    y + 6.0
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::canvas::tests::assert_readable;
+    use super::super::canvas::{NARROW, WIDE};
     use super::*;
 
     fn chart(n_groups: usize, n_series: usize, log: bool) -> BarChart {
@@ -135,6 +143,17 @@ mod tests {
                     assert_readable(&chart(n_groups, n_series, log));
                 }
             }
+        }
+    }
+
+    /// Groups whose names begin alike are told apart on a phone, too.
+    #[test]
+    fn names_are_whole() {
+        let mut long = chart(4, 1, false);
+        long.groups = ["original, gcc", "C-optimised, gcc", "C-optimised, gcc tuned", "the assembly's bound"].map(str::to_owned).to_vec();
+        for sheet in [WIDE, NARROW] {
+            let texts: Vec<String> = long.draw(sheet).0.texts.into_iter().map(|it| it.text).collect();
+            assert!(long.groups.iter().all(|name| texts.contains(name)), "{texts:?}");
         }
     }
 

@@ -12,7 +12,7 @@ pub struct Sheet {
     pub text: f64,
     /// Size of ticks and values.
     pub small: f64,
-    /// The widest that names of rows may be.
+    /// The widest that names of rows may be beside them; where one is wider, all stand above their rows.
     pub name_max: f64,
     /// Its class on the page, which shows one of the two.
     class: &'static str,
@@ -32,6 +32,23 @@ const COLOURS: [&str; 12] =
 pub fn colour(idx: usize) -> String {
     let which = idx % COLOURS.len();
     format!("var(--series-{}, {})", which + 1, COLOURS[which])
+}
+
+/// Where the names of rows stand: beside them, or above them where one is too wide for that.
+#[derive(Debug, Clone, Copy)]
+pub struct RowNames {
+    /// Where the rows begin.
+    pub left: f64,
+    /// How much higher each row is; nothing if the names stand beside them.
+    pub height: f64,
+}
+
+impl RowNames {
+    /// For `names`, which may be as wide as `width_max` beside their rows.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>, sheet: Sheet, width_max: f64) -> RowNames {
+        let widest = widest(names, sheet.text);
+        if widest > width_max { RowNames { left: 6.0, height: sheet.text + 4.0 } } else { RowNames { left: widest + 10.0, height: 0.0 } }
+    }
 }
 
 /// Which end of a text its position means.
@@ -106,6 +123,16 @@ impl Canvas {
         self.body += &format!("<g><title>{}</title>\n", escape(text));
         self.text(x, y, size, anchor, &shown);
         self.body += "</g>\n";
+    }
+
+    /// The name of a row that begins at `top` and whose middle is at `middle`.
+    pub fn row_name(&mut self, names: RowNames, top: f64, middle: f64, name: &str) {
+        let Sheet { text, width, .. } = self.sheet;
+        if names.height > 0.0 {
+            self.text_within(0.0, top + text + 2.0, text, Anchor::Start, name, width);
+        } else {
+            self.text(names.left - 6.0, middle + 4.0, text, Anchor::End, name);
+        }
     }
 
     /// A thin line in the colour of the text; `strength` from 0 to 1.
@@ -193,10 +220,9 @@ impl Canvas {
     }
 }
 
-/// The widest of `texts`, but at most `width_max`.
-pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>, size: f64, width_max: f64) -> f64 {
-    let widest = texts.into_iter().map(|it| text_width(it, size)).fold(0.0, f64::max);
-    widest.min(width_max)
+/// The widest of `texts`.
+pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>, size: f64) -> f64 {
+    texts.into_iter().map(|it| text_width(it, size)).fold(0.0, f64::max)
 }
 
 /// Width of `text`, on the safe side for the usual sans-serif faces.
@@ -217,7 +243,7 @@ fn char_width(character: char) -> f64 {
 }
 
 /// The words of `text` in lines of at most `width_max`, but for a word that is longer.
-fn lines_of(text: &str, size: f64, width_max: f64) -> Vec<String> {
+pub fn lines_of(text: &str, size: f64, width_max: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

@@ -1,6 +1,6 @@
 //! Bars over time in rows, such as the programs on each processor.
 
-use super::canvas::{Anchor, Canvas, Sheet, widest};
+use super::canvas::{Canvas, RowNames, Sheet};
 use super::chart::Chart;
 use super::ticks::Scale;
 use crate::Kind;
@@ -44,23 +44,25 @@ impl Chart for GanttChart {
         let mut canvas = Canvas::new(sheet);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let top = canvas.head(&self.title, self.kind, &names);
-        let left = widest(self.rows.iter().map(String::as_str), sheet.text, sheet.name_max) + 8.0;
+        let rows = RowNames::new(self.rows.iter().map(String::as_str), sheet, sheet.name_max);
+        let left = rows.left;
         let width = sheet.width - left - 24.0;
         let scale = Scale::holding(self.bars.iter().flat_map(|it| [it.from, it.to]), false);
-        let pitch = 18.0;
+        let pitch = rows.height + 18.0;
         let bottom = top + pitch * self.rows.len() as f64 + 4.0;
-        super::bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
+        let end = super::bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.unit);
         for (idx, row) in self.rows.iter().enumerate() {
-            canvas.text_within(left - 6.0, top + pitch * idx as f64 + 13.0, sheet.text, Anchor::End, row, sheet.name_max);
+            let row_top = top + pitch * idx as f64;
+            canvas.row_name(rows, row_top, row_top + rows.height + 9.0, row);
         }
         for bar in &self.bars {
             let (Some(from), Some(to)) = (scale.place(bar.from), scale.place(bar.to)) else { continue };
             let name = self.names.get(bar.series).map_or("", String::as_str);
             let says = format!("{name}: {:.2} to {:.2} {}", bar.from, bar.to, self.unit);
-            let y = top + pitch * bar.row as f64 + 3.0;
+            let y = top + pitch * bar.row as f64 + rows.height + 3.0;
             canvas.bar(left + from * width, y, ((to - from) * width).max(0.3), 12.0, bar.series, &says);
         }
-        (canvas, bottom + 34.0)
+        (canvas, end)
     }
 }
 

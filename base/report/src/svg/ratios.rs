@@ -1,7 +1,7 @@
 //! Ratios with their intervals: a dot, a line through the interval, and a line at 1.
 
 use super::bars;
-use super::canvas::{Anchor, Canvas, Sheet, text_width, widest};
+use super::canvas::{Anchor, Canvas, RowNames, Sheet, text_width};
 use super::chart::Chart;
 use super::ticks::Scale;
 use crate::kind::Kind;
@@ -44,20 +44,22 @@ impl Chart for RatioChart {
         let right = texts.iter().map(|it| text_width(it, sheet.small)).fold(0.0, f64::max) + 8.0;
         // Sixty units for the line remain, whatever the names.
         let name_max = sheet.name_max.min(sheet.width - right - 72.0);
-        let left = widest(self.rows.iter().map(|it| it.name.as_str()), sheet.text, name_max) + 12.0;
+        let names = RowNames::new(self.rows.iter().map(|it| it.name.as_str()), sheet, name_max);
+        let left = names.left + 4.0;
         let width = sheet.width - left - right;
         let ends = self.rows.iter().flat_map(|it| [it.ratio, it.low, it.high]);
         let scale = Scale::holding(ends.chain([1.0]), true).with_margin(0.05);
-        let pitch = 20.0;
+        let pitch = names.height + 20.0;
         let bottom = top + pitch * self.rows.len() as f64;
 
-        bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.meaning);
+        let end = bars::ticks(&mut canvas, scale, left, width, top, bottom, &self.meaning);
         if let Some(one) = scale.place(1.0) {
             canvas.rule(left + one * width, top, left + one * width, bottom, 0.7);
         }
         for (row_idx, (row, text)) in self.rows.iter().zip(&texts).enumerate() {
-            let y = top + pitch * (row_idx as f64 + 0.5);
-            canvas.text_within(left - 10.0, y + 4.0, sheet.text, Anchor::End, &row.name, name_max);
+            let row_top = top + pitch * row_idx as f64;
+            let y = row_top + (names.height + pitch) / 2.0;
+            canvas.row_name(names, row_top, y, &row.name);
             canvas.text(sheet.width - 1.0, y + 3.5, sheet.small, Anchor::End, text);
             let x_of = |value: f64| scale.place(value).map(|place| left + place * width);
             if let (Some(low), Some(high)) = (x_of(row.low), x_of(row.high)) {
@@ -67,7 +69,7 @@ impl Chart for RatioChart {
                 canvas.dot(x, y, 4.0, 0, &format!("{}: {text}", row.name));
             }
         }
-        (canvas, bottom + 34.0)
+        (canvas, end)
     }
 }
 
@@ -78,6 +80,7 @@ fn interval_text(row: &Ratio) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::canvas::tests::assert_readable;
+    use super::super::canvas::{NARROW, WIDE};
     use super::*;
 
     #[test]
@@ -97,6 +100,20 @@ mod tests {
                 rows,
             };
             assert_readable(&chart);
+        }
+    }
+
+    /// Rows whose names begin alike are told apart on a phone, too, and it says there what a ratio means.
+    #[test]
+    fn names_and_the_meaning_are_whole() {
+        let names = ["listing, 2 ranks, 64 KiB", "listing, 2 ranks, 16 MiB", "listing, 4 ranks, 16 MiB"];
+        let rows = names.map(|it| Ratio { name: it.to_owned(), ratio: 1.2, low: 1.1, high: 1.3 }).to_vec();
+        let meaning = "blocking / overlapped, median of pairs: above 1 the overlapped program is faster";
+        let chart = RatioChart { title: "Gain".to_owned(), meaning: meaning.to_owned(), kind: Kind::Measured, rows };
+        for sheet in [WIDE, NARROW] {
+            let texts: Vec<String> = chart.draw(sheet).0.texts.into_iter().map(|it| it.text).collect();
+            assert!(names.iter().all(|name| texts.iter().any(|it| it == name)), "{texts:?}");
+            assert!(texts.join(" ").contains(meaning), "{texts:?}");
         }
     }
 }

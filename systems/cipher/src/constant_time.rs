@@ -133,13 +133,17 @@ pub fn compilers_here() -> Vec<&'static str> {
 /// # Errors
 /// A compiler or valgrind that is missing, fails or takes too long.
 pub fn check(source: &str, arch: Arch, cc: &str, flags: &[String]) -> Result<Verdict, ToolError> {
-    // The text lies in a folder that hangs on the text alone: who reads a report finds its line there, and ccache, where it stands before the
-    // compiler, finds the object again. It keeps none of what is linked at once.
+    // The text lies in a folder named by its hash: whoever reads a report finds the line there, and ccache, where it stands before the
+    // compiler, finds the object again, since it is not linked at once.
     let folder = cache::kept(native::CACHE, Key::default().with("source").with(source), "", |_, made| {
         std::fs::create_dir(made).map_err(|error| cannot("create a folder", &error))?;
         cache::write(&made.join("cipher.c"), source)
     })?;
     let text = folder.join("cipher.c");
+    // Somebody may have edited what a report named.
+    if !std::fs::read(&text).is_ok_and(|it| it == source.as_bytes()) {
+        cache::write(&text, source)?;
+    }
     let scratch = measure::scratch::folder().map_err(|error| cannot("create a scratch folder", &error))?;
     let [object, program] = ["cipher.o", "cipher"].map(|it| scratch.path().join(it));
     for words in [[Path::new("-c"), &text, Path::new("-o"), &object].as_slice(), &[&object, Path::new("-o"), &program]] {

@@ -110,3 +110,14 @@ fn a_look_up_in_a_table_is_found() {
 fn a_branch_on_a_secret_is_found() {
     found("if (cases[done] > 100) puts(\"large\");", "Conditional jump");
 }
+
+#[test]
+fn what_was_done_to_the_c_of_a_finding_does_not_count() {
+    let line = "if (cases[done] > 101) puts(\"larger\");";
+    let before = spoilt(line);
+    let Verdict::Depends { text, .. } = &before else { panic!("{line} is not found") };
+    std::fs::write(text, "int main(void)\n{\n    return 0;\n}\n").expect("it may be edited");
+    assert_eq!(spoilt(line), before);
+    std::fs::remove_file(text).expect("and removed");
+    assert_eq!(spoilt(line), before);
+}

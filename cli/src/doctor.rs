@@ -365,7 +365,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Runs the command; a missing tool is an answer here, not a failure.
+/// Runs the command; exit 1 if a tool is missing, so that a script can ask.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let tools: Vec<&Tool> = TOOLS.iter().filter(|it| args.system.as_deref().is_none_or(|name| it.system == name)).collect();
     let machine = Machine::here();
@@ -399,7 +399,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "features": features.iter().map(|it| json!({"name": it.name, "present": it.present})).collect::<Vec<_>>(),
         "install": install,
     }));
-    Ok(())
+    if missing.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// What is known of a tool here.

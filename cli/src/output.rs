@@ -21,8 +21,10 @@ pub enum Failure {
     User(Vec<Diagnostic>),
     /// The command did its work, printed it, and what it found is bad news; exit 1.
     Reported,
-    /// There is nothing to say but this exit code: of a program that was waited for, or 128 and the number of a signal.
+    /// There is nothing to say but this exit code: that of a program that was waited for.
     Exit(u8),
+    /// This signal ended the command once it had cleaned up; the process dies by it, too.
+    Signal(i32),
     /// A missing tool or a failed call; exit 2.
     Environment {
         /// What was run, as a command line or a sentence such as `read x.ua`.
@@ -59,6 +61,7 @@ impl Failure {
         match self {
             Failure::User(_) | Failure::Reported => 1,
             Failure::Exit(code) => *code,
+            Failure::Signal(number) => measure::interrupt::die_by(*number),
             Failure::Environment { .. } => 2,
         }
     }
@@ -70,6 +73,8 @@ pub struct Output {
     json: bool,
     colour: bool,
     colour_of_errors: bool,
+    /// `ok` of the object that the command printed, or would have printed under `--json`.
+    said_ok: Option<bool>,
 }
 
 impl Output {
@@ -77,7 +82,12 @@ impl Output {
     pub fn new(json: bool) -> Output {
         let colour_wanted =
             std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()) && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
-        Output { json, colour: colour_wanted && io::stdout().is_terminal(), colour_of_errors: colour_wanted && io::stderr().is_terminal() }
+        Output {
+            json,
+            colour: colour_wanted && io::stdout().is_terminal(),
+            colour_of_errors: colour_wanted && io::stderr().is_terminal(),
+            said_ok: None,
+        }
     }
 
     /// From here on as under `--json`.
@@ -101,7 +111,8 @@ impl Output {
 
     /// Prints the command's one JSON object; nothing without `--json`.
     pub fn object(&mut self, value: &Value) {
-        assert!(value["ok"].is_boolean(), "every object says in `ok` whether the command did what was asked");
+        self.said_ok = value["ok"].as_bool();
+        assert!(self.said_ok.is_some(), "every object says in `ok` whether the command did what was asked");
         if self.json {
             to_stdout(&[value.to_string().as_bytes(), b"\n"]);
         }
@@ -144,6 +155,7 @@ impl Output {
     pub fn finish(&mut self, ended: Result<(), Failure>) -> ExitCode {
         // What an interrupt broke on its way is no failure of the command.
         measure::interrupt::hold();
+        debug_assert!(self.said_ok.is_none_or(|said| said == ended.is_ok()), "`ok` is true if the exit code is 0, and only then");
         let Err(failure) = ended else {
             return ExitCode::SUCCESS;
         };
@@ -258,7 +270,7 @@ pub fn usage(refused: &clap::Error) -> ExitCode {
 
 fn failure_text(failure: &Failure, colour: bool) -> String {
     match failure {
-        Failure::Reported | Failure::Exit(_) => String::new(),
+        Failure::Reported | Failure::Exit(_) | Failure::Signal(_) => String::new(),
         Failure::User(diagnostics) => diagnostics.iter().map(|it| it.render(colour)).collect::<Vec<String>>().join("\n"),
         Failure::Environment { ran, said, help } => {
             let word = paint("error", "1;31", colour);
@@ -276,7 +288,7 @@ fn failure_text(failure: &Failure, colour: bool) -> String {
 
 fn failure_object(failure: &Failure) -> Option<Value> {
     let errors = match failure {
-        Failure::Reported | Failure::Exit(_) => return None,
+        Failure::Reported | Failure::Exit(_) | Failure::Signal(_) => return None,
         Failure::User(diagnostics) => diagnostics.iter().map(Diagnostic::to_json).collect(),
         Failure::Environment { ran, said, help } => vec![json!({
             "file": null,

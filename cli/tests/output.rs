@@ -55,8 +55,8 @@ fn no_colours_outside_a_terminal() {
 #[test]
 fn doctor_answers_with_one_object() {
     let ran = meanwhile(&["doctor", "--json"]);
-    assert_eq!(ran.status.code(), Some(0));
     let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
+    assert_eq!(ran.status.code(), Some(i32::from(answer["ok"] != true)));
     assert!(answer["rows"].as_array().is_some_and(|rows| rows.len() > 3));
     assert_eq!(text(&ran.stdout).lines().count(), 1);
 }
@@ -181,6 +181,7 @@ fn a_tool_that_does_not_say_its_version_is_there() {
         let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
         let ran = meanwhile.args(["doctor", "--system", "cosched", "--json"]).env("PATH", folder.path()).output().expect("the binary runs");
         let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
+        assert_eq!((ran.status.code(), &answer["ok"]), (Some(1), &Value::from(false)), "tools are missing");
         let rows = answer["rows"].as_array().expect("rows").clone();
         rows.into_iter().map(|it| (it["tool"].as_str().expect("a name").to_owned(), it["present"] == true)).collect::<Vec<_>>()
     };

@@ -1,8 +1,11 @@
 //! Door: what an interrupted program leaves: no children, no scratch folders.
 //!
 //! 1. The first SIGINT, SIGTERM or SIGHUP ends all descendants of the process, removes its scratch
-//!    folders, and ends it with 128 + the signal's number. Files that were written stay.
+//!    folders, and then ends it by that signal. Files that were written stay.
 //! 2. The second one ends it at once.
+//!
+//! It dies by the signal and does not exit with 128 + its number: a shell stops a loop or a script on
+//! Ctrl-C only if the command in the foreground died by SIGINT.
 //!
 //! A signal that was ignored when the process began (`nohup`, a background job of a script) stays ignored.
 
@@ -42,18 +45,24 @@ pub fn install(restore: fn()) -> io::Result<()> {
         let mut arrived = signals.forever();
         let Some(first) = arrived.next() else { return };
         INTERRUPTED.store(true, Ordering::SeqCst);
-        let code = 128 + first;
         std::thread::spawn(move || {
             clean_up();
             restore();
-            signal_hook::low_level::exit(code);
+            die_by(first);
         });
         if let Some(second) = arrived.next() {
             restore();
-            signal_hook::low_level::exit(128 + second);
+            die_by(second);
         }
     })?;
     Ok(())
+}
+
+/// Ends this process by `signal`, as if it had never been caught.
+pub fn die_by(signal: i32) -> ! {
+    // It returns only for a signal whose default is not to end the process, and ours are none of those.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    signal_hook::low_level::exit(128 + signal)
 }
 
 /// The signals that ask a process to end, but for those that are ignored now. To be asked before any is caught.

@@ -89,7 +89,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let done = command(args.command, out);
     // What a signal broke on its way is no failure of its own.
     match cosched::manager::signals::arrived() {
-        Some(signal) if done.is_err() => Err(Failure::Exit(128 + signal as u8)),
+        Some(signal) if done.is_err() => Err(Failure::Signal(signal)),
         _ => done,
     }
 }

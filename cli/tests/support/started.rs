@@ -110,8 +110,8 @@ impl Drop for Run {
     }
 }
 
-/// Sends a signal.
-pub fn kill(name: &str, id: u32) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {id}")]).status().expect("sh runs");
+/// Sends a signal to a process, or to a group of them that is written as `-ID`.
+pub fn kill(name: &str, id: impl std::fmt::Display) {
+    let status = Command::new("sh").args(["-c", &format!("kill -s {name} -- {id}")]).status().expect("sh runs");
     assert!(status.success(), "kill -{name} {id}");
 }

@@ -72,8 +72,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// An empty table. Each column has a name, which a screen reader says with each of its cells.
     pub fn new(title: impl Into<String>, columns: &[&str]) -> Table {
+        assert!(columns.iter().all(|name| !name.is_empty()), "each column has a name: {columns:?}");
         Table { title: title.into(), kind: None, note: None, columns: columns.iter().map(|&it| it.to_owned()).collect(), rows: Vec::new() }
     }
 

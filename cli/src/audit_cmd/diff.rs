@@ -121,7 +121,7 @@ fn verdict(faster: Option<Ordering>, rounds: Option<&[(&Steady, &Steady)]>, befo
 
 fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table {
     let title = format!("{} on {}", after.function.name, after.cpu);
-    let mut table = Table::new(title, &["", "before", "after", "change"]).kind(Kind::Model);
+    let mut table = Table::new(title, &["what", "before", "after", "change"]).kind(Kind::Model);
     let mut push = |name: &str, of: &dyn Fn(&Audit) -> Option<u32>| {
         let (Some(old), Some(new)) = (of(before), of(after)) else { return };
         let change = i64::from(new) - i64::from(old);

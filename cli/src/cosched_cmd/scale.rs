@@ -61,7 +61,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 
 fn table(rows: &[Value], args: &Args) -> Table {
     let note = format!("{} programs; decisions of pairing over {} quanta of a simulated clock", args.programs, args.quanta);
-    let mut table = Table::new("Many programs", &["", "measured", "", "at most", ""]).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Many programs", &["what", "measured", "unit", "at most", "limit"]).kind(Kind::Measured).note(note);
     for it in rows {
         let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         table.push(vec![

@@ -20,8 +20,8 @@ pub struct Axis {
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, x and y, in the order they are joined; a point that has no place on the
-    /// axes (not a number, not positive on a logarithmic one) interrupts the line.
+    /// Its points, x and y, in any order: they are joined from left to right. One without a place on the
+    /// vertical axis (not a number, not positive on a logarithmic one) interrupts the line.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -90,7 +90,9 @@ impl Chart for LineChart {
         canvas.text_within(left + width, bottom + 31.0, sheet.small, Anchor::End, &self.x.label, width);
 
         for (line_idx, line) in self.lines.iter().enumerate() {
-            for run in line.points.split(|point| !placed(&point)) {
+            let mut points = line.points.clone();
+            points.sort_by(|left, right| left.0.total_cmp(&right.0));
+            for run in points.split(|point| !placed(&point)) {
                 let places: Vec<(f64, f64)> = run
                     .iter()
                     .filter_map(|(x, y)| Some((left + x_scale.place(*x)? * width, bottom - y_scale.place(*y)? * PLOT_HEIGHT)))
@@ -135,6 +137,15 @@ mod tests {
                 assert_readable(&chart(points, log));
             }
         }
+    }
+
+    #[test]
+    fn points_are_joined_from_left_to_right_whatever_their_order() {
+        let ordered = [(1.0, 10.0), (2.0, 19.0), (4.0, f64::NAN), (8.0, 80.0), (16.0, 3.0)];
+        let mut other = ordered;
+        other.swap(0, 4);
+        other.swap(1, 3);
+        assert_eq!(chart(&ordered, false).svg(), chart(&other, false).svg());
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn builds_call_the_wrappers() {
         std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
         let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string(), "--min-bytes", "4096"]);
         assert!(ran.status.success(), "{}", said(&ran));
-        assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 5);
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 6);
         // Under its own name, for what mpicc is; and below MPI's wrappers, for the library of each.
         let default = overlap::mpi::which("mpicc").expect("it is one of the two");
         let cases = [
@@ -169,11 +169,72 @@ fn a_wrapper_that_calls_itself_is_refused() {
     }
 }
 
+/// As Debian's and Launchpad's builders, Nix and jobs whose home is another machine's call it: the folder was moved, and there is
+/// neither the program that installed it, nor its cache, nor a home.
+#[test]
+fn a_moved_folder_works_alone_and_without_a_home() {
+    let Some(llvm) = versions().pop() else { return };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
+    let ran = meanwhile(at, &["install", "first", "--llvm", &llvm.number().to_string()]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    // A name that a shell would take apart, and a link to the wrapper.
+    let moved = at.join("a 'new' place");
+    std::fs::rename(at.join("first"), &moved).expect("ours");
+    std::os::unix::fs::symlink(moved.join("bin/meanwhile-mpicc"), at.join("cc")).expect("a scratch link");
+    let scratch = at.join("scratch");
+    std::fs::create_dir(&scratch).expect("a scratch folder");
+    for (home, compiler) in [("/proc/nowhere", moved.join("bin/meanwhile-mpicc")), ("", at.join("cc"))] {
+        let ran = Command::new(compiler)
+            .args(["-O2", "-g", "-c", "p.c"])
+            .current_dir(at)
+            .env_clear()
+            .envs([("PATH", std::env::var("PATH").expect("there is one").as_str()), ("HOME", home)])
+            .env("TMPDIR", &scratch)
+            .output()
+            .expect("the wrapper runs");
+        assert!(ran.status.success() && said(&ran).is_empty(), "{home}: {}", said(&ran));
+        let object = std::fs::read(at.join("p.o")).expect("it was made");
+        assert!(String::from_utf8_lossy(&object).contains("overlap_sites"), "the plugin was not used");
+        std::fs::remove_file(at.join("p.o")).expect("ours");
+    }
+    let left: Vec<_> = std::fs::read_dir(&scratch).expect("there").collect();
+    assert!(left.is_empty(), "nothing was built anew: {left:?}");
+}
+
+/// Without a plugin, and without any place to build one, a file is compiled as MPI's own wrapper does it.
+#[test]
+fn a_compilation_never_fails_because_of_the_plugin() {
+    let Some(llvm) = versions().pop() else { return };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
+    let broken = at.join("broken");
+    std::fs::create_dir(&broken).expect("a scratch folder");
+    std::fs::write(broken.join("cmake"), "#!/bin/sh\necho this is no cmake >&2\nexit 1\n").expect("a scratch file");
+    std::fs::set_permissions(broken.join("cmake"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    let path = format!("{}:{}", broken.display(), std::env::var("PATH").expect("there is one"));
+    // Nothing can be kept; or there is room, and the plugin cannot be built.
+    for (cache, path, why) in [("/proc/nowhere", std::env::var("PATH").expect("there is one"), "/proc/nowhere"), ("cache", path, "cmake")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.args(["overlap", "cc", "--compiler", llvm.compiler(Language::C), "--", "-O2", "-c", "p.c"]).current_dir(at);
+        let ran = command.env("MEANWHILE_CACHE", cache).env("PATH", path).output().expect("the binary runs");
+        assert!(ran.status.success(), "{why}: {}", said(&ran));
+        let object = std::fs::read(at.join("p.o")).expect("it was made");
+        assert!(!String::from_utf8_lossy(&object).contains("overlap_sites"), "{why}");
+        assert!(said(&ran).contains("nothing is overlapped in this file") && said(&ran).contains(why), "{why}: {}", said(&ran));
+        std::fs::remove_file(at.join("p.o")).expect("ours");
+    }
+}
+
 #[test]
 fn files_of_others_stay() {
     let Some(llvm) = versions().pop() else { return };
     let number = llvm.number().to_string();
-    for name in ["bin/meanwhile-mpifort", "lib/overlap.so", "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake"] {
+    for name in
+        ["bin/meanwhile-mpifort", "lib/overlap.so", "lib/meanwhile/meanwhile", "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake"]
+    {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         let theirs = at.join("p").join(name);

@@ -1,6 +1,7 @@
 //! Door: what took long to make is kept: compiled programs, images, plugins, each named by a hash of all that it was made from.
 
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -28,19 +29,50 @@ impl Key {
     }
 }
 
-/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache folder.
-pub fn folder(system: &str) -> PathBuf {
-    let under = |name: &str, rest: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(|it| PathBuf::from(it).join(rest));
-    under("MEANWHILE_CACHE", "")
-        .or_else(|| under("XDG_CACHE_HOME", "meanwhile"))
-        .or_else(|| under("HOME", ".cache/meanwhile"))
-        .unwrap_or_else(|| std::env::temp_dir().join("meanwhile"))
-        .join(system)
+/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache folder; for a user without a home
+/// that can be written, as builders of packages are, below the folder for temporary files.
+///
+/// # Errors
+/// The last one belongs to another user: what is kept is loaded and run.
+pub fn folder(system: &str) -> Result<PathBuf, ToolError> {
+    let under = |name: &str, rest: &str| {
+        std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| PathBuf::from(value).join(rest).join(system))
+    };
+    if let Some(asked) = under("MEANWHILE_CACHE", "") {
+        return Ok(asked);
+    }
+    let users = under("XDG_CACHE_HOME", "meanwhile").or_else(|| under("HOME", ".cache/meanwhile"));
+    users.filter(|folder| can_be_written(folder)).map_or_else(|| Ok(temporary()?.join(system)), Ok)
+}
+
+/// True if `folder` is there and may be written, or could be made.
+fn can_be_written(folder: &Path) -> bool {
+    let present = folder.ancestors().find(|place| place.exists());
+    present.is_some_and(|place| rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok())
+}
+
+/// A folder of this user alone among the temporary files.
+fn temporary() -> Result<PathBuf, ToolError> {
+    let user = rustix::process::geteuid().as_raw();
+    let named = std::env::temp_dir().join(format!("meanwhile-cache-{user}"));
+    match std::fs::DirBuilder::new().mode(0o700).create(&named) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed("create", &named, &error)),
+        _ => {}
+    }
+    let found = named.symlink_metadata().map_err(|error| failed("read", &named, &error))?;
+    if found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0 {
+        return Ok(named);
+    }
+    Err(failed(
+        "use",
+        &named,
+        &io::Error::other("it is another user's, or others may write into it; set MEANWHILE_CACHE to a folder of your own"),
+    ))
 }
 
 /// The file of this key, if it is kept.
 pub fn find(system: &str, key: Key, ending: &str) -> Option<PathBuf> {
-    Some(place(system, &key.name(), ending)).filter(|it| it.exists())
+    folder(system).ok().map(|folder| folder.join(format!("{}{ending}", key.name()))).filter(|path| path.exists())
 }
 
 /// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to its place as a whole, or not at all; others
@@ -50,11 +82,11 @@ pub fn find(system: &str, key: Key, ending: &str) -> Option<PathBuf> {
 /// Those of `make`, and if the folder cannot be written.
 pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
     let name = key.name();
-    let path = place(system, &name, ending);
+    let folder = folder(system)?;
+    let path = folder.join(format!("{name}{ending}"));
     if path.exists() {
         return Ok(path);
     }
-    let folder = folder(system);
     std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
     // One of 256 locks, so that they do not become as many as the files. Where a file system has none, two may make the same.
     let lock = std::fs::File::create(folder.join(format!("{}.lock", &name[..2])));
@@ -76,10 +108,6 @@ pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path
 /// If it cannot be written, with its path.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), ToolError> {
     std::fs::write(path, bytes).map_err(|error| failed("write", path, &error))
-}
-
-fn place(system: &str, name: &str, ending: &str) -> PathBuf {
-    folder(system).join(format!("{name}{ending}"))
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> ToolError {

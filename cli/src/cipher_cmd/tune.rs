@@ -90,7 +90,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.object(&json!({"ok": true, "subject": subject.name(), "recipe": output.display().to_string(), "way": way, "kind": "model", "cycles_per_byte": cycles}));
         return Ok(());
     }
-    let place = measure::cache::folder(native::CACHE).join(format!("tune-{program}-{}.json", arch.name()));
+    let place = measure::cache::folder(native::CACHE).map_err(Failure::tool)?.join(format!("tune-{program}-{}.json", arch.name()));
     let mut journal = earlier(&place, out);
     let mut save = |journal: &Journal| keep(&place, journal);
     let tuned = tune::tune(&subject, &ask, &mut journal, &mut save, &tick).map_err(Failure::tool)?;

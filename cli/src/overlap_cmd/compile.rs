@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use overlap::Mpi;
-use overlap::compile::{self, Request};
+use overlap::compile::{self, Request, WithoutPlugin};
 use overlap::mpi::{self, Language};
 use serde_json::json;
 
@@ -47,15 +47,25 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         folder: None,
     };
     if args.plugin.is_none() {
-        install::built(compile::llvm(&request).map_err(Failure::tool)?, out)?;
+        install::announce(compile::llvm(&request).map_err(Failure::tool)?, out);
     }
     let ended = compile::compile_or_plain(&request).map_err(Failure::tool)?;
     out.errors(&ended.said);
-    if let Some(reproducer) = &ended.without_plugin {
-        let file = reproducer
-            .as_ref()
-            .map_or("no file could be written that reproduces it".to_owned(), |it| format!("{} reproduces it", it.display()));
-        out.warning(&format!("overlap: the compiler failed with the plugin and passed without it, so nothing is overlapped here; {file}"));
+    match &ended.without_plugin {
+        None => {}
+        Some(WithoutPlugin::NotHere(why)) => out.warning(&format!(
+            "overlap: there is no plugin here, so nothing is overlapped in this file: `{}` failed: {}",
+            why.ran,
+            why.said.lines().next().unwrap_or_default()
+        )),
+        Some(WithoutPlugin::Failed(reproducer)) => {
+            let file = reproducer
+                .as_ref()
+                .map_or("no file could be written that reproduces it".to_owned(), |path| format!("{} reproduces it", path.display()));
+            out.warning(&format!(
+                "overlap: the compiler failed with the plugin and passed without it, so nothing is overlapped here; {file}"
+            ));
+        }
     }
     if let Some(linker) = &ended.other_linker {
         out.warning(&format!(
@@ -65,6 +75,10 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
     for why in &ended.switched_off {
         out.warning(&format!("overlap: all calls of this program stay blocking, because it uses {why}"));
     }
+    let reproducer = match &ended.without_plugin {
+        Some(WithoutPlugin::Failed(path)) => path.as_ref().map(|path| path.display().to_string()),
+        Some(WithoutPlugin::NotHere(_)) | None => None,
+    };
     out.object(&json!({
         "ok": ended.ok,
         "ran": ended.ran,
@@ -72,7 +86,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "switched_off": ended.switched_off,
         "other_linker": ended.other_linker,
         "without_plugin": ended.without_plugin.is_some(),
-        "reproducer": ended.without_plugin.flatten().map(|it| it.display().to_string()),
+        "reproducer": reproducer,
     }));
     if ended.ok { Ok(()) } else { Err(Failure::Reported) }
 }

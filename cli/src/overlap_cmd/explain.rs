@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::output::{Failure, Output};
 
-const HELP: &str = "compile with `meanwhile overlap cc`, which writes .overlap/FILE.opt.yaml beside each object";
+const HELP: &str = "compile with `meanwhile overlap cc`, which writes .overlap/FILE.opt.yaml beside each object; CMake takes its wrapper as \
+                    CMAKE_C_COMPILER, not as MPI_C_COMPILER";
 
 /// Arguments of `meanwhile overlap explain`.
 #[derive(Debug, clap::Args)]

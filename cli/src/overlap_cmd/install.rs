@@ -34,11 +34,16 @@ pub struct Args {
 }
 
 /// The plugin for a version of LLVM; says so if it has to be built.
-pub fn built(llvm: Llvm, out: &mut Output) -> Result<PathBuf, Failure> {
-    if !plugin::is_built(llvm).map_err(Failure::tool)? {
+fn built(llvm: Llvm, out: &mut Output) -> Result<PathBuf, Failure> {
+    announce(llvm, out);
+    plugin::plugin(llvm).map_err(Failure::tool)
+}
+
+/// Says that the plugin for a version of LLVM has to be built now, if that is so.
+pub fn announce(llvm: Llvm, out: &mut Output) {
+    if plugin::is_built(llvm).is_ok_and(|is_built| !is_built) && measure::cache::folder(plugin::CACHE).is_ok() {
         out.warning(&format!("overlap: building the plugin for LLVM {}, once, in about half a minute", llvm.number()));
     }
-    plugin::plugin(llvm).map_err(Failure::tool)
 }
 
 fn asked(llvm: Option<Llvm>) -> Result<Llvm, Failure> {

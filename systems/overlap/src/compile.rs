@@ -52,8 +52,17 @@ pub struct Ended {
     pub switched_off: Vec<String>,
     /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then sees nothing of it.
     pub other_linker: Option<String>,
+    /// Why the plugin had no part in a compilation that it belonged to.
+    pub without_plugin: Option<WithoutPlugin>,
+}
+
+/// Why a compiler ran without the plugin. The user's build goes on as it would with MPI's own wrapper.
+#[derive(Debug)]
+pub enum WithoutPlugin {
+    /// The plugin is missing here, and could not be built.
+    NotHere(ToolError),
     /// The compiler failed with the plugin and passed without it: what reproduces that, if it could be written.
-    pub without_plugin: Option<Option<PathBuf>>,
+    Failed(Option<PathBuf>),
 }
 
 impl Ended {
@@ -80,11 +89,12 @@ pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     checked(request, &mut command, &step, None)
 }
 
-/// The same for a build that must not notice the plugin: if the compiler fails with it and passes without it, the result
-/// is that of the compiler alone. So are those of the questions that configure and CMake ask; such programs never run for long.
+/// The same for a build that must not notice the plugin: if the plugin cannot be had, or the compiler fails with it and passes
+/// without it, the result is that of the compiler alone. So are those of the questions that configure and CMake ask; such
+/// programs never run for long.
 ///
 /// # Errors
-/// As [`compile`].
+/// If the compiler is missing or of an LLVM that the plugin is not built for.
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     let asked = step(request);
     if is_asked_by_ccache(request) {
@@ -96,7 +106,13 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     if asked.is_probe(&request.folder.map_or_else(|| std::env::current_dir().unwrap_or_default(), Path::to_owned)) {
         return run(&mut plain(request)?, None);
     }
-    let (mut command, step) = prepare(request)?;
+    let (mut command, step) = match prepare(request) {
+        Ok(prepared) => prepared,
+        Err(why) => {
+            let plain = checked(request, &mut plain(request)?, &asked, None)?;
+            return Ok(Ended { without_plugin: Some(WithoutPlugin::NotHere(why)), ..plain });
+        }
+    };
     let input = if step.reads_stdin { Some(standard_input()?) } else { None };
     let crash = beside(request, &step, CRASH);
     let ended = checked(request, &mut command, &step, input.as_deref())?;
@@ -113,7 +129,7 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
         return Ok(plain);
     }
     let written = reproducer(&command, &crash, &ended, input.as_deref());
-    Ok(Ended { without_plugin: Some(written.is_ok().then_some(crash)), ..plain })
+    Ok(Ended { without_plugin: Some(WithoutPlugin::Failed(written.is_ok().then_some(crash))), ..plain })
 }
 
 /// True if ccache, which is run with us as its compiler, asks for the preprocessed text, by which it would know the object again.

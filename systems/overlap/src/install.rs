@@ -3,8 +3,12 @@
 //! ```text
 //! bin/meanwhile-mpicc, bin/meanwhile-mpicxx, bin/meanwhile-mpifort
 //! lib/overlap.so
+//! lib/meanwhile/meanwhile
 //! lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake
 //! ```
+//!
+//! The folder stands alone: the wrappers run the program and load the plugin that lie beside them, so
+//! it may be moved, and shared with users who have neither a checkout nor a home.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,55 +22,70 @@ use crate::plugin;
 
 /// In each file of ours.
 const MARK: &str = "Written by `meanwhile overlap install`.";
-/// In each plugin.
+/// In each plugin, and in each program that has its sources.
 const IN_PLUGIN: &str = "__overlap_off";
 
 const WRAPPERS: [(&str, &str, Language); 3] =
     [("meanwhile-mpicc", "cc", Language::C), ("meanwhile-mpicxx", "c++", Language::Cxx), ("meanwhile-mpifort", "fc", Language::Fortran)];
 const PLUGIN: &str = "lib/overlap.so";
+const PROGRAM: &str = "lib/meanwhile/meanwhile";
 const PACKAGE: &str = "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake";
 
 /// Files under `prefix` that [`install`] would write over and that are not ours.
 pub fn foreign(prefix: &Path) -> Vec<PathBuf> {
     let scripts = WRAPPERS.iter().map(|(name, ..)| (prefix.join("bin").join(name), MARK));
-    let others = [(prefix.join(PACKAGE), MARK), (prefix.join(PLUGIN), IN_PLUGIN)];
+    let others = [(PACKAGE, MARK), (PLUGIN, IN_PLUGIN), (PROGRAM, IN_PLUGIN)].map(|(name, mark)| (prefix.join(name), mark));
     let is_foreign = |path: &Path, mark: &str| {
         path.symlink_metadata().is_ok() && !std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(mark))
     };
     scripts.chain(others).filter(|(path, mark)| is_foreign(path, mark)).map(|it| it.0).collect()
 }
 
-/// Writes all files, each in place of an older one, and gives their names: wrappers that run `program overlap cc OPTIONS --`
-/// with the compilers of `llvm`, and its plugin.
+/// Writes all files, each in place of an older one, and gives their names: wrappers that run a copy of `program` as
+/// `overlap cc OPTIONS --` with the compilers of `llvm`, and its plugin.
 ///
 /// # Errors
-/// If the plugin cannot be built or a file cannot be written.
+/// If the plugin cannot be built or a file cannot be read or written.
 pub fn install(prefix: &Path, program: &Path, options: &[String], llvm: Llvm) -> Result<Vec<PathBuf>, ToolError> {
-    let mut written = Vec::new();
-    for (name, command, language) in WRAPPERS {
-        let mut driver = Command::new(program);
-        driver.args(["overlap", command]).args(options).arg(format!("--compiler={}", llvm.compiler(language))).arg("--");
-        let text = format!("#!/bin/sh\n# {MARK}\nexec {} \"$@\"\n", tool::command_line(&driver));
-        let path = prefix.join("bin").join(name);
-        write(&path, text.as_bytes())?;
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).map_err(|error| failed(&path, &error))?;
-        written.push(path);
-    }
-    let built = plugin::plugin(llvm)?;
-    let bytes = std::fs::read(&built).map_err(|error| ToolError { ran: format!("read {}", built.display()), said: error.to_string() })?;
+    let plugin = read(&plugin::plugin(llvm)?)?;
     let package = plugin::PACKAGE.replace("@OVERLAP_LLVM@", &llvm.number().to_string());
-    for (name, bytes) in [(PLUGIN, bytes), (PACKAGE, format!("# {MARK}\n{package}").into_bytes())] {
+    let mut files = vec![
+        (PLUGIN.to_owned(), plugin, 0o644),
+        (PROGRAM.to_owned(), read(program)?, 0o755),
+        (PACKAGE.to_owned(), format!("# {MARK}\n{package}").into_bytes(), 0o644),
+    ];
+    for (name, command, language) in WRAPPERS {
+        files.push((format!("bin/{name}"), wrapper(command, language, options, llvm).into_bytes(), 0o755));
+    }
+    let mut written = Vec::new();
+    for (name, bytes, mode) in files {
         let path = prefix.join(name);
-        write(&path, &bytes)?;
+        write(&path, &bytes, mode)?;
         written.push(path);
     }
     Ok(written)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), ToolError> {
+/// The script of one language. It finds its folder by its own place, through symbolic links, too.
+fn wrapper(command: &str, language: Language, options: &[String], llvm: Llvm) -> String {
+    let mut driver = Command::new(command);
+    driver.args(options).arg(format!("--compiler={}", llvm.compiler(language)));
+    let words = tool::command_line(&driver);
+    format!(
+        "#!/bin/sh\n# {MARK}\nself=$(readlink -f -- \"$0\") || exit 2\nprefix=${{self%/bin/*}}\n\
+         exec \"$prefix/{PROGRAM}\" overlap {words} --plugin=\"$prefix/{PLUGIN}\" -- \"$@\"\n"
+    )
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
+    std::fs::read(path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), ToolError> {
     let folder = path.parent().expect("a name below the folder");
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    measure::file::write(path, bytes).map_err(|error| failed(path, &error))
+    measure::file::write(path, bytes).map_err(|error| failed(path, &error))?;
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> ToolError {

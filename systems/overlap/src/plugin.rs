@@ -120,8 +120,8 @@ const SOURCES: &[(&str, &str)] = sources![
 /// The CMake package, for the version in place of `@OVERLAP_LLVM@`.
 pub(crate) const PACKAGE: &str = include_str!("../plugin/meanwhile-overlap-config.cmake.in");
 
-/// What its files are kept as.
-const SYSTEM: &str = "overlap";
+/// What its files are kept as, see [`cache::folder`].
+pub const CACHE: &str = "overlap";
 
 /// The sources of the plugin, and the compiler that makes it.
 fn key(llvm: Llvm) -> Result<Key, ToolError> {
@@ -134,7 +134,7 @@ fn key(llvm: Llvm) -> Result<Key, ToolError> {
 /// # Errors
 /// If the compiler is missing.
 pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
-    Ok(cache::find(SYSTEM, key(llvm)?, ".so").is_some())
+    Ok(cache::find(CACHE, key(llvm)?, ".so").is_some())
 }
 
 /// The plugin as a shared object, built if it is not in the cache.
@@ -142,7 +142,7 @@ pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
 /// # Errors
 /// If cmake, ninja, clang++ or LLVM's headers of this version are missing, or the build fails.
 pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
-    cache::kept(SYSTEM, key(llvm)?, ".so", |scratch, made| {
+    cache::kept(CACHE, key(llvm)?, ".so", |scratch, made| {
         let (source, build) = (scratch.join("source"), scratch.join("build"));
         let runtime = source.join("runtime");
         std::fs::create_dir_all(&runtime).map_err(|error| failed("create", &runtime, &error))?;
@@ -174,7 +174,7 @@ pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
 /// An object that keeps every converted call of a program blocking.
 pub fn switch_off() -> Result<PathBuf, ToolError> {
     const TEXT: &str = "const char __overlap_off = 1;\n";
-    cache::kept(SYSTEM, Key::default().with(TEXT), ".o", |scratch, made| {
+    cache::kept(CACHE, Key::default().with(TEXT), ".o", |scratch, made| {
         let path = scratch.join("off.c");
         cache::write(&path, TEXT)?;
         let mut command = Command::new(any_clang()?);
@@ -198,7 +198,7 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
 /// If the wrapper or a clang is missing.
 pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
     let text = calls::uniform_shim();
-    cache::kept(SYSTEM, Key::default().with(mpi.name()).with(&text), ".o", |scratch, made| {
+    cache::kept(CACHE, Key::default().with(mpi.name()).with(&text), ".o", |scratch, made| {
         let path = scratch.join("uniform.c");
         cache::write(&path, &text)?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
@@ -211,7 +211,7 @@ pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
 
 /// One C file compiled to a shared object against one MPI.
 fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
-    cache::kept(SYSTEM, Key::default().with(mpi.name()).with(name).with(text), ".so", |scratch, made| {
+    cache::kept(CACHE, Key::default().with(mpi.name()).with(name).with(text), ".so", |scratch, made| {
         let path = scratch.join(name);
         cache::write(&path, text)?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);

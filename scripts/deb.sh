@@ -32,10 +32,22 @@ done
 sed 's|/usr/local/bin/|/usr/bin/|' packaging/systemd/meanwhile-cosched.service >"$root/unit"
 install -D -m 644 "$root/unit" "$root/usr/lib/systemd/system/meanwhile-cosched.service"
 rm "$root/unit"
+# The documentation as it is here, with the examples that it names. What it says of a checkout is of no use in a package, and
+# links into the rest of the source become their words.
 documents="$root/usr/share/doc/meanwhile"
-install -D -m 644 README.md "$documents/README.md"
-install -m 644 CHANGELOG.md "$documents/CHANGELOG.md"
+mkdir -p "$documents"
+cp -r docs examples ./*.md LICENSE-MIT LICENSE-APACHE "$documents"
+find "$documents" -name '*.md' -exec sed -E -i \
+    -e 's#target/release/meanwhile#meanwhile#g' -e 's# after `make build`##' \
+    -e 's#\[([^]]*)\]\((\.\./)+(experiments|systems|packaging|fuzz|scripts|cli)/[^)]*\)#\1#g' \
+    -e 's#\[([^]]*)\]\((experiments|systems|packaging|fuzz|scripts|cli)/[^)]*\)#\1#g' {} +
+sed -i '/^## Start$/,/^Below, /c\
+## Start\
+\
+Copy the examples to a folder of your own, in which the commands below run as they stand:\
+`cp -r /usr/share/doc/meanwhile/examples .` ; `meanwhile doctor` lists what each system needs.' "$documents/README.md"
 install -m 644 packaging/grafana/cosched.json "$documents/grafana-cosched.json"
+chmod -R u=rwX,go=rX "$documents"
 cat LICENSE-MIT LICENSE-APACHE >"$documents/copyright"
 
 # What the program itself is linked with; the tools that each system runs are only suggested: `meanwhile doctor` names them.

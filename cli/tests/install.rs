@@ -42,6 +42,37 @@ fn the_package_works_without_a_checkout() {
     let unit = fs::read_to_string(usr.join("lib/systemd/system/meanwhile-cosched.service")).expect("it is there");
     assert!(unit.contains("ExecStart=/usr/bin/meanwhile"), "{unit}");
     assert!(usr.join("share/man/man1/meanwhile-regwin-wcet.1.gz").is_file());
+    its_documents_hold(&usr, &work);
+}
+
+/// Of the unpacked package: no link of a page leads nowhere, and what README tells to run runs in a folder with the examples.
+fn its_documents_hold(usr: &Path, work: &Path) {
+    let documents = usr.join("share/doc/meanwhile");
+    let listed = said(Command::new("find").arg(&documents).args(["-name", "*.md"]));
+    let mut n_links = 0;
+    for page in listed.lines().map(Path::new) {
+        let text = fs::read_to_string(page).expect("a page");
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let is_elsewhere = target.is_empty() || target.contains("://") || target.contains(' ');
+            n_links += usize::from(!is_elsewhere);
+            assert!(is_elsewhere || page.parent().expect("a folder").join(target).exists(), "{}: {target}", page.display());
+        }
+    }
+    assert!(n_links > 100, "{n_links} links");
+    said(Command::new("cp").arg("-r").args([&documents.join("examples"), work]));
+    let text = fs::read_to_string(documents.join("README.md")).expect("it is there");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("$ ").or(Some(line)).filter(|line| line.starts_with("meanwhile ")));
+    let path = format!("{}:{}", usr.join("bin").display(), std::env::var("PATH").expect("there is one"));
+    let mut n_ran = 0;
+    for line in lines {
+        if line.contains(" overlap ") && measure::tool::find("mpicc.openmpi").is_none() {
+            continue;
+        }
+        fs::create_dir_all(work.join("out")).expect("made");
+        said(Command::new("sh").args(["-ec", line]).current_dir(work).env("PATH", &path));
+        n_ran += 1;
+    }
+    assert!(n_ran >= 4, "{n_ran} commands");
 }
 
 /// Every command that its help names has a page, with its options.

@@ -183,6 +183,10 @@ fn mistakes_are_named() {
     assert!(said(&["program", "--cpu", "leon3"]).contains("holds x86-64 code, but `leon3` runs sparc"));
     fs::write(folder.path().join("text"), "no program").expect("a scratch file");
     assert!(said(&["text"]).contains("`text` is not an ELF file"));
+    for (name, bytes) in [("ir.ll", &b"define i32 @f() { ret i32 0 }\n"[..]), ("ir.o", b"BC\xc0\xde\x35\x14")] {
+        fs::write(folder.path().join(name), bytes).expect("a scratch file");
+        assert!(said(&[name]).contains(&format!("`{name}` is LLVM IR, not machine code")));
+    }
     fs::write(folder.path().join("cut"), b"\x7fELF\x01\x01\x01").expect("a scratch file");
     assert!(said(&["cut"]).contains("`cut` is a damaged ELF file"));
 }
@@ -192,10 +196,19 @@ fn a_compiler_that_fails_is_quoted() {
     let folder = folder();
     fs::write(folder.path().join("wrong.c"), "int f(void) { return x; }\n").expect("a scratch file");
     let said = refused(folder.path(), &["wrong.c", "--cpu", "arm1136jf-s"], 1);
-    assert!(said.contains("undeclared") && said.contains("wrong.c:1:1") && said.contains("int f(void)"), "{said}");
+    assert!(said.contains("undeclared") && said.contains("wrong.c:1:22") && said.contains("int f(void)"), "{said}");
+    // gcc counts what a terminal shows of tabs, clang counts bytes; the message names the character.
+    fs::write(folder.path().join("tabs.c"), "int f(int y)\n{\n\ty++;\treturn missing;\n}\n").expect("a scratch file");
+    for compiler in [&[][..], &["--cc", "clang-19"]] {
+        let args = [&["tabs.c", "--cpu", "cortex-a53"], compiler].concat();
+        let said = refused(folder.path(), &args, 1);
+        assert!(said.contains("tabs.c:3:14"), "{compiler:?}: {said}");
+    }
     let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "no-such-compiler"], 2);
     // The doctor installs only tools of ours.
-    assert!(said.contains("no-such-compiler") && !said.contains("doctor"), "{said}");
+    assert!(said.contains("there is no program `no-such-compiler` in the folders of PATH") && !said.contains("doctor"), "{said}");
+    let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "./bin/gcc"], 2);
+    assert!(said.contains("there is no program `./bin/gcc`"), "{said}");
 }
 
 #[test]
@@ -583,7 +596,7 @@ fn a_source_that_is_refused_is_shown_with_its_line() {
     put("wrong.s", ".globl f\nf:\n  ldr r0, [r1, r2, r3]\n  bx lr\n");
     put("right.c", "int f(int x) { return x; }\n");
     let m4 = ["--cpu", "cortex-m4"];
-    for (name, place) in [("wrong.c", "wrong.c:3:5"), ("includes.c", "wrong.h:1"), ("misses.c", "misses.c:1:1"), ("wrong.s", "wrong.s:3:3")]
+    for (name, place) in [("wrong.c", "wrong.c:3:16"), ("includes.c", "wrong.h:1"), ("misses.c", "misses.c:1:10"), ("wrong.s", "wrong.s:3:3")]
     {
         let said = refused(folder.path(), &[&[name], &m4[..]].concat(), 1);
         assert!(said.contains(place) && said.contains("refuses it"), "{name}: {said}");

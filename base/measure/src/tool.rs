@@ -84,7 +84,7 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
     }
 
     let start = Instant::now();
-    let mut child = interrupt::spawn(command).map_err(|error| failed(error.to_string()))?;
+    let mut child = interrupt::spawn(command).map_err(|error| not_started(command, &error))?;
     if let Some(mut pipe) = child.stdin.take() {
         let input = input.to_vec();
         // A tool may end without reading everything, so a closed pipe is no error.
@@ -117,6 +117,18 @@ pub fn find(name: &str) -> Option<PathBuf> {
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|it| is_program(it))
+}
+
+/// Why a command did not start. The system's words for a missing program name no program.
+pub fn not_started(command: &Command, error: &std::io::Error) -> ToolError {
+    let program = command.get_program().to_string_lossy();
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound && find(&program).is_none();
+    let said = match (is_missing, program.contains('/')) {
+        (false, _) => error.to_string(),
+        (true, true) => format!("there is no program `{program}`"),
+        (true, false) => format!("there is no program `{program}` in the folders of PATH"),
+    };
+    ToolError { ran: command_line(command), said }
 }
 
 /// A command as one would type it.

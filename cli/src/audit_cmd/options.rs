@@ -224,8 +224,7 @@ fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
         let before: usize = text.split_inclusive('\n').take(it.line - 1).map(str::len).sum();
         match text.lines().nth(it.line - 1) {
             Some(line) if is_here => {
-                let from = before + line.len() - line.trim_start().len();
-                let span = Span::new(&file, from..(before + line.trim_end().len()).max(from));
+                let span = Span::new(&file, place_in(line, it.column, &error.ran, before));
                 diagnostics.push(Diagnostic::new(it.said.clone()).at(span, "refused"));
             }
             _ => diagnostics.push(Diagnostic::new(format!("{}:{}: {}", it.file, it.line, it.said))),
@@ -240,6 +239,17 @@ fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
         return Failure::User(diagnostics);
     }
     Failure::tool(error)
+}
+
+/// What of `line`, which begins at the byte `before` of its file, a message of `tool` is about: the word at its column, else the line.
+fn place_in(line: &str, column: Option<usize>, tool: &str, before: usize) -> std::ops::Range<usize> {
+    let first = line.len() - line.trim_start().len();
+    let Some(column) = column else { return before + first..(before + line.trim_end().len()).max(before + first) };
+    let program = tool.split(' ').next().unwrap_or_default();
+    let from = toolchain::byte_of_column(line, column, program.contains("clang")).min(line.trim_end().len());
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let length = line[from..].find(|letter| !is_word(letter)).unwrap_or(line.len() - from);
+    before + from..before + from + length.max(line[from..].chars().next().map_or(0, char::len_utf8))
 }
 
 /// A machine for code of which nothing else is known. Most Thumb is firmware.

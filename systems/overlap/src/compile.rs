@@ -343,7 +343,7 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
     let ran = tool::command_line(command);
     let failed = |error: std::io::Error| ToolError { ran: ran.clone(), said: error.to_string() };
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::inherit() }).stdout(Stdio::inherit()).stderr(Stdio::piped());
-    let mut child = measure::interrupt::spawn(command).map_err(failed)?;
+    let mut child = measure::interrupt::spawn(command).map_err(|error| tool::not_started(command, &error))?;
     let pipe = child.stdin.take();
     let said = std::thread::scope(|scope| {
         // A compiler may end without reading everything, so a closed pipe is no error.

@@ -120,8 +120,13 @@ impl Program {
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Program, Diagnostic> {
         let refuse = |said: String| Diagnostic::new(format!("`{name}` {said}"));
         if !bytes.starts_with(b"\x7fELF") {
-            let help = "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file";
-            return Err(refuse("is not an ELF file".into()).with_help(help));
+            let is_ir = bytes.starts_with(b"BC\xc0\xde") || name.ends_with(".ll");
+            let (said, help) = if is_ir {
+                ("is LLVM IR, not machine code", "compile it first, such as with `clang -c --target=aarch64-linux-gnu FILE.ll -o FILE.o`")
+            } else {
+                ("is not an ELF file", "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file")
+            };
+            return Err(refuse(said.into()).with_help(help));
         }
         let file = File::parse(bytes).map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
         let machine = isa_of(&file).map_err(&refuse)?;

@@ -245,8 +245,22 @@ pub struct Refused {
     pub file: String,
     /// From 1.
     pub line: usize,
+    /// From 1, in the columns of [`byte_of_column`]; assemblers name none.
+    pub column: Option<usize>,
     /// What the tool says.
     pub said: String,
+}
+
+/// The byte of `line` that `column`, from 1, of a message means: clang counts bytes; gcc counts what a terminal shows, where
+/// a tab goes on to the next multiple of 8.
+pub fn byte_of_column(line: &str, column: usize, by_clang: bool) -> usize {
+    let mut shown = 1;
+    let found = line.char_indices().find(|&(byte, letter)| {
+        let here = if by_clang { byte + 1 } else { shown };
+        shown += if letter == '\t' { 8 - (shown - 1) % 8 } else { 1 };
+        here >= column
+    });
+    found.map_or(line.len(), |(byte, _)| byte)
 }
 
 /// The places in sources that `error` is about, each line once, in the tool's order; none if it is about something else, such as a flag.
@@ -258,12 +272,12 @@ pub fn refused(error: &ToolError) -> Vec<Refused> {
         let place = place.trim_end_matches(['e', 'E']).trim_end().trim_end_matches("fatal").trim_end().trim_end_matches(':');
         let Some((before, last)) = place.rsplit_once(':') else { continue };
         let Ok(last) = last.parse::<usize>() else { continue };
-        let (file, line) = match before.rsplit_once(':').map(|(file, line)| (file, line.parse::<usize>())) {
-            Some((file, Ok(line))) => (file, line),
-            _ => (before, last),
+        let (file, line, column) = match before.rsplit_once(':').map(|(file, line)| (file, line.parse::<usize>())) {
+            Some((file, Ok(line))) => (file, line, Some(last)),
+            _ => (before, last, None),
         };
         if line > 0 && !found.iter().any(|it| it.file == file && it.line == line) {
-            found.push(Refused { file: file.to_owned(), line, said: said.trim().to_owned() });
+            found.push(Refused { file: file.to_owned(), line, column, said: said.trim().to_owned() });
         }
     }
     found

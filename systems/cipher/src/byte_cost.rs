@@ -1,5 +1,6 @@
 //! What the byte interface costs: cycles a byte through `NAME_blocks` over those of the primitive alone.
 
+use machine::Kind;
 use measure::tool::ToolError;
 use serde::Serialize;
 
@@ -56,7 +57,8 @@ pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
     let mut primitives: Vec<String> = configs(false, names).into_iter().map(|c| c.primitive).collect();
     primitives.dedup();
     for primitive in primitives {
-        for arch in [Arch::Avx2, Arch::Avx512].into_iter().filter(|a| archs.is_empty() || archs.contains(a)) {
+        let vectors = Arch::measured().filter(|arch| arch.row().kind == Kind::Vector);
+        for arch in vectors.filter(|arch| archs.is_empty() || archs.contains(arch)) {
             let own = rows.iter().filter(|r| r["primitive"] == *primitive && r["arch"] == arch.name());
             let measured = own.filter_map(|r| Some((r["cycles_per_byte"].as_f64()?, r)));
             let Some((_, best)) = measured.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };

@@ -136,7 +136,7 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
         }
         let Ok(subject) = Subject::named(&name) else { continue };
         for slicing in subject.slicings(None) {
-            for arch in [Arch::X86_64, Arch::Avx2, Arch::Avx512] {
+            for arch in Arch::measured() {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let in_quick = cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;

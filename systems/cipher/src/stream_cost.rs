@@ -1,6 +1,7 @@
 //! Streams against those of OpenSSL and libgcrypt: cycles a byte of one message with its own counter, the two in turn in one
 //! process.
 
+use machine::Kind;
 use measure::tool::ToolError;
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ pub struct Cost {
 /// names and targets stand for all of them.
 pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
     let mut ways = Vec::new();
-    for arch in [Arch::Avx2, Arch::Avx512] {
+    for arch in Arch::measured().filter(|arch| arch.row().kind == Kind::Vector) {
         for aes in ["aes-128", "aes-192", "aes-256"] {
             ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, "-O3", Emit::C));
         }

@@ -61,6 +61,8 @@ pub struct Row {
     pub rotates_by_shuffle: bool,
     /// Valgrind runs it.
     pub runs_under_valgrind: bool,
+    /// Its speed is measured where all are; of two targets with the same registers, one.
+    pub is_measured: bool,
 }
 
 /// Compilers and emulator for programs of another processor.
@@ -93,6 +95,7 @@ const ROWS: [Row; 5] = [
         has_ternary: false,
         rotates_by_shuffle: false,
         runs_under_valgrind: true,
+        is_measured: true,
     },
     Row {
         arch: Arch::Sse,
@@ -111,6 +114,7 @@ const ROWS: [Row; 5] = [
         has_ternary: false,
         rotates_by_shuffle: true,
         runs_under_valgrind: true,
+        is_measured: false,
     },
     Row {
         arch: Arch::Avx2,
@@ -129,6 +133,7 @@ const ROWS: [Row; 5] = [
         has_ternary: false,
         rotates_by_shuffle: true,
         runs_under_valgrind: true,
+        is_measured: true,
     },
     Row {
         arch: Arch::Avx512,
@@ -147,6 +152,7 @@ const ROWS: [Row; 5] = [
         has_ternary: true,
         rotates_by_shuffle: false,
         runs_under_valgrind: false,
+        is_measured: true,
     },
     Row {
         arch: Arch::Neon,
@@ -165,6 +171,7 @@ const ROWS: [Row; 5] = [
         has_ternary: false,
         rotates_by_shuffle: false,
         runs_under_valgrind: false,
+        is_measured: false,
     },
 ];
 
@@ -180,6 +187,11 @@ impl Arch {
         }
         all
     };
+
+    /// Those whose speed is measured.
+    pub fn measured() -> impl Iterator<Item = Arch> {
+        Arch::ALL.into_iter().filter(|arch| arch.row().is_measured)
+    }
 
     /// Its facts.
     pub fn row(self) -> &'static Row {

@@ -25,8 +25,8 @@ pub const MEDIANS: [(Arch, Slicing, f64); 9] = [
 pub fn expected(way: &Way, model: f64) -> f64 {
     let arch = match way.arch {
         Arch::X86_64 => Arch::X86_64,
-        other if other.has_ternary() => Arch::Avx512,
-        _ => Arch::Avx2,
+        Arch::Sse | Arch::Avx2 | Arch::Neon => Arch::Avx2,
+        Arch::Avx512 => Arch::Avx512,
     };
     let median = MEDIANS.iter().find(|it| it.0 == arch && it.1 == way.slicing).expect("each slicing has a row").2;
     model * median

@@ -10,7 +10,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only what one system needs: audit, cipher, cosched, overlap, regwin; or tests, fuzz.
+    /// Only what one system or task needs.
     #[arg(long, value_name = "NAME", value_parser = system())]
     system: Option<String>,
 }

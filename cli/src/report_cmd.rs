@@ -19,7 +19,7 @@ pub struct Args {
     /// Measure for seconds instead of minutes.
     #[arg(long)]
     pub quick: bool,
-    /// Only these systems, with commas between: audit, cipher, regwin, overlap, cosched.
+    /// Only these systems, separated by commas.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = system())]
     pub only: Vec<String>,
     /// Folder that receives index.html.

@@ -596,7 +596,8 @@ fn a_source_that_is_refused_is_shown_with_its_line() {
     put("wrong.s", ".globl f\nf:\n  ldr r0, [r1, r2, r3]\n  bx lr\n");
     put("right.c", "int f(int x) { return x; }\n");
     let m4 = ["--cpu", "cortex-m4"];
-    for (name, place) in [("wrong.c", "wrong.c:3:16"), ("includes.c", "wrong.h:1"), ("misses.c", "misses.c:1:10"), ("wrong.s", "wrong.s:3:3")]
+    for (name, place) in
+        [("wrong.c", "wrong.c:3:16"), ("includes.c", "wrong.h:1"), ("misses.c", "misses.c:1:10"), ("wrong.s", "wrong.s:3:3")]
     {
         let said = refused(folder.path(), &[&[name], &m4[..]].concat(), 1);
         assert!(said.contains(place) && said.contains("refuses it"), "{name}: {said}");

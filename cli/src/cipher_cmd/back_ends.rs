@@ -29,7 +29,7 @@ pub struct Args {
     /// Only this slicing.
     #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
-    /// Only this target: x86-64, avx2 or avx512.
+    /// Only this target.
     #[arg(long, value_name = "ARCH", value_parser = options::arch())]
     arch: Option<Arch>,
     /// How long an order is searched for: millions of steps walked for each block.

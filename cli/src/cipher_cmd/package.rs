@@ -31,7 +31,7 @@ pub struct Args {
     /// ascon-p12 `aead`, `hash`, `xof`, or several of these, separated by commas.
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     mode: Vec<String>,
-    /// One slicing [default: of v and h the one with fewer operations for a block, on each target; else b].
+    /// One slicing [default: vertical or horizontal, whichever needs fewer operations for a block, on each target; else bitsliced].
     #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
     /// Recipes that `meanwhile cipher tune` wrote, several times for several: each is for its cipher on its target.

@@ -35,10 +35,10 @@ pub struct Args {
     /// Measure a stream instead, with --against.
     #[arg(long, value_name = "MODE", value_parser = ["ctr"], requires = "against")]
     mode: Option<String>,
-    /// Compare it with these libraries, in turn, separated by commas: openssl, libgcrypt.
+    /// Compare it with these libraries, in turn, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::peers::peer(), requires = "mode", conflicts_with = "build_only")]
     against: Vec<&'static str>,
-    /// Targets of the streams, separated by commas: avx2, avx512.
+    /// Targets of the streams, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::options::arch(), requires = "against")]
     arch: Vec<Arch>,
     /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].

@@ -18,10 +18,10 @@ use crate::output::{Failure, Output};
 /// What every command that manages programs can be told.
 #[derive(Debug, Clone, clap::Args)]
 pub struct HostArgs {
-    /// How programs are stopped: v2, v1 (control groups) or signals; the first that works unless said.
+    /// How programs are stopped: by control groups of a version, or by signals; the first that works unless given.
     #[arg(long, value_name = "HOW", value_parser = freezer_name())]
     freezer: Option<freezer::Kind>,
-    /// Where their bandwidth is known from: resctrl, perf or estimate; the first that works unless said.
+    /// Where their bandwidth is known from; the first that works unless given.
     #[arg(long, value_name = "SOURCE", value_parser = source_name())]
     source: Option<source::Kind>,
 }

@@ -64,7 +64,7 @@ pub struct How {
     /// What a link carries, MB/s: one number, or reads, writes and both together with commas between.
     #[arg(long, value_name = "MBPS", default_value_t = PAPER_MBPS.to_string())]
     capacity: String,
-    /// How threads slow each other down: m0, m1 or m2.
+    /// How threads slow each other down.
     #[arg(long, value_name = "MODEL", default_value = "m2", value_parser = base())]
     model: Base,
     /// M3: standard deviation over mean of a thread's traffic.
@@ -73,7 +73,7 @@ pub struct How {
     /// M4: last-level cache of a link in MB, from which threads push each other.
     #[arg(long, value_name = "MB", default_value_t = 0.0)]
     cache: f64,
-    /// What B2ARR leaves to round robin: processors or bandwidth.
+    /// What B2ARR leaves to round robin.
     #[arg(long, value_name = "WHAT", default_value = "processors", value_parser = ["processors", "bandwidth"])]
     conventional_share: String,
     /// How much of it, 0 to 1.

@@ -14,7 +14,7 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile overlap cc`, `c++` and `fc`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// openmpi or mpich; default: whose mpi.h is in a folder named with -I, else what `mpicc` is.
+    /// The MPI library; default: whose mpi.h is in a folder named with -I, else what `mpicc` is.
     #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     #[command(flatten)]

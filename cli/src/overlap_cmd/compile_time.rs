@@ -22,7 +22,7 @@ const LINES_A_CALL: [usize; 3] = [120, 60, 30];
 /// Arguments of `meanwhile overlap compile-time`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// openmpi or mpich; default: what `mpicc` is.
+    /// The MPI library; default: what `mpicc` is.
     #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     /// Compilations without and with the plugin, in turn.
@@ -33,7 +33,7 @@ pub struct Args {
     count: bool,
     #[command(flatten)]
     plugin_options: PluginOptions,
-    /// c, c++ or fortran, of the given file.
+    /// The language of the given file.
     #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"], requires = "arguments")]
     language: String,
     /// Write the results as evidence.

@@ -23,7 +23,7 @@ pub struct PluginArgs {
 pub struct Args {
     /// The folder, such as `/usr/local` or `$HOME/.local`.
     prefix: PathBuf,
-    /// openmpi or mpich; default: what `mpicc` is where a wrapper runs.
+    /// The MPI library; default: what `mpicc` is where a wrapper runs.
     #[arg(long, value_parser = options::mpi())]
     mpi: Option<Mpi>,
     /// The version of LLVM: 19 or 22; default: 19 if its clang is here, else 22.

@@ -52,17 +52,17 @@ pub fn llvm(number: &str) -> Result<Llvm, String> {
 /// The settings of the plugin.
 #[derive(Debug, clap::Args)]
 pub struct PluginOptions {
-    /// How far windows are widened: basic, extended, frontier.
+    /// How far windows are widened.
     #[arg(long, default_value = "frontier", value_parser = strength())]
     strength: String,
     /// Which calls become nonblocking: auto, or none, where polls keep the program's own nonblocking messages moving and
     /// no call is changed.
     #[arg(long, default_value = "auto", value_parser = conversion())]
     convert: String,
-    /// Polls inside windows: auto, on, off.
+    /// Polls inside windows.
     #[arg(long, default_value = "auto", value_parser = progress())]
     progress: String,
-    /// Which collectives are converted: safe, uniform, off.
+    /// Which collectives are converted.
     #[arg(long, default_value = "safe", value_parser = collectives())]
     collectives: String,
     /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may, `auto` to look.

@@ -14,13 +14,13 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile regwin build`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How threads use the windows: ns, snp, sp or adaptive.
+    /// How threads use the windows.
     #[arg(long, value_name = "NAME", default_value = "adaptive", value_parser = options::scheme())]
     scheme: Scheme,
-    /// What the library can do besides, with commas between: working-set, priorities, preempt, fpu, tls, unchecked.
+    /// What else the library can do, separated by commas.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = option())]
     options: Vec<String>,
-    /// Which compiler makes the library's C: gcc or clang. Its users' may be the other one.
+    /// Which compiler makes the library's C. Its users' may be the other one.
     #[arg(long, value_name = "NAME", default_value = "gcc", value_parser = options::compiler())]
     cc: Cc,
     /// The folder that receives library, headers, sources, Makefile and example.

@@ -9,12 +9,6 @@ use crate::output::Failure;
 /// Window counts that the runtime runs with.
 pub const WINDOWS: std::ops::RangeInclusive<i64> = 4..=32;
 
-/// What the help says of an option that takes one of these schemes.
-pub fn scheme_help(schemes: impl IntoIterator<Item = Scheme>) -> String {
-    let names: Vec<&str> = schemes.into_iter().map(Scheme::name).collect();
-    format!("How threads use the windows: {}", names.join(", "))
-}
-
 /// A scheme by name.
 pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
     one_of(Scheme::ALL, |it| it.name())

@@ -29,12 +29,13 @@ pub struct ReplayArgs {
     /// The trace.
     #[arg(value_name = "FILE")]
     trace: PathBuf,
-    #[arg(long, help = options::scheme_help(Scheme::windowed()), value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
+    /// How threads use the windows.
+    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: u32,
-    /// Which machine is charged: erc32 or leon3.
+    /// Which machine is charged.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }

@@ -20,7 +20,7 @@ pub struct Args {
     /// Register windows of the machines, with commas between; 4 to 32.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "8,31", value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: Vec<u32>,
-    /// Whose cycles are shown: erc32 or leon3; every run counts both.
+    /// Whose cycles are shown; every run counts both.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
     /// Call depths 0, 1 and 4 only, instead of 0 to 7.

@@ -12,7 +12,8 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile regwin run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", value_parser = options::scheme())]
+    /// How threads use the windows.
+    #[arg(long, value_name = "NAME", value_parser = options::scheme())]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
@@ -20,19 +21,19 @@ pub struct Args {
     /// Which of the six behaviours: high- or low-, and fine, medium or coarse.
     #[arg(long, value_name = "NAME", default_value = "high-fine", value_parser = options::behaviour())]
     behaviour: Behaviour,
-    /// Which ready thread runs next: fifo or working-set.
+    /// Which ready thread runs next.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule())]
     schedule: Schedule,
-    /// Where snp and sp put a thread without windows: simple, search or lru.
+    /// Where snp and sp put a thread without windows.
     #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate())]
     allocate: Allocate,
-    /// Where it runs: qemu or sim.
+    /// Where it runs.
     #[arg(long, value_name = "WORLD", default_value = "qemu", value_parser = options::on())]
     on: On,
-    /// Which machine is charged: erc32 or leon3.
+    /// Which machine is charged.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
-    /// Which compiler makes the program: gcc or clang.
+    /// Which compiler makes the program.
     #[arg(long, value_name = "NAME", default_value = "gcc", value_parser = options::compiler())]
     cc: Cc,
 }

@@ -21,21 +21,22 @@ pub struct Args {
     /// The scenario: streams, and what each thread does.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where it runs: qemu, sim, or both, which are compared.
+    /// Where it runs; the results of both are compared.
     #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world())]
     on: World,
-    #[arg(long, help = options::scheme_help(Scheme::ALL), value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
+    /// How threads use the windows.
+    #[arg(long, value_name = "NAME", default_value = "sp", value_parser = options::scheme())]
     scheme: Scheme,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: u32,
-    /// Which ready thread runs next: fifo or working-set.
+    /// Which ready thread runs next.
     #[arg(long, value_name = "NAME", default_value = "fifo", value_parser = options::schedule())]
     schedule: Schedule,
-    /// Where snp and sp put a thread without windows: simple, search or lru.
+    /// Where snp and sp put a thread without windows.
     #[arg(long, value_name = "NAME", default_value = "simple", value_parser = options::allocate())]
     allocate: Allocate,
-    /// Which machine is charged: erc32 or leon3.
+    /// Which machine is charged.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }

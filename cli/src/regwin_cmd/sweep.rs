@@ -14,7 +14,7 @@ pub struct Args {
     /// Seven window counts instead of 4 to 32.
     #[arg(long)]
     quick: bool,
-    /// Which machine is charged: erc32 or leon3.
+    /// Which machine is charged.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
 }

@@ -22,7 +22,7 @@ pub struct Args {
     /// Register windows, with commas between; 4 to 32.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "8,31", value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
     windows: Vec<u32>,
-    /// Whose cycles are shown: erc32 or leon3; JSON has both.
+    /// Whose cycles are shown; JSON has both.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
     /// How often a loop between irq_lock and irq_unlock repeats at most, each time that it is reached: where it begins, as the refusal

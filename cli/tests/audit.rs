@@ -175,6 +175,9 @@ fn mistakes_are_named() {
     assert!(said(&["fast.c", "--cpu", "arm1136jf-s"]).contains("choose one with --function: fast, other; or --all-functions"));
     assert!(said(&["fast.c", "--cpu", "arm1136jf-s", "--function", "fats"]).contains("did you mean `fast`?"));
     assert!(said(&["fast.c", "--cpu", "arm1136"]).contains("there is no machine `arm1136`"));
+    let said_of_a72 = said(&["fast.c", "--cpu", "cortex-a72"]);
+    assert!(said_of_a72.contains("of that family there are cortex-a7, ") && !said_of_a72.contains("did you mean"), "{said_of_a72}");
+    assert!(ok(folder.path(), &["fast.c", "--cpu", "Cortex-A53", "--function", "fast"]).contains("cortex-a53"));
     assert!(said(&["nothing.o"]).contains("there is no file `nothing.o`"));
     assert!(said(&["."]).contains("`.` is a folder"));
     assert!(said(&[]).contains("required"));

@@ -148,10 +148,27 @@ fn a_folder_is_a_table_of_verdicts() {
 }
 
 #[test]
+fn a_part_of_a_name_is_taken_for_all_that_begin_with_it() {
+    for (name, help) in [
+        ("aes", "did you mean `aes-128`, `aes-192`, `aes-256`"),
+        ("AES-128", "did you mean `aes-128`?"),
+        ("ascon", "did you mean `ascon-p12`?"),
+        ("gift", "did you mean `gift-128`?"),
+        ("present", "did you mean `present-80`?"),
+        ("serpent-192", "of that family there"),
+        ("camellia", "`meanwhile cipher list`"),
+    ] {
+        let output = meanwhile(&["cipher", "compile", name], "");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && said.contains(help), "{name}: {said}");
+    }
+}
+
+#[test]
 fn unknown_names_and_options_exit_with_1_and_a_guess() {
     let output = meanwhile(&["cipher", "run", "aes-12"], "");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `aes-128`?"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `aes-128` or `aes-128-decrypt`?"));
     assert_eq!(meanwhile(&["cipher", "compile", "aes-128", "--slicing", "x"], "").status.code(), Some(1));
     let refused = meanwhile(&["cipher", "compile", "chacha20", "--slicing", "h"], "");
     assert_eq!(refused.status.code(), Some(1));

@@ -279,7 +279,7 @@ impl Reader {
                 let fault = self.fault(format!("there is no unit `{}`", name.get_ref()), name.span(), "not in `[units]`");
                 let meant = did_you_mean(name.get_ref(), self.units.iter().map(String::as_str));
                 return Err(match meant {
-                    Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                    Some(meant) => fault.with_help(meant),
                     None => fault,
                 });
             };

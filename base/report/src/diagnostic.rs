@@ -123,43 +123,6 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The candidate that `name` was probably meant to be; `None` unless one is close.
-///
-/// Close means: equal but for case, or one slip (letter missing, added, changed, or two
-/// swapped) in a name of three letters, and one more for every further three letters up to
-/// three. The first of equals wins.
-pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let n_slips_max = (name.chars().count() / 3).min(3);
-    candidates
-        .into_iter()
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (n_slips(name, candidate), candidate))
-        .filter(|(slips, _)| *slips <= n_slips_max)
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Edit distance with swaps of neighbours (optimal string alignment), case aside.
-fn n_slips(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1];
-        for j in 0..b.len() {
-            let changed = last[j] + usize::from(a[i] != b[j]);
-            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                best = best.min(before_last[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -327,18 +290,5 @@ mod tests {
         expect![[r#"{"file":"a.ua","line":2,"column":1,"message":"no","help":null}"#]].assert_eq(&placed.to_json().to_string());
         let loose = Diagnostic::new("no").with_help("go");
         expect![[r#"{"file":null,"line":null,"column":null,"message":"no","help":"go"}"#]].assert_eq(&loose.to_json().to_string());
-    }
-
-    #[test]
-    fn suggestions_only_when_close() {
-        let names = ["round_key", "Round", "state", "sbox"];
-        let guess = |name| did_you_mean(name, names.iter().copied());
-        assert_eq!(guess("round_kye"), Some("round_key"));
-        assert_eq!(guess("round"), Some("Round"));
-        assert_eq!(guess("sbx"), Some("sbox"));
-        assert_eq!(guess("stats"), Some("state"));
-        assert_eq!(guess("plain"), None);
-        assert_eq!(guess("s"), None);
-        assert_eq!(guess(""), None);
     }
 }

@@ -7,10 +7,12 @@ pub mod kind;
 pub mod number;
 pub mod page;
 mod snippet;
+pub mod suggest;
 pub mod svg;
 pub mod table;
 
-pub use diagnostic::{Diagnostic, SourceFile, Span, did_you_mean};
+pub use diagnostic::{Diagnostic, SourceFile, Span};
 pub use evidence::Evidence;
 pub use kind::Kind;
+pub use suggest::did_you_mean;
 pub use table::{Cell, Table, Tone};

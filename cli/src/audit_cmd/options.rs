@@ -263,15 +263,16 @@ fn fitting(isa: Isa) -> Option<String> {
 /// The machine of this name, with all its instruction sets.
 fn known_cpu(name: &str) -> Result<(String, Vec<Isa>), Failure> {
     let all = cpus();
-    let sets: Vec<Isa> = all.iter().filter(|(it, _)| it == name).map(|(_, isa)| *isa).collect();
-    if !sets.is_empty() {
-        return Ok((name.to_owned(), sets));
+    let known = all.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(known, _)| known.clone());
+    if let Some(known) = known {
+        let sets = all.iter().filter(|(other, _)| *other == known).map(|(_, isa)| *isa).collect();
+        return Ok((known, sets));
     }
     let mut names: Vec<&str> = all.iter().map(|(it, _)| it.as_str()).collect();
     // One with two instruction sets stands there twice.
     names.dedup();
     let help = match did_you_mean(name, names.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
+        Some(meant) => meant,
         None => format!("the machines are {}", names.join(", ")),
     };
     Err(Failure::user(format!("there is no machine `{name}`"), Some(&help)))

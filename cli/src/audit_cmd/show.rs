@@ -60,7 +60,7 @@ pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Opt
     if let Some(pivot) = how.pivot.as_deref() {
         let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.function.as_str()).collect();
         if !names.contains(pivot) {
-            let meant = report::did_you_mean(pivot, names.iter().copied()).map(|it| format!("did you mean `{it}`?"));
+            let meant = report::did_you_mean(pivot, names.iter().copied());
             let help = meant.unwrap_or_else(|| format!("its frames are {}", names.into_iter().collect::<Vec<_>>().join(", ")));
             return Err(Failure::user(format!("no instruction of `{}` comes from `{pivot}`", audited.function.name), Some(&help)));
         }

@@ -40,7 +40,7 @@ pub struct Args {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     for name in &args.names {
         if !primitives().iter().any(|p| p.name == *name) {
-            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
+            let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str()));
             return Err(Failure::user(format!("there is no primitive `{name}`"), help.as_deref()));
         }
     }

@@ -155,7 +155,7 @@ impl Which {
         let path = Path::new(&self.subject);
         if !path.exists() {
             let names = primitives().iter().map(|p| p.name.as_str());
-            let help = did_you_mean(&self.subject, names).map(|n| format!("did you mean `{n}`?"));
+            let help = did_you_mean(&self.subject, names);
             let help = help.unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
             return Err(Failure::user(format!("`{}` is neither a bundled primitive nor a file", self.subject), Some(&help)));
         }
@@ -314,7 +314,7 @@ pub fn check_name(name: &str) -> Result<(), Failure> {
     if primitives().iter().any(|it| it.name == name) || Path::new(name).is_file() {
         return Ok(());
     }
-    let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str())).map(|n| format!("did you mean `{n}`?"));
+    let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str()));
     Err(Failure::user(format!("there is no primitive `{name}`, and no file"), help.as_deref()))
 }
 

@@ -156,7 +156,7 @@ pub fn policy() -> impl TypedValueParser<Value = Name> {
 fn policy_named(name: &str) -> Result<Name, String> {
     let known: Vec<&str> = Name::ALL.iter().map(|it| it.text()).collect();
     Name::from_text(name).ok_or_else(|| match did_you_mean(name, known.iter().copied()) {
-        Some(meant) => format!("there is no policy `{name}`; did you mean `{meant}`?"),
+        Some(meant) => format!("there is no policy `{name}`; {meant}"),
         None => format!("there is no policy `{name}`; there are {}", known.join(", ")),
     })
 }
@@ -269,7 +269,7 @@ pub fn load(name: &str, purpose: Purpose) -> Result<(String, Workload), Failure>
     }
     let path = Path::new(name);
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let meant = did_you_mean(name, workload::TABLE_1.map(|it| it.0)).map(|it| format!("did you mean `{it}`?"));
+        let meant = did_you_mean(name, workload::TABLE_1.map(|it| it.0));
         Failure::user(format!("cannot read `{name}`: {error}"), meant.as_deref())
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -20,7 +20,7 @@ pub fn parse_line(line: &str, known: &[&str]) -> Result<Fields, String> {
     for word in line.split_whitespace() {
         let Some((name, value)) = word.split_once('=') else { return Err(format!("`{word}` is not of the form name=value")) };
         if !known.contains(&name) {
-            let guess = did_you_mean(name, known.iter().copied()).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+            let guess = did_you_mean(name, known.iter().copied()).map(|meant| format!("; {meant}")).unwrap_or_default();
             return Err(format!("there is no field `{name}`{guess} (the fields are {})", known.join(", ")));
         }
         if fields.insert(name.to_string(), value.to_string()).is_some() {

@@ -80,7 +80,7 @@ impl Subject {
             None => last,
             Some(name) if ast.defs.iter().any(|d| &*d.name.name == name) => name.to_string(),
             Some(name) => {
-                let help = report::did_you_mean(name, ast.defs.iter().map(|d| &*d.name.name)).map(|n| format!("did you mean `{n}`?"));
+                let help = report::did_you_mean(name, ast.defs.iter().map(|d| &*d.name.name));
                 return Err(vec![Diagnostic { message: format!("there is no node `{name}`"), spans: vec![], help }]);
             }
         };

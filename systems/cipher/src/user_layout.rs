@@ -120,7 +120,7 @@ impl Check<'_> {
             let span = self.span(name.span());
             let guess = did_you_mean(name.get_ref(), self.ast.defs.iter().map(|it| &*it.name.name));
             let mut error = Diagnostic::new(format!("the program has no node `{}`", name.get_ref())).at(span, "no such node");
-            error.help = guess.map(|it| format!("did you mean `{it}`?"));
+            error.help = guess;
             self.errors.push(error);
         }
         found.map(|it| &**it)
@@ -224,7 +224,7 @@ impl Check<'_> {
                 let guess = did_you_mean(name, def.params.iter().map(|it| &*it.name.name));
                 let message = format!("node `{}` has no parameter `{name}`", def.name.name);
                 let mut error = Diagnostic::new(message).at(span, "for no parameter");
-                error.help = guess.map(|it| format!("did you mean `{it}`?"));
+                error.help = guess;
                 self.errors.push(error);
             }
         }

@@ -234,7 +234,7 @@ impl Workload {
                     let (name, n_threads) = reader.item(item)?;
                     let (Some(kind), Some((phases, start))) = (rows.get(name), kinds.get(name)) else {
                         let fault = reader.fault(format!("there is no program `{name}`"), item.span(), "no [program] table of this name");
-                        let meant = did_you_mean(name, rows.keys().map(String::as_str)).map(|it| format!("did you mean `{it}`?"));
+                        let meant = did_you_mean(name, rows.keys().map(String::as_str));
                         return Err(meant.into_iter().fold(fault, Diagnostic::with_help));
                     };
                     programs.push(Program {

@@ -161,7 +161,7 @@ impl Parser {
         known.iter().position(|it| it == text).ok_or_else(|| {
             let fault = self.fault(*at, text.len(), format!("there is no {kind} `{text}`"), "not above this line");
             match did_you_mean(text, known.iter().copied()) {
-                Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                Some(meant) => fault.with_help(meant),
                 None => fault.with_help(format!("write `{kind} {text}{declared}` above")),
             }
         })
@@ -219,7 +219,7 @@ impl Parser {
         if !known.contains(&word) {
             let fault = here(format!("`{word}` is no step of a scenario"), "here");
             return Err(match did_you_mean(word, known) {
-                Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+                Some(meant) => fault.with_help(meant),
                 None => fault.with_help(format!("there are {}", known.join(", "))),
             });
         }

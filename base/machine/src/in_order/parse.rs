@@ -201,7 +201,7 @@ impl Reader {
     fn unknown<'a>(&self, what: &str, name: &Spanned<String>, known: impl Iterator<Item = &'a str>) -> Diagnostic {
         let fault = self.fault(format!("there is no {what} `{}`", name.get_ref()), name.span(), "here");
         match did_you_mean(name.get_ref(), known) {
-            Some(meant) => fault.with_help(format!("did you mean `{meant}`?")),
+            Some(meant) => fault.with_help(meant),
             None => fault,
         }
     }

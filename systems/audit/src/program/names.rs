@@ -168,7 +168,7 @@ fn unknown(programs: &[Program], name: &str) -> Diagnostic {
     let refused = Diagnostic::new(format!("`{file}` has no function `{name}`"));
     let names: Vec<String> = all().map(|it| shown(&it.name)).collect();
     match did_you_mean(name, names.iter().map(String::as_str)) {
-        Some(meant) => refused.with_help(format!("did you mean `{meant}`?")),
+        Some(meant) => refused.with_help(meant),
         None => refused.with_help(format!("it has {}", super::listed(all()))),
     }
 }

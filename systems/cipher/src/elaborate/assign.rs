@@ -142,7 +142,7 @@ impl Builder<'_, '_> {
         }
         let mut known: Vec<&str> = self.scope.keys().map(|k| &**k).collect();
         known.sort_unstable();
-        let help = report::did_you_mean(name, known).map(|n| format!("did you mean `{n}`?"));
+        let help = report::did_you_mean(name, known);
         let help = help.unwrap_or_else(|| "declare it in the parameters, the outputs or `vars`".into());
         self.elab.error_help(loc, format!("unknown variable `{name}`"), "not declared in this node", help)
     }

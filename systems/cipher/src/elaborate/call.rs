@@ -172,7 +172,7 @@ impl Builder<'_, '_> {
                 let help = {
                     let mut known: Vec<&str> = self.elab.by_name.keys().map(|k| &**k).collect();
                     known.sort_unstable();
-                    report::did_you_mean(&name.name, known).map(|n| format!("did you mean `{n}`?"))
+                    report::did_you_mean(&name.name, known)
                 };
                 let help = help.unwrap_or_else(|| "define it above, or include the file that does".into());
                 self.elab.error_help(name.loc, format!("unknown node `{}`", name.name), "not defined", help)

@@ -189,7 +189,7 @@ impl<'a> Elaborator<'a> {
     fn entry_instance(&self, name: &str, dir: Dir, word: Option<u32>) -> Result<Instance, Diagnostic> {
         let Some(def) = self.ast.defs.iter().rposition(|d| &*d.name.name == name) else {
             let names = self.ast.defs.iter().map(|d| &*d.name.name);
-            let help = report::did_you_mean(name, names).map(|n| format!("did you mean `{n}`?"));
+            let help = report::did_you_mean(name, names);
             return Err(Diagnostic { message: format!("there is no node `{name}`"), spans: vec![], help });
         };
         let loc = self.ast.defs[def].name.loc;

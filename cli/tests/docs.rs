@@ -170,9 +170,12 @@ fn the_picture_of_readme_is_that_of_the_program() {
         return;
     }
     let picture = read("docs/pictures/regwin-windows.svg");
-    for (name, scheme, schedule) in
-        [("ns", "ns", "fifo"), ("sp (the paper&#39;s)", "sp", "fifo"), ("adaptive, working set", "adaptive", "working-set")]
-    {
+    for (name, scheme, schedule) in [
+        ("ns, fifo", "ns", "fifo"),
+        ("adaptive, fifo", "adaptive", "fifo"),
+        ("sp, fifo", "sp", "fifo"),
+        ("adaptive, working set", "adaptive", "working-set"),
+    ] {
         for windows in ["8", "32"] {
             let arguments = ["regwin", "run", "--json", "--on", "sim", "--scheme", scheme, "--schedule", schedule, "--windows", windows];
             let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(arguments).output().expect("the binary runs");

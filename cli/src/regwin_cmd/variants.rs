@@ -106,7 +106,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 /// A row for each choice, a column for each place: millions of cycles, and percent more than the first of the group.
 fn table(rows: &[Value]) -> Table {
     let places: Vec<String> = PLACES.iter().map(|(behaviour, windows)| format!("{}, {windows}", behaviour.name())).collect();
-    let head: Vec<&str> = ["choice", "", "scheme"].into_iter().chain(places.iter().map(String::as_str)).collect();
+    let head: Vec<&str> = ["choice", "variant", "scheme"].into_iter().chain(places.iter().map(String::as_str)).collect();
     let mut table = Table::new("What each choice costs: millions of cycles, erc32", &head).kind(Kind::Model);
     table = table.note("instructions counted under QEMU; percent against the first of each group; behaviour and windows above; place: of a thread without windows");
     for (group, choices) in GROUPS {

@@ -27,9 +27,10 @@
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
  * and must not return.
  *
- * Time. Switches, wakes and semaphores have no loop whose length depends on the number of threads. A list of waiting
- * threads is kept in order by a walk along it, and so are the waits that end after a time. A switch stores at most as
- * many windows as there are: `meanwhile report` prints the longest of each scheme.
+ * Time. Switches, single wakes and semaphores have no loop whose length depends on the number of threads. These have one,
+ * and interrupts are masked meanwhile: the end of a thread, which wakes all that join it; a list of waiting threads, which is
+ * kept in order by a walk along it, and so are the waits that end after a time. `meanwhile regwin wcet` gives the longest
+ * of a linked program. A switch stores at most as many windows as there are.
  *
  * Faults. A trap without a handler prints its type, pc and thread on the console and stops the machine. So does a
  * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before

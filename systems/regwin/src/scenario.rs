@@ -667,5 +667,8 @@ mod tests {
         let threads: String = (0..25).map(|idx| format!("thread t{idx}\n")).collect();
         check(&threads, expect!["my.txt:25:1: there are more than 24 threads"]);
         check(&format!("thread a\n{}", "call\n".repeat(60)), expect!["my.txt:61:1: more than 60 frames"]);
+        // The thread's first frame is one of them.
+        let deepest = format!("thread a\n{}{}", "call\n".repeat(59), "return\n".repeat(59));
+        assert!(Scenario::parse("my.txt", &deepest).is_ok());
     }
 }

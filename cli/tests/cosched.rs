@@ -151,6 +151,31 @@ fn gains(cpus: &str) -> (BTreeMap<String, f64>, BTreeMap<String, BTreeMap<String
     (gain.into_iter().map(|(policy, all)| (policy, all.iter().sum::<f64>() / all.len() as f64)).collect(), seconds)
 }
 
+/// The rows of the page that set policies against each other: the mean of the percents saved, or on how many workloads any is.
+fn statements_hold(page: &str, seconds: &BTreeMap<String, BTreeMap<String, f64>>) {
+    let saved = |one: &str, other: &str| -> Vec<f64> { seconds.values().map(|of| 100.0 * (1.0 - of[one] / of[other])).collect() };
+    let mut n_compared = (0, 0);
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let words: Vec<&str> = cells[0].split(['`', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            [one, "over", other, ..] => {
+                let saved = saved(one, other);
+                let (mean, here) = (saved.iter().sum::<f64>() / saved.len() as f64, cells[2].parse::<f64>().expect("a number"));
+                assert!((mean - here).abs() <= 0.06, "{one} over {other}: the page says {here}, the simulator {mean}");
+                n_compared.0 += 1;
+            }
+            [one, "better than", other, "on all workloads"] => {
+                let n_better = saved(one, other).into_iter().filter(|saved| *saved > 0.05).count();
+                assert_eq!(cells[2], format!("{n_better} of 9"), "{one} better than {other}");
+                n_compared.1 += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(n_compared, (6, 2), "a statement of the page has gone");
+}
+
 /// What `docs/explain/cosched.md` says about the policies.
 #[test]
 fn the_page_says_of_the_policies_what_the_simulator_says() {
@@ -170,6 +195,7 @@ fn the_page_says_of_the_policies_what_the_simulator_says() {
         }
     }
     assert!(n_compared >= 6, "the table of the page has gone");
+    statements_hold(&page, &seconds);
     // Best on eight of nine, and by how much not on the ninth.
     for (workload, of) in &seconds {
         let best = of.values().copied().fold(f64::MAX, f64::min);

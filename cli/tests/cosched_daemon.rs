@@ -163,6 +163,110 @@ fn a_daemon_without_programs_moves_nothing() {
     }
 }
 
+/// In the folder for scratch files anybody can make `meanwhile-UID` first. Whoever asks finds the daemon all the same.
+#[test]
+fn a_folder_that_is_somebody_elses_locks_nobody_out() {
+    if !may_freeze() {
+        return;
+    }
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let name = format!("meanwhile-{}", nix::unistd::geteuid());
+    std::os::unix::fs::symlink("/", scratch.path().join(name)).expect("a link is nobody's folder");
+    for runtime in [None, Some(Path::new("/nowhere"))] {
+        let command = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+            command.arg("cosched").args(arguments).env("TMPDIR", scratch.path()).env_remove("XDG_RUNTIME_DIR");
+            if let Some(path) = runtime {
+                command.env("XDG_RUNTIME_DIR", path);
+            }
+            command
+        };
+        let said = scratch.path().join("said");
+        let log = fs::File::create(&said).expect("a scratch file");
+        let mut daemon = command(&["daemon", "--no-restart"]).stdout(Stdio::null()).stderr(log).spawn().expect("the binary runs");
+        wait_for("whoever asks finds it", LIMIT, || {
+            assert!(daemon.try_wait().expect("it is ours").is_none(), "{:?}", fs::read_to_string(&said));
+            command(&["status"]).output().expect("the binary runs").status.success()
+        });
+        let text = fs::read_to_string(&said).expect("it was written");
+        assert!(text.contains("it is no folder") && text.contains("another place is not for this user"), "{text}");
+        assert_eq!(text.contains("XDG_RUNTIME_DIR, /nowhere"), runtime == Some(Path::new("/nowhere")), "{text}");
+        assert!(command(&["stop"]).status().expect("the binary runs").success());
+        daemon.wait().expect("it is ours");
+    }
+    let made: Vec<_> = fs::read_dir(scratch.path()).expect("there").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(made.len(), 3, "one folder for all of them: {made:?}");
+}
+
+#[test]
+fn a_daemon_that_only_attaches_starts_nothing() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&["--attach-only"]);
+    for command in [&["submit", "true"][..], &["submit", "--wait", "sh", "-c", "exit 0"]] {
+        let (_, said, code) = daemon.ask(command);
+        assert!(code == 1 && said.contains("starts no programs"), "{said}");
+    }
+    let mut own = Command::new("sleep").arg("100").spawn().expect("sleep runs");
+    let (_, said, code) = daemon.ask(&["submit", "--pid", &own.id().to_string()]);
+    own.kill().and_then(|()| own.wait()).expect("it is ours");
+    assert_eq!(code, 0, "{said}");
+}
+
+/// The daemon and what it started, in MB; pages that several use are shared out among them.
+fn memory_mb(daemon: u32) -> f64 {
+    let all = fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let ours = all.filter(|pid| *pid == daemon as i32 || support::parent(*pid) == Some(daemon as i32));
+    let pss = |pid: i32| {
+        let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+        text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix(" kB")?.parse::<f64>().ok()).unwrap_or(f64::NAN)
+    };
+    ours.map(pss).sum::<f64>() / 1024.0
+}
+
+#[test]
+fn a_daemon_takes_little_memory_and_says_where_there_is_less() {
+    if !may_freeze() {
+        return;
+    }
+    let daemon = Daemon::start(&[]);
+    let mb = memory_mb(daemon.child.id());
+    assert!(mb < 40.0, "{mb} MB in all its processes");
+    assert!(!fs::read_to_string(daemon.at("said")).expect("it was written").contains("memory is short"));
+    drop(daemon);
+    let name = format!("short-{}", std::process::id());
+    let places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+    let made = places.into_iter().find_map(|(place, file)| {
+        let group = Path::new(place).join(&name);
+        let is_made = fs::create_dir(&group).is_ok() && fs::write(group.join(file), "36M").is_ok();
+        if !is_made {
+            let _ = fs::remove_dir(&group);
+        }
+        is_made.then_some(group)
+    });
+    let Some(group) = made else { return skipped("no right to limit memory") };
+    let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(&group).args([env!("CARGO_BIN_EXE_meanwhile"), "cosched", "run", "--", "true"]);
+    let ran = command.output().expect("sh runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    wait_for("nobody is in it", LIMIT, || fs::remove_dir(&group).is_ok());
+    assert!(ran.status.success() && said.contains("memory is short") && said.contains(&name), "{said}");
+}
+
+#[test]
+fn the_unit_is_a_small_target() {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/systemd/meanwhile-cosched.service");
+    let ran = Command::new("systemd-analyze").args(["security", "--offline=true", "--no-pager", "--threshold=35"]).arg(unit).output();
+    let Ok(ran) = ran else { return skipped("no systemd-analyze") };
+    let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    if said.contains("offline") {
+        return skipped("a systemd-analyze that needs a running systemd");
+    }
+    assert!(ran.status.success(), "{said}");
+}
+
 #[test]
 fn threads_that_were_not_said_are_counted() {
     if !may_freeze() {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 mod support;
-use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, runs, wait_for};
+use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, runs, skipped, wait_for};
 
 const N_PROGRAMS: usize = 3;
 const SEED: u64 = 4;
@@ -213,7 +213,7 @@ fn programs_may_die_fork_exec_and_refuse() {
         }
         // One dies by a signal; the others end as they should.
         let (value, said, code) = with(&["sh", "-c", "sleep 0.2; kill -9 $$", ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
-        assert!(code == 1 && said.contains("ended by a signal"), "{freezer}: {said}");
+        assert!(code == 1 && said.contains("was ended by signal 9"), "{freezer}: {said}");
         assert_eq!(said.matches("done").count(), 2, "{freezer}: {said}");
         assert_eq!(value["rows"].as_array().map(Vec::len), Some(3));
         // What a program left behind runs on after its end and ours.
@@ -239,6 +239,33 @@ fn programs_may_die_fork_exec_and_refuse() {
             let (_, said, code) = run(&[&["--json", "--policy", "rr", "--freezer", freezer][..], &programs].concat());
             assert_eq!(code, 0, "{freezer}: {said}");
         }
+    }
+}
+
+#[test]
+fn how_programs_ended_is_in_the_json_and_decides_what_is_ok() {
+    let (value, said, code) = run(&["--json", "--", "sh", "-c", "exit 3"]);
+    assert!(code == 1 && value["ok"] == false && said.contains("`sh -c exit 3` ended with 3"), "{value} {said}");
+    assert_eq!((value["rows"][0]["status"].as_i64(), &value["rows"][0]["signal"]), (Some(3), &serde_json::Value::Null));
+    let (value, said, code) = run(&["--json", "--runs", "2", "--", "sh", "-c", "kill -9 $$", ":::", "true", ":::", "sh", "-c", "exit 7"]);
+    assert!(code == 1 && value["ok"] == false && said.contains("by signal 9") && said.contains("ended with 7"), "{value} {said}");
+    let ends = |row: usize| (value["rows"][row]["status"].as_i64(), value["rows"][row]["signal"].as_i64());
+    assert_eq!([ends(0), ends(1), ends(2)], [(None, Some(9)), (Some(0), None), (Some(7), None)]);
+    let (value, _, code) = run(&["--json", "--", "true"]);
+    assert_eq!((code, value["ok"].as_bool(), value["rows"][0]["status"].as_i64()), (0, Some(true), Some(0)));
+}
+
+/// The library that is preloaded can be read by whatever user a child becomes.
+#[test]
+fn children_that_become_other_users_hear_nothing_of_the_library() {
+    if !nix::unistd::geteuid().is_root() {
+        return skipped("only root has children that become another user");
+    }
+    for become_other in
+        [&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"][..], &["su", "-s", "/bin/sh", "daemon", "-c", "env"]]
+    {
+        let (_, said, code) = run(&[&["--"], become_other].concat());
+        assert!(code == 0 && said.contains("LD_PRELOAD=") && !said.contains("ld.so"), "{said}");
     }
 }
 

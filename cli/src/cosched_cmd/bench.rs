@@ -15,7 +15,7 @@ use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Evidence, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::HostArgs;
+use super::host::{HostArgs, Role};
 use crate::evidence::{self, machine_here};
 use crate::output::{Failure, Output};
 
@@ -89,7 +89,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let program = compile(folder.path())?;
     let amounts: Vec<(&str, u32)> =
         ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
-    let manager = args.host.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Role::default(), out)?;
     let bar = out.progress(2 * u64::from(args.pairs) + 3);
     bar.set_message("overhead");
     let measured = overhead(&manager, &program, args.overhead).and_then(|overhead| {

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cosched::manager::daemon::{self, Request, Spared};
+use cosched::manager::daemon::{self, Request, Service, Spared};
 use cosched::manager::endpoint::{Address, Endpoint};
 use cosched::manager::metrics;
 use cosched::manager::signals;
@@ -17,7 +17,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, PairingArgs, failed};
+use super::host::{HostArgs, PairingArgs, Role, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched daemon`.
@@ -36,6 +36,9 @@ pub struct Args {
     /// Do not start the daemon again if it is killed; its programs run on in either case.
     #[arg(long)]
     no_restart: bool,
+    /// Take processes that run already, such as steps of Slurm, and start none.
+    #[arg(long, conflicts_with = "config")]
+    attach_only: bool,
     /// Take programs of every user, with the limits of this file; only root can.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -55,7 +58,8 @@ pub struct AskArgs {
 }
 
 impl AskArgs {
-    fn path(&self) -> PathBuf {
+    /// Where it is asked.
+    pub fn path(&self) -> PathBuf {
         self.socket.clone().unwrap_or_else(daemon::socket_to_ask)
     }
 
@@ -100,7 +104,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for readers of metrics"))).transpose()?;
     let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
-    let manager = args.host.start(again, users.as_ref().map(|_| daemon::folder_of(&path).to_owned()), out)?;
+    let shared = users.as_ref().map(|_| daemon::folder_of(&path).to_owned());
+    let manager = args.host.start(Role { again, shared, is_attach_only: args.attach_only }, out)?;
     manager.host().settings = args.pairing.settings();
     let history = args.history.clone().map(History::new).transpose().map_err(failed("start a thread that writes the history"))?;
     manager.host().history = history;
@@ -113,8 +118,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         "reason": manager.choice.reason,
         "metrics": endpoint.as_ref().map(Endpoint::text),
         "many_users": users.is_some(),
+        "attach_only": args.attach_only,
         "quantum_ms": cosched::policies::QUANTUM_MS,
-        "capacity_mbps": manager.host().topology.shared().map(|it| it.readers.beside_mbps + it.readers.reader_mbps),
+        "capacity_mbps": manager.host().topology.seeing().and_then(|readers| readers.capacity_mbps()),
     });
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
     out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
@@ -126,7 +132,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let mut host = manager.host();
         let mut turns = Turns::new(&mut host, args.policy);
         endpoint.as_ref().map_or(Ok(()), |it| it.serve(turns.sender(), about.clone()))?;
-        daemon::serve(&mut turns, &path, listener, &spared, &about, users.as_ref())
+        daemon::serve(&mut turns, &path, listener, &Service { spared, about, users, is_attach_only: args.attach_only })
     };
     let served = serve();
     let _ = std::fs::remove_file(&path);
@@ -308,21 +314,24 @@ pub fn picture(value: &Value) -> String {
         let cpus: Vec<u64> = link.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
         let on =
             |it: &&&Value| it["cpus"].as_array().into_iter().flatten().filter_map(Value::as_u64).filter(|it| cpus.contains(it)).count();
-        // The sum of no programs is a negative nothing.
-        let sum = 0.0 + programs.iter().map(|it| on(&it) as f64 * it["mbps"].as_f64().unwrap_or(0.0).max(0.0)).sum::<f64>();
+        let here = programs.iter().filter(|program| on(program) > 0);
+        // One that is not known makes the sum unknown. The sum of no programs is a negative nothing.
+        let sum = here.map(|program| Some(on(&program) as f64 * program["mbps"].as_f64()?)).sum::<Option<f64>>().map(|sum| 0.0 + sum);
         let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
-        let used = capacity.map_or(0.0, |it| (sum / it).clamp(0.0, 1.0));
-        let bar: String = (0..20).map(|it| if f64::from(it) < used * 20.0 { '#' } else { '.' }).collect();
-        let of = capacity.map_or(String::new(), |it| format!(" of {it:.0}"));
-        all += &format!("link {idx} (processors {}) [{bar}] {sum:.0}{of} MB/s\n", names.join(" "));
+        let bar = sum.zip(capacity).map_or(String::new(), |(sum, capacity)| {
+            let full = (20.0 * sum / capacity).clamp(0.0, 20.0).ceil() as usize;
+            format!(" [{}{}]", "#".repeat(full), ".".repeat(20 - full))
+        });
+        let sum = sum.map_or("-".to_owned(), |sum| format!("{sum:.0}"));
+        let of = capacity.map_or(String::new(), |capacity| format!(" of {capacity:.0}"));
+        all += &format!("link {idx} (processors {}){bar} {sum}{of} MB/s\n", names.join(" "));
     }
     let columns = ["id", "program", "pid", "threads", "processors", "MB/s each", "slowdown", "quanta", "longest wait", "s"];
-    let note = "MB/s as last seen; slowdown: by those beside it, for programs that count their progress";
+    let note = "MB/s as last seen; -: not known; slowdown: by those beside it, for programs that count their progress";
     let mut table = Table::new("Programs", &columns).kind(Kind::Measured).note(note);
     for it in programs {
         let cpus: Vec<String> = it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
-        // No traffic is nothing, not a negative nothing.
-        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |it| format!("{:.digits$}", it.max(0.0)));
+        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |value| format!("{value:.digits$}"));
         table.push(vec![
             Cell::number(&it["id"]),
             // Whatever a program is called, it moves no cursor.
@@ -342,4 +351,27 @@ pub fn picture(value: &Value) -> String {
         ]);
     }
     all + &table.terminal(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_no_number() {
+        let program = |id: u32, mbps: Value| json!({"id": id, "name": "stream", "cpus": [id - 1], "is_running": true, "mbps": mbps});
+        let status = |programs: Value, capacity: Value| json!({"links": [[0, 1]], "capacity_mbps": capacity, "programs": programs});
+        let link = |status: &Value| picture(status).lines().find(|line| line.starts_with("link")).map(str::to_owned);
+        let both = json!([program(1, json!(6000.0)), program(2, Value::Null)]);
+        assert_eq!(link(&status(both.clone(), json!(24000.0))).as_deref(), Some("link 0 (processors 0 1) - of 24000 MB/s"));
+        assert_eq!(link(&status(both.clone(), Value::Null)).as_deref(), Some("link 0 (processors 0 1) - MB/s"));
+        let rows: Vec<String> =
+            picture(&status(both, Value::Null)).lines().filter(|line| line.contains("stream")).map(str::to_owned).collect();
+        assert!(rows[0].contains("6000") && !rows[1].contains("0.0"), "{rows:?}");
+        let one = json!([program(1, json!(6000.0))]);
+        assert_eq!(
+            link(&status(one, json!(24000.0))).as_deref(),
+            Some("link 0 (processors 0 1) [#####...............] 6000 of 24000 MB/s")
+        );
+    }
 }

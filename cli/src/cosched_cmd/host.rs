@@ -87,12 +87,22 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
 }
 
 impl HostArgs {
-    /// A manager with these, which is started `again` with those arguments if it dies; what users should know is said.
-    ///
-    /// `shared` is a folder that other users may enter, where they have programs here.
-    pub fn start(&self, again: Vec<OsString>, shared: Option<PathBuf>, out: &mut Output) -> Result<Manager, Failure> {
-        let supervise = Supervise { command: ["cosched", "supervise"].map(str::to_owned).into(), again };
-        let wanted = Wanted { freezer: self.freezer, source: self.source, supervise, shared };
+    /// A manager with these; what users should know is said.
+    pub fn start(&self, role: Role, out: &mut Output) -> Result<Manager, Failure> {
+        let supervise = Supervise { command: ["cosched", "supervise"].map(str::to_owned).into(), again: role.again };
+        let (freezer, source, shared) = (self.freezer, self.source, role.shared);
+        let wanted = Wanted { freezer, source, supervise, shared, is_attach_only: role.is_attach_only };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }
+}
+
+/// What a manager is: by default one that runs programs in the foreground.
+#[derive(Debug, Clone, Default)]
+pub struct Role {
+    /// The arguments that start it again if it dies; none if nobody should.
+    pub again: Vec<OsString>,
+    /// A folder that other users may enter, where they have programs here.
+    pub shared: Option<PathBuf>,
+    /// It takes what runs already.
+    pub is_attach_only: bool,
 }

@@ -6,6 +6,7 @@ mod daemon;
 mod figures;
 mod host;
 mod probe;
+mod restore;
 mod run;
 mod scale;
 mod sensitivity;
@@ -34,7 +35,7 @@ impl Args {
             }
             Command::Sensitivity(ref args) => args.is_real(),
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
-            Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) => false,
+            Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) | Command::Restore(_) => false,
         }
     }
 }
@@ -63,6 +64,8 @@ enum Command {
     Status(daemon::StatusArgs),
     /// Thaw all programs, let them run on, and end the daemon.
     Stop(daemon::StopArgs),
+    /// Let all run that managers left frozen: killed with their supervisors, stopped, or frozen themselves.
+    Restore(restore::Args),
     /// Watch the daemon's programs.
     Top(top::Args),
     /// Write what a Slurm needs so that its steps are managed: a plugin, job_submit.lua, lines of its configuration.
@@ -106,6 +109,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Submit(args) => daemon::submit(&args, out),
         Command::Status(args) => daemon::status(&args, out),
         Command::Stop(args) => daemon::stop(&args, out),
+        Command::Restore(args) => restore::run(&args, out),
         Command::Top(args) => top::run(&args, out),
         Command::Slurm(args) => slurm::run(&args, out),
         Command::Sim(args) => sim::run(*args, out),

@@ -18,7 +18,8 @@ pub struct Args {}
 pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cpus = process::cpus_of(0);
     let found = topology::look(&cpus, &mut Canary::new(), None).map_err(|error| Failure::environment("measure the links", error))?;
-    let choice = source::choose(None).map_err(|said| Failure::environment("choose a source", said))?;
+    let mut choice = source::choose(None).map_err(|said| Failure::environment("choose a source", said))?;
+    choice.note_blindness(found.seeing());
     let freezer = Hierarchy::create(&format!("meanwhile-probe-{}", std::process::id()), None).map(|(it, said)| {
         let _ = it.remove();
         (it.freezer, said)
@@ -39,7 +40,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.text(&table.terminal(None));
     let shared = || found.pairs.iter().filter(|it| it.is_shared);
-    let would_gain = shared().any(|it| it.readers.slowdown() > WORTH);
+    let would_gain = shared().any(|it| it.readers.is_clear && it.readers.slowdown() > WORTH);
     let carries = shared().next().map(|it| capacity::measure(it.a, it.b)).transpose();
     let carries = carries.map_err(|error| Failure::environment("measure what a link carries", error))?;
     if let Some(it) = &carries {

@@ -13,7 +13,7 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, PairingArgs, failed};
+use super::host::{HostArgs, PairingArgs, Role, failed};
 use super::sim::load;
 use crate::output::{Failure, Output};
 
@@ -121,7 +121,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,
         None => tasks(args)?.into_iter().map(|task| Planned { task, arrival_s: 0.0, after: None, is_background: false }).collect(),
     };
-    let manager = args.host.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Role::default(), out)?;
     let ended = managed(args, &plan, &manager, out);
     manager.end();
     ended
@@ -174,6 +174,8 @@ fn show(
             let n_turns = stats::median(&n_turns);
             let wait = ended(policy, idx).iter().map(|it| it.longest_wait_quanta).max();
             let is_managed = policy != Name::Linux;
+            // Of several runs the first that was no success.
+            let bad = ended(policy, idx).into_iter().find(|ended| ended.status != Some(0));
             table.push(vec![
                 Cell::words(policy.text()),
                 Cell::words(&planned.task.name),
@@ -188,6 +190,7 @@ fn show(
                 "policy": policy.text(), "program": planned.task.name, "turnaround_s": it.value, "ratio_to_linux": ratio,
                 "interval": [it.low, it.high], "quanta": is_managed.then_some(n_turns),
                 "longest_wait_quanta": is_managed.then_some(wait).flatten(),
+                "status": bad.map_or(Some(0), |ended| ended.status), "signal": bad.and_then(|ended| ended.signal),
             }));
         }
     }
@@ -209,19 +212,26 @@ fn show(
     if discarded {
         out.warning("the processors' links changed while this ran: the figures do not compare like with like");
     }
+    let all = runs.iter().flat_map(|run| run.report.ended.iter().zip(plan));
+    let bad: Vec<(&Ended, &Planned)> =
+        all.filter_map(|(ended, planned)| Some((ended.as_ref()?, planned))).filter(|(ended, _)| ended.status != Some(0)).collect();
     out.object(&json!({
-        "ok": true, "kind": "measured", "links_before": links.0, "links_after": links.1, "discarded": discarded,
+        "ok": bad.is_empty(), "kind": "measured", "links_before": links.0, "links_after": links.1, "discarded": discarded,
         "switch_us_p95": p95, "canary_s": canary_s, "own_cpu_pct": own_cpu_pct, "round_robin": settings.round_robin,
         "finish_first": settings.finishes_first, "rows": rows,
     }));
-    let all = runs.iter().flat_map(|run| run.report.ended.iter().zip(plan));
-    let bad = all.filter_map(|(ended, planned)| Some((ended.as_ref()?, planned))).find(|it| it.0.status != Some(0));
-    match bad {
-        None => Ok(()),
-        Some((ended, planned)) => {
-            let how = ended.status.map_or("ended by a signal".to_owned(), |it| format!("ended with {it}"));
-            out.warning(&format!("`{}` {how}", planned.task.command.join(" ")));
-            Err(Failure::Reported)
+    let mut said: Vec<String> = Vec::new();
+    for (ended, planned) in &bad {
+        let how = match (ended.status, ended.signal) {
+            (Some(status), _) => format!("ended with {status}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "ended, and nobody knows how".to_owned(),
+        };
+        let line = format!("`{}` {how}", planned.task.command.join(" "));
+        if !said.contains(&line) {
+            out.warning(&line);
+            said.push(line);
         }
     }
+    if bad.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }

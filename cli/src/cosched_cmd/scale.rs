@@ -12,7 +12,7 @@ use measure::stats;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, failed};
+use super::host::{HostArgs, Role, failed};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched scale`.
@@ -78,7 +78,7 @@ fn table(rows: &[Value], args: &Args) -> Table {
 /// Milliseconds of a status of so many real programs that sleep, as the daemon makes it, and of a decision with all that the
 /// policy is told; the medians.
 fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
-    let manager = args.host.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Role::default(), out)?;
     let measured = {
         let mut host = manager.host();
         let mut turns = Turns::new(&mut host, Name::Rr);

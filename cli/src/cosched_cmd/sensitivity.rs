@@ -14,7 +14,7 @@ use report::svg::{Axis, Line, LineChart};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, failed};
+use super::host::{HostArgs, Role, failed};
 use super::run::planned;
 use crate::output::{Failure, Output};
 
@@ -154,7 +154,7 @@ fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside:
 /// Figures 1 to 3 on this machine.
 fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
-    let manager = args.host.start(Vec::new(), None, out)?;
+    let manager = args.host.start(Role::default(), out)?;
     let found = real_rows(args, &manager, folder.path(), out);
     let (source, reason) = (manager.choice.kind, manager.choice.reason.clone());
     manager.end();

@@ -67,6 +67,9 @@ pub fn groups(manager: u32) -> Vec<PathBuf> {
         .collect();
     places.extend(homes);
     places.push(std::env::temp_dir());
+    // With signals they lie in the run-time folder.
+    places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(|it| PathBuf::from(it).join("meanwhile")));
+    places.push(std::env::temp_dir().join(format!("meanwhile-{}", nix::unistd::geteuid())));
     places.sort();
     places.dedup();
     let entries = places.iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten();

@@ -44,19 +44,17 @@ pub enum Victim {
 pub enum After {
     /// Everything runs, on its own processors, in its own group, and is not managed any more.
     Free,
-    /// Everything runs, on its own processors; the daemon, when it goes on, manages it again.
-    Paused,
     /// Everything takes its turns as before, and is free after `stop`.
     Managed,
     /// The same, and a new program is refused while it lasts.
     Refused,
     /// The same for the others; this program has ended, or is stopped until its owner lets it go on.
     Others,
-    /// Frozen, until the next daemon or `run` of this user frees it, at its start.
+    /// Frozen, until the next daemon or `run` of this user frees it, at its start, or `restore`.
     Next,
 }
 
-use After::{Free, Managed, Next, Others, Paused, Refused};
+use After::{Free, Managed, Next, Others, Refused};
 use Fault::{Kill, NoFiles, NoSocket, NoSpace, Stop, Term};
 use Victim::{Both, Daemon, Program, Supervisor};
 
@@ -64,7 +62,7 @@ use Victim::{Both, Daemon, Program, Supervisor};
 pub const MATRIX: &[(Fault, [(Victim, After); 4])] = &[
     (Term, [(Daemon, Free), (Supervisor, Managed), (Both, Free), (Program, Others)]),
     (Kill, [(Daemon, Free), (Supervisor, Managed), (Both, Next), (Program, Others)]),
-    (Stop, [(Daemon, Paused), (Supervisor, Managed), (Both, Paused), (Program, Others)]),
+    (Stop, [(Daemon, Managed), (Supervisor, Managed), (Both, Managed), (Program, Others)]),
     (NoSpace, [(Daemon, Refused), (Supervisor, Free), (Both, Free), (Program, Managed)]),
     (NoFiles, [(Daemon, Refused), (Supervisor, Free), (Both, Free), (Program, Managed)]),
     (NoSocket, [(Daemon, Managed), (Supervisor, Free), (Both, Free), (Program, Managed)]),
@@ -89,11 +87,10 @@ impl After {
     pub fn text(self) -> &'static str {
         match self {
             Free => "free",
-            Paused => "runs",
             Managed => "managed",
             Refused => "managed, a new one refused",
             Others => "the others managed",
-            Next => "free at the next start",
+            Next => "frozen until the next start or `restore`",
         }
     }
 }
@@ -255,6 +252,12 @@ impl Scene {
         self.names.iter().map(|it| self.pid(it).expect("it was written")).collect()
     }
 
+    /// `cosched` with these arguments where the run-time folder of the daemon is.
+    pub fn beside(&self, arguments: &[&str]) -> (Value, i32) {
+        let ran = inside(&self.holder, self.folder.path()).args(arguments).output().expect("nsenter of util-linux runs");
+        (serde_json::from_slice(&ran.stdout).unwrap_or_default(), ran.status.code().expect("it was not killed"))
+    }
+
     pub fn own(&self) -> i32 {
         self.child.id() as i32
     }
@@ -281,6 +284,12 @@ impl Scene {
         }
     }
 
+    /// The daemon was killed with its supervisors, and what it had frozen is frozen.
+    pub fn is_dead(&mut self, what: &str) {
+        self.child.wait().expect("it is ours");
+        assert!(self.names.len() < 3 || !self.frozen().is_empty(), "{what}: this shows nothing if none is frozen");
+    }
+
     /// All write on.
     pub fn run_on(&self, what: &str) {
         let before: Vec<u64> = self.names.iter().map(|it| length(&self.at(&format!("out-{it}")))).collect();
@@ -296,7 +305,9 @@ impl Scene {
 
     pub fn are_free(&self, what: &str) {
         wait_for(&format!("{what}: all are thawed"), THAWED, || self.frozen().is_empty());
-        wait_for(&format!("{what}: our groups go"), LIMIT, || groups(self.child.id()).is_empty());
+        // With signals they lie in the small folder, which only the holder sees.
+        let inside = format!("/proc/{}/root{}/meanwhile/meanwhile-{}", self.holder.id(), self.at("small").display(), self.own());
+        wait_for(&format!("{what}: our groups go"), LIMIT, || groups(self.child.id()).is_empty() && !Path::new(&inside).exists());
         self.are_on_their_own(what);
         for pid in self.pids() {
             assert_eq!(groups_of(pid), self.home, "{what}: the group of {pid}");
@@ -324,23 +335,13 @@ impl Scene {
         let them = self.victims(victim);
         match fault {
             Term => signal("TERM", &them),
-            Kill if victim == Both => {
-                // Stopped first, the daemon starts no others, and nobody thaws before the end. Between two turns none is frozen, and the
-                // case would show nothing.
-                let start = Instant::now();
-                signal("STOP", &them);
-                while self.names.len() >= 3 && self.frozen().is_empty() && start.elapsed() < LIMIT {
-                    signal("CONT", &them);
-                    std::thread::sleep(Duration::from_millis(30));
-                    signal("STOP", &them);
-                }
-                signal("KILL", &them);
-            }
+            // Frozen first, none of them acts before its end. Between two turns no program is frozen, and the case would show nothing.
+            Kill if victim == Both => Frozen::start(self, "killed", them).expect("a control group of version 2 can be made").kill(),
             Kill => signal("KILL", &them),
             Stop => {
                 signal("STOP", &them);
-                // Supervisors go on by themselves: that is what is tested.
-                return Box::new(move |it| signal("CONT", &[if victim == Program { them[0] } else { it.own() }]));
+                // Daemon and supervisors go on by themselves: that is what is tested.
+                return Box::new(move |_| signal("CONT", &[them[0]]));
             }
             NoSpace if victim != Program => {
                 self.fill(true);
@@ -400,6 +401,64 @@ fn groups_of(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs")
 }
 
+/// A control group of version 2 in which processes of a manager are frozen; they leave it with it.
+pub struct Frozen {
+    group: PathBuf,
+    home: PathBuf,
+    pids: Vec<i32>,
+}
+
+impl Frozen {
+    /// Freezes them at a moment when a program is.
+    pub fn start(scene: &Scene, name: &str, pids: Vec<i32>) -> Option<Frozen> {
+        let mounts = fs::read_to_string("/proc/mounts").expect("proc is there");
+        let root = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|words| words[2] == "cgroup2")?[1].to_owned();
+        let group = Path::new(&root).join(format!("{name}-{}", scene.own()));
+        fs::create_dir(&group).ok()?;
+        let own = groups_of(scene.own());
+        let home = Path::new(&root).join(own.lines().find_map(|line| line.strip_prefix("0::/"))?);
+        let it = Frozen { group, home, pids };
+        it.move_to(&it.group);
+        wait_for("a program is frozen with them", LIMIT, || {
+            it.freeze(true);
+            let is_so = scene.names.len() < 3 || !scene.frozen().is_empty();
+            if !is_so {
+                it.freeze(false);
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            is_so
+        });
+        Some(it)
+    }
+
+    fn freeze(&self, is_frozen: bool) {
+        fs::write(self.group.join("cgroup.freeze"), if is_frozen { "1" } else { "0" }).expect("it is ours");
+        let events = || fs::read_to_string(self.group.join("cgroup.events")).expect("it is there");
+        wait_for("the kernel has done so", LIMIT, || events().contains(&format!("frozen {}", u8::from(is_frozen))));
+    }
+
+    fn move_to(&self, group: &Path) {
+        self.pids.iter().for_each(|pid| drop(fs::write(group.join("cgroup.procs"), pid.to_string())));
+    }
+}
+
+impl Frozen {
+    /// Ends them, all at one moment.
+    fn kill(&self) {
+        signal("KILL", &self.pids);
+        let goes_on = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        wait_for("they are dead", LIMIT, || !self.pids.iter().any(goes_on));
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.freeze(false);
+        self.move_to(&self.home);
+        let _ = fs::remove_dir(&self.group);
+    }
+}
+
 /// One case: strikes, and looks at what came of it. False if this scene is of no more use.
 pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Victim, After)) -> bool {
     let freezer = scene.freezer;
@@ -415,16 +474,6 @@ pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Vict
             }
             scene.are_free(&what);
             return false;
-        }
-        Paused => {
-            wait_for(&format!("{what}: all are thawed"), THAWED, || scene.frozen().is_empty());
-            wait_for(&format!("{what}: on their own processors"), THAWED, || {
-                scene.pids().into_iter().all(|it| cpus_of(it) == cpus_of(std::process::id() as i32))
-            });
-            scene.run_on(&what);
-            undo(scene);
-            assert_eq!(scene.ask(&["status"]).1, 0, "{what}: it goes on");
-            wait_for(&format!("{what}: and manages"), LIMIT, || !scene.frozen().is_empty());
         }
         Refused => {
             let (value, code) = scene.ask(&["submit", "true"]);
@@ -457,11 +506,8 @@ pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Vict
             }
         }
         Next => {
-            scene.child.wait().expect("it is ours");
-            assert!(scene.names.len() < 3 || !scene.frozen().is_empty(), "{what}: this shows nothing if none is frozen");
-            let mut next = inside(&scene.holder, scene.folder.path());
-            next.args(["run", "--freezer", freezer, "--", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
-            assert!(next.status().expect("nsenter of util-linux runs").success(), "{what}");
+            scene.is_dead(&what);
+            assert_eq!(scene.beside(&["run", "--freezer", freezer, "--", "true"]).1, 0, "{what}");
             scene.are_free(&what);
             return false;
         }

@@ -139,6 +139,8 @@ pub enum Refusal {
     NoProgram(u64),
     /// No descriptors came with a program of a user of many.
     NoStreams,
+    /// A program to start, and this daemon starts none.
+    AttachOnly,
     /// Too many programs.
     Full,
     /// Too few descriptors are left for one more program.
@@ -177,6 +179,9 @@ impl std::fmt::Display for Refusal {
             }
             Refusal::NoProgram(id) => write!(f, "there is no program {id} of yours"),
             Refusal::NoStreams => write!(f, "standard input, output and error did not come with the program"),
+            Refusal::AttachOnly => {
+                write!(f, "this daemon starts no programs (--attach-only): start it yourself, and give its number, --pid")
+            }
             Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
             Refusal::Descriptors(said) => {
                 write!(f, "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program")
@@ -335,25 +340,28 @@ fn asker(stream: &UnixStream) -> io::Result<Asker> {
     Ok(Asker { user, pid })
 }
 
+/// What a daemon serves with.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// Processes that are never frozen.
+    pub spared: Spared,
+    /// What a status says beside the programs.
+    pub about: Value,
+    /// The users that may ask beside the owner.
+    pub users: Option<Users>,
+    /// It takes what runs already, and starts nothing.
+    pub is_attach_only: bool,
+}
+
 /// Serves requests until one or a signal says stop; then all programs run on without us. Where somebody removes the socket
 /// it is made again.
-///
-/// `about` is what a status says beside the programs, `users` the users that may ask beside the owner.
-pub fn serve(
-    turns: &mut Turns<'_>,
-    path: &Path,
-    listener: UnixListener,
-    spared: &Spared,
-    about: &Value,
-    users: Option<&Users>,
-) -> io::Result<()> {
+pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, service: &Service) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
+    let users = service.users.as_ref();
     let door = Arc::new(Door {
         sender: turns.sender(),
         stop: Arc::clone(&stop),
-        spared: spared.clone(),
-        about: about.clone(),
-        users: users.cloned(),
+        service: service.clone(),
         of_user: Mutex::default(),
         n_open: AtomicUsize::new(0),
     });
@@ -434,9 +442,7 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
 struct Door {
     sender: Sender<Event>,
     stop: Arc<AtomicBool>,
-    spared: Spared,
-    about: Value,
-    users: Option<Users>,
+    service: Service,
     /// Connections of each user.
     of_user: Mutex<BTreeMap<u32, usize>>,
     n_open: AtomicUsize,
@@ -448,12 +454,12 @@ impl Door {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let asker = asker(stream)?;
-        let may = match &self.users {
+        let may = match &self.service.users {
             Some(users) => users.check(&asker.user).and_then(|()| self.count(asker.user.uid)),
             None if asker.user.uid == nix::unistd::geteuid().as_raw() => Ok(()),
             None => Err(Refusal::Stranger(asker.user.uid)),
         };
-        let is_counted = self.users.is_some() && may.is_ok();
+        let is_counted = self.service.users.is_some() && may.is_ok();
         let answer = may.and_then(|()| self.hear(stream, &asker));
         let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
         let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
@@ -518,8 +524,8 @@ impl Door {
         let request: Request = serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let (uid, asker_pid) = (asker.user.uid, asker.pid);
         // Where there are many users, one who is not root sees and stops only their own programs.
-        let only = self.users.as_ref().map(|_| uid).filter(|it| *it != 0);
-        let about = self.about.clone();
+        let only = self.service.users.as_ref().map(|_| uid).filter(|it| *it != 0);
+        let about = self.service.about.clone();
         match request {
             Request::Status {} => self.inside(move |turns| {
                 let mut value = status(turns, &about);
@@ -546,6 +552,7 @@ impl Door {
                     Ok(json!({"ok": true, "left_running": turns.n_active(), "daemon_ends": true}))
                 })
             }
+            Request::Submit { .. } if self.service.is_attach_only => Err(Refusal::AttachOnly),
             Request::Submit { command, threads, folder, environment, output, tied } => {
                 check_threads(threads)?;
                 let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
@@ -557,7 +564,7 @@ impl Door {
                 if only.is_some() && size > users::START_BYTES {
                     return Err(Refusal::Failed(format!("a command and environment of {size} bytes; {} at most", users::START_BYTES)));
                 }
-                let (user, users) = (asker.user.clone(), self.users.clone());
+                let (user, users) = (asker.user.clone(), self.service.users.clone());
                 let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 let entry = match &users {
                     Some(_) => {
@@ -579,7 +586,7 @@ impl Door {
             }
             Request::Step(step) => {
                 check_threads(step.threads)?;
-                let spared = self.spared.clone();
+                let spared = self.service.spared.clone();
                 self.inside(move |turns| {
                     check_room(turns)?;
                     let tasks = step.check(&spared, asker_pid, uid)?;
@@ -595,8 +602,8 @@ impl Door {
             Request::StepEnd { job, step } => self.inside(move |turns| Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))),
             Request::Attach { pid, threads } => {
                 check_threads(threads)?;
-                let spared = self.spared.clone();
-                let (user, users) = (asker.user.clone(), self.users.clone());
+                let spared = self.service.spared.clone();
+                let (user, users) = (asker.user.clone(), self.service.users.clone());
                 let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 self.inside(move |turns| {
                     users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;

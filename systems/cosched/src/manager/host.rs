@@ -49,11 +49,8 @@ impl Host {
 
     /// The processors and links as policies see them.
     pub(super) fn machine(&self) -> Machine {
-        let readers = self.topology.pairs.first().map(|it| it.readers);
-        let mbps = match &self.source {
-            Source::Estimate(it) => it.calibration.alone_mbps.max(it.calibration.beside_mbps + it.calibration.reader_mbps),
-            Source::Resctrl(_) | Source::Perf => readers.map_or(f64::MAX, |it| it.alone_mbps.max(it.beside_mbps + it.reader_mbps)),
-        };
+        let readers = self.topology.shared().or(self.topology.pairs.first()).map(|pair| pair.readers);
+        let mbps = readers.map_or(f64::MAX, |found| found.alone_mbps.max(found.beside_mbps + found.reader_mbps));
         let n_links = self.topology.links.len().max(1);
         Machine { link_of: self.topology.link_of(&self.cpus), links: vec![Capacity::bus(mbps); n_links], cache_mb: 0.0 }
     }

@@ -176,11 +176,23 @@ pub const PAGES: &str = "pages-";
 /// How long programs of a dead manager are moved out of their groups again and again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What a manager of this user had, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// It is dead, and all its programs are free.
+    Free,
+    /// It is dead, and something of it could not be taken away: a group that is not empty, or not ours any more.
+    Remains,
+    /// It is there.
+    Alive,
+}
+
 /// Frees what managers of this user have left that died with their supervisors; their numbers. `runtime` is where the
-/// folders of pages are.
-pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
+/// folders of pages are. Programs of those that are there are touched only if `all_run`: then they run until their manager freezes
+/// them again, which one that is stopped or frozen itself does not.
+pub fn free_leftovers(runtime: &Path, all: &[usize], all_run: bool) -> Vec<(i32, Left)> {
     let own = nix::unistd::geteuid().as_raw();
-    let mut freed = Vec::new();
+    let mut found = Vec::new();
     for pages in fs::read_dir(runtime).into_iter().flatten().filter_map(|it| Some(it.ok()?.path())) {
         let name = pages.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let Some(pid) = name.strip_prefix(PAGES).and_then(|it| it.parse::<i32>().ok()) else { continue };
@@ -190,17 +202,27 @@ pub fn free_leftovers(runtime: &Path, all: &[usize]) -> Vec<i32> {
         }
         // One that has not said where its groups are has none.
         let Some(claim) = Claim::load(&pages) else { continue };
-        if claim.is_alive(pid) || !is_ours(&claim.hierarchy.path) {
+        if claim.is_alive(pid) {
+            if all_run {
+                thaw(&claim.hierarchy, &pages, all);
+            }
+            found.push((pid, Left::Alive));
+            continue;
+        }
+        // One that is gone, as a service manager takes away what is empty, may have had groups elsewhere.
+        if claim.hierarchy.path.symlink_metadata().is_ok() && !is_ours(&claim.hierarchy.path) {
             continue;
         }
         let start = Instant::now();
         // What forks while it is moved leaves a child behind.
-        while !free(&claim.hierarchy, &pages, all) && start.elapsed() < PATIENCE {
+        let mut is_free = free(&claim.hierarchy, &pages, all);
+        while !is_free && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
+            is_free = free(&claim.hierarchy, &pages, all);
         }
-        freed.push(pid);
+        found.push((pid, if is_free { Left::Free } else { Left::Remains }));
     }
-    freed
+    found
 }
 
 /// What a manager says of itself in the folder of its pages.

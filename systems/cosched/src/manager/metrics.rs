@@ -48,18 +48,19 @@ fn links(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
     one("link_capacity_bytes_per_second", "gauge", help, all().map(|(idx, _)| (label(idx), capacity)).collect());
     let moved = |link: &Value| {
         let on = |it: &Value| list(it, "cpus").filter(|cpu| link.as_array().is_some_and(|link| link.contains(cpu))).count() as f64;
-        // The sum of no programs is a negative nothing.
-        0.0 + list(status, "programs").map(|it| on(it) * it["mbps"].as_f64().unwrap_or(0.0).max(0.0) * 1e6).sum::<f64>()
+        let here = list(status, "programs").filter(|program| on(program) > 0.0);
+        // One that is not known makes the sum unknown. The sum of no programs is a negative nothing.
+        here.map(|program| Some(on(program) * program["mbps"].as_f64()? * 1e6)).sum::<Option<f64>>().map(|sum| 0.0 + sum)
     };
-    let help = "Bytes a second of the programs that have their turn on this link, as last seen.";
-    one("link_bandwidth_bytes_per_second", "gauge", help, all().map(|(idx, it)| (label(idx), Some(moved(it)))).collect());
+    let help = "Bytes a second of the programs that have their turn on this link, as last seen, if all of them were.";
+    one("link_bandwidth_bytes_per_second", "gauge", help, all().map(|(idx, link)| (label(idx), moved(link))).collect());
 }
 
 /// One series of a program: the end of its name, its type and help, its value.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a dyn Fn(&Value) -> Option<f64>);
 
 fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
-    let quantum_s = status["quantum_ms"].as_f64().unwrap_or(0.0) / 1000.0;
+    let quantum_s = status["quantum_ms"].as_f64().map(|ms| ms / 1000.0);
     let number = |key: &'static str| move |it: &Value| it[key].as_f64();
     let n_cpus = |it: &Value| it["cpus"].as_array().map(|it| it.len() as f64);
     let is = |it: bool| Some(f64::from(u8::from(it)));
@@ -69,7 +70,7 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
         ("frozen", "gauge", "1 while it is frozen.", &|it| is(it["is_running"] == false)),
         ("resting", "gauge", "1 while it sleeps or waits for I/O and takes no turns.", &|it| is(it["is_resting"] == true)),
         ("bandwidth_bytes_per_second", "gauge", "Bytes a second that it moves on all its processors, as last seen.", &|it| {
-            Some(it["mbps"].as_f64()?.max(0.0) * 1e6 * n_cpus(it)?)
+            Some(it["mbps"].as_f64()? * 1e6 * n_cpus(it)?)
         }),
         (
             "slowdown_ratio",
@@ -80,10 +81,10 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
         ("turns_total", "counter", "Quanta that it had.", &number("n_turns")),
         ("waits_total", "counter", "Quanta that it did not have though it was ready.", &number("n_waits")),
         ("wait_seconds_total", "counter", "Seconds of quanta that it did not have though it was ready.", &|it| {
-            Some(it["n_waits"].as_f64()? * quantum_s)
+            Some(it["n_waits"].as_f64()? * quantum_s?)
         }),
         ("longest_wait_seconds", "gauge", "Seconds of the most quanta in a row that it did not have.", &|it| {
-            Some(it["longest_wait_quanta"].as_f64()? * quantum_s)
+            Some(it["longest_wait_quanta"].as_f64()? * quantum_s?)
         }),
         ("freezes_total", "counter", "Times that it was frozen at the end of its turn.", &number("n_freezes")),
         ("progress_total", "counter", "Parallel regions of OpenMP that it began, or what it counts itself.", &number("progress")),
@@ -159,6 +160,22 @@ mod tests {
         let status = json!({"programs": [{"id": 1, "user": 0, "name": "a", "slowdown": null, "n_turns": 4}], "switch_us_p95": null});
         let text = text(&status);
         assert!(!text.contains("slowdown") && !text.contains("p95") && text.contains("turns_total{program=\"1\""), "{text}");
+    }
+
+    #[test]
+    fn what_a_program_moves_that_was_not_seen_is_in_no_sum() {
+        let mut status = full();
+        let mut other = status["programs"][0].clone();
+        other["id"] = 2.into();
+        other["cpus"] = json!([1]);
+        other["mbps"] = Value::Null;
+        status["programs"].as_array_mut().expect("a list").push(other);
+        status["capacity_mbps"] = Value::Null;
+        let text = text(&status);
+        assert!(!text.contains("link_bandwidth_bytes_per_second{link=\"0\"}"), "one of its two is not known: {text}");
+        assert!(text.contains("link_bandwidth_bytes_per_second{link=\"1\"} 5000000000\n"), "{text}");
+        assert!(!text.contains("program_bandwidth_bytes_per_second{program=\"2\""), "{text}");
+        assert!(!text.contains("link_capacity"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use measure::stats;
 
-use super::estimate::Beside;
+use super::estimate::{Beside, Found};
 use super::host::Host;
 use super::program::{Neighbour, Program};
 use super::roster::Roster;
@@ -125,12 +125,16 @@ impl Probes {
         let beside = |it: &Program, cpus: &Vec<usize>| Beside {
             cpus: if it.has_ended { Vec::new() } else { cpus.clone() },
             slowdown: it.slowdown,
-            before_mbps: (!it.window_mbps.is_empty()).then(|| stats::median(&it.window_mbps)),
+            before_mbps: (!it.window_mbps.is_empty()).then(|| stats::median(&it.window())),
         };
         let programs: Vec<Beside> = roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
         let found = estimate.look(&programs, &host.cpus, &mut host.canary)?;
-        for (it, mbps) in roster.programs.iter_mut().zip(found) {
-            mbps.into_iter().for_each(|mbps| it.remember(mbps));
+        for (program, found) in roster.programs.iter_mut().zip(found) {
+            match found {
+                Found::Unseen => {}
+                Found::Little => program.remember(None),
+                Found::Mbps(mbps) => program.remember(Some(mbps)),
+            }
         }
         Ok(())
     }
@@ -142,7 +146,7 @@ impl Probes {
             let bytes = it.counter.bytes().unwrap_or(None);
             if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed && !it.is_resting) {
                 let n_cpus = it.keeps_to.len().max(1) as f64;
-                it.remember(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus);
+                it.remember(Some(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus));
             }
             it.bytes_before = bytes;
         }

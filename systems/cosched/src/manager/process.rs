@@ -2,7 +2,7 @@
 //! and priority.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +51,15 @@ impl Process {
             && fs::read_link(format!("/proc/{}/exe", self.pid)).is_err()
     }
 
+    /// True if it is stopped, and a signal waits that stops it: it was stopped while it was stopped already.
+    pub fn is_stopped_twice(&self) -> bool {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let stops: u64 = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].iter().map(|signal| 1 << (signal - 1)).sum();
+        let waits = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
+        let mut waiting = text.lines().filter(|line| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:")).filter_map(waits);
+        self.state == 'T' && waiting.any(|waiting| waiting & stops != 0)
+    }
+
     /// Its threads.
     pub fn threads(&self) -> Vec<i32> {
         let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return Vec::new() };
@@ -63,8 +72,10 @@ impl Process {
 /// # Errors
 /// It cannot be looked at, as when this process has no descriptor left.
 pub fn look(pid: i32) -> io::Result<Option<Process>> {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(line) => Ok(parse(&line)),
+    // More than the fields that are asked for take, in one call: a manager looks at many processes, often.
+    let mut bytes = [0; 1024];
+    match fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut bytes)) {
+        Ok(n) => Ok(parse(&String::from_utf8_lossy(&bytes[..n]))),
         Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
         Err(error) => Err(error),
     }

@@ -96,14 +96,14 @@ pub struct Status {
     pub is_suspended: bool,
     /// Its processors in this quantum; none while it rests or is frozen.
     pub cpus: Vec<usize>,
-    /// Its traffic on each processor in MB/s, if it was seen.
+    /// Its traffic on each processor in MB/s, if it was seen, and is more than can be told from nothing.
     pub mbps: Option<f64>,
     /// How far those beside it slow it down, if that is known.
     pub slowdown: Option<f64>,
     /// Its teams follow its processors.
     pub is_followed: bool,
-    /// What it counted: regions of OpenMP, or its own.
-    pub progress: u64,
+    /// What it counted: regions of OpenMP, or its own; none if it has no page to count on.
+    pub progress: Option<u64>,
     /// Threads that could not be kept to its processors.
     pub n_refusing: usize,
     /// Quanta it had.
@@ -165,9 +165,11 @@ pub(super) struct Program {
     pub(super) is_thawed: bool,
     pub(super) keeps_to: Vec<usize>,
     pub(super) n_refusing: usize,
-    pub(super) window_mbps: Vec<f64>,
-    /// Sum of all that was seen on its processors together, and how often.
-    pub(super) seen_mbps: (f64, u32),
+    /// What was seen last, MB/s of each of its processors; none: less than can be told from nothing.
+    pub(super) window_mbps: Vec<Option<f64>>,
+    /// What its owner expects, until something is seen.
+    pub(super) asked_mbps: Option<f64>,
+    pub(super) seen: Seen,
     pub(super) slowdown: Option<f64>,
     pub(super) n_turns: u64,
     pub(super) waits: u64,
@@ -175,6 +177,28 @@ pub(super) struct Program {
     pub(super) n_waits: u64,
     pub(super) n_freezes: u64,
     pub(super) neighbours: Vec<Neighbour>,
+}
+
+/// All that was seen of a program's traffic.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    sum_mbps: f64,
+    n_rates: u32,
+    n: u32,
+}
+
+impl Seen {
+    /// One more look: MB/s on all its processors, none if that cannot be told from nothing.
+    fn add(&mut self, mbps: Option<f64>) {
+        self.n += 1;
+        self.n_rates += u32::from(mbps.is_some());
+        self.sum_mbps += mbps.unwrap_or(0.0);
+    }
+
+    /// What it moves, the mean; not known unless most looks found a rate.
+    pub(super) fn mbps(self) -> Option<f64> {
+        (2 * self.n_rates > self.n).then(|| self.sum_mbps / f64::from(self.n))
+    }
 }
 
 /// What counts a program's traffic.
@@ -213,10 +237,10 @@ impl Program {
             is_resting: self.is_resting,
             is_suspended: self.step.as_ref().is_some_and(|it| it.is_suspended),
             cpus: if self.is_thawed && !self.is_resting { self.keeps_to.clone() } else { Vec::new() },
-            mbps: self.window_mbps.last().copied().filter(|_| !self.is_resting),
+            mbps: self.window_mbps.last().copied().flatten().filter(|_| !self.is_resting),
             slowdown: self.slowdown,
             is_followed: self.page.as_ref().is_some_and(Page::is_followed),
-            progress: self.page.as_ref().and_then(|it| it.progress().ok()).unwrap_or(0),
+            progress: self.progress(),
             n_refusing: self.n_refusing,
             n_turns: self.n_turns,
             longest_wait_quanta: self.longest_wait_quanta,
@@ -241,12 +265,20 @@ impl Program {
         !self.root.is_there() && self.step.iter().flat_map(|it| &it.others).all(|it| !it.is_there())
     }
 
-    pub(super) fn remember(&mut self, mbps: f64) {
-        self.seen_mbps = (self.seen_mbps.0 + mbps * self.keeps_to.len().max(1) as f64, self.seen_mbps.1 + 1);
+    /// What was seen just now, MB/s of each of its processors; none: less than can be told from nothing.
+    pub(super) fn remember(&mut self, mbps: Option<f64>) {
+        let n_cpus = self.keeps_to.len().max(1) as f64;
+        self.seen.add(mbps.map(|mbps| mbps * n_cpus));
         self.window_mbps.push(mbps);
         if self.window_mbps.len() > WINDOW {
             self.window_mbps.remove(0);
         }
+    }
+
+    /// What a policy goes by, the latest last: what cannot be told from nothing counts as nothing.
+    pub(super) fn window(&self) -> Vec<f64> {
+        let asked = self.asked_mbps.filter(|_| self.window_mbps.is_empty());
+        self.window_mbps.iter().map(|mbps| mbps.unwrap_or(0.0)).chain(asked).collect()
     }
 
     /// Keeps it to these processors, if they are others than before or if it is time to insist.
@@ -338,4 +370,23 @@ pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>,
         }
     };
     command.spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seldom_seen_is_not_known() {
+        let of = |looks: &[Option<f64>]| {
+            let mut seen = Seen::default();
+            looks.iter().for_each(|mbps| seen.add(*mbps));
+            seen.mbps()
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[None, None, None]), None, "nothing is not 0 MB/s");
+        assert_eq!(of(&[None, Some(9000.0)]), None);
+        assert_eq!(of(&[Some(9000.0), Some(6000.0), None]), Some(5000.0));
+        assert_eq!(of(&[Some(0.0), Some(0.0)]), Some(0.0), "a counter that counted nothing");
+    }
 }

@@ -15,7 +15,7 @@ use super::host::Host;
 use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
-use super::program::{Counter, Ended, Program, Status, Task, spawn};
+use super::program::{Counter, Ended, Program, Seen, Status, Task, spawn};
 use super::rest::Usage;
 use super::slurm::{self, Step};
 use super::source::Source;
@@ -211,9 +211,7 @@ impl Roster {
         self.take_in(host, id, place, tasks, step.user, (step.text(), step.threads))?;
         let it = self.programs.last_mut().expect("it was just added");
         it.step = Some(managed);
-        if let Some(mbps) = step.membw {
-            it.window_mbps.push(f64::from(mbps) / it.n_threads.max(1) as f64);
-        }
+        it.asked_mbps = step.membw.map(|mbps| f64::from(mbps) / it.n_threads.max(1) as f64);
         Ok(id)
     }
 
@@ -291,7 +289,8 @@ impl Roster {
             keeps_to: Vec::new(),
             n_refusing: 0,
             window_mbps: Vec::new(),
-            seen_mbps: (0.0, 0),
+            asked_mbps: None,
+            seen: Seen::default(),
             slowdown: None,
             n_turns: 0,
             waits: 0,
@@ -313,8 +312,8 @@ impl Roster {
         let it = &self.programs[idx];
         forget(host, it.id, &it.before);
         let it = &mut self.programs[idx];
-        if let (Some(managed), Some(history), (sum, n @ 1..)) = (&it.step, &host.history, it.seen_mbps) {
-            history.add(managed.step.user, &managed.step.name, sum / f64::from(n));
+        if let (Some(managed), Some(history), Some(mbps)) = (&it.step, &host.history, it.seen.mbps()) {
+            history.add(managed.step.user, &managed.step.name, mbps);
         }
         self.n_ended += 1;
         let gone = it.id;
@@ -453,7 +452,7 @@ fn counter(host: &mut Host, id: u64, group: &Group, pid: i32) -> io::Result<Coun
 
 #[cfg(test)]
 mod tests {
-    use super::super::canary::{Calibration, Canary};
+    use super::super::canary::Canary;
     use super::super::estimate::Estimate;
     use super::super::freezer;
     use super::super::group::Hierarchy;
@@ -461,12 +460,11 @@ mod tests {
 
     /// In these folders, with signals.
     fn host(folder: &std::path::Path) -> Host {
-        let calibration = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 1.0 };
         Host {
             hierarchy: Hierarchy::at(freezer::from_text("signals").expect("it is one of them"), folder.to_owned()),
             cpus: vec![0],
             topology: super::super::topology::Topology::default(),
-            source: Source::Estimate(Estimate::new(calibration)),
+            source: Source::Estimate(Estimate::new(None)),
             preload: None,
             pages: folder.to_owned(),
             canary: Canary::new(),

@@ -243,7 +243,8 @@ fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> {
     };
     let key = format!("{user} {name} ");
     let old = before.lines().find_map(|it| it.strip_prefix(&key)?.parse::<f64>().ok());
-    let new = old.map_or(mbps, |old| (old + mbps) / 2.0).max(0.0);
+    // Nothing may be all that an earlier daemon could see.
+    let new = old.filter(|old| *old > 0.0).map_or(mbps, |old| (old + mbps) / 2.0).max(0.0);
     let mut lines: Vec<String> = before.lines().filter(|it| !it.starts_with(&key)).map(str::to_owned).collect();
     lines.push(format!("{key}{new:.0}"));
     let first = lines.len().saturating_sub(HISTORY);
@@ -268,10 +269,10 @@ mod tests {
     fn a_history_has_a_line_for_each_name_of_a_user() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("n1");
-        for (user, name, mbps) in [(1, "stream", 9000.0), (2, "stream", 100.0), (1, "stream", 5000.0), (1, "str", -3.0)] {
+        for (user, name, mbps) in [(1, "stream", 9000.0), (2, "stream", 100.0), (1, "stream", 5000.0), (1, "str", 0.0), (1, "str", 800.0)] {
             note(&path, user, name, mbps).expect("written");
         }
-        assert_eq!(fs::read_to_string(&path).expect("it was written"), "2 stream 100\n1 stream 7000\n1 str 0\n");
+        assert_eq!(fs::read_to_string(&path).expect("it was written"), "2 stream 100\n1 stream 7000\n1 str 800\n");
     }
 
     #[test]

@@ -50,6 +50,15 @@ pub struct Choice {
     pub reason: String,
 }
 
+impl Choice {
+    /// Says it where an estimate has nothing to go by.
+    pub fn note_blindness(&mut self, calibration: Option<Calibration>) {
+        if self.kind == Kind::Estimate && calibration.is_none() {
+            self.reason += "; not known here: no two processors share a link that two readers fill";
+        }
+    }
+}
+
 /// The best source that works here, or the wanted one if it does.
 ///
 /// # Errors
@@ -74,15 +83,14 @@ pub fn choose(wanted: Option<Kind>) -> Result<Choice, String> {
     Ok(Choice { kind: Kind::Estimate, reason: said.join("; ") })
 }
 
-/// The source itself.
+/// The source itself; `calibration` is what the canary finds, if it sees anything.
 ///
 /// # Errors
 /// What it said.
 pub fn open(kind: Kind, calibration: Option<Calibration>) -> Result<Source, String> {
-    let nothing = Calibration { alone_mbps: 1.0, beside_mbps: 1.0, reader_mbps: 0.0 };
     match kind {
         Kind::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),
         Kind::Perf => Ok(Source::Perf),
-        Kind::Estimate => Ok(Source::Estimate(Estimate::new(calibration.unwrap_or(nothing)))),
+        Kind::Estimate => Ok(Source::Estimate(Estimate::new(calibration))),
     }
 }

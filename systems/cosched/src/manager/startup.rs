@@ -12,9 +12,10 @@ use super::canary::Canary;
 use super::freezer::Kind;
 use super::group::Hierarchy;
 use super::host::Host;
+use super::journal::Left;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
-use super::{journal, private, process, source, supervisor, team, topology, users};
+use super::{journal, memory, private, process, source, supervisor, team, topology, up_again, users};
 use crate::policies::{Name, Settings};
 
 /// What users choose.
@@ -28,6 +29,8 @@ pub struct Wanted {
     pub supervise: Supervise,
     /// A folder that other users may enter, for what their programs share with us; this user's own if none is said.
     pub shared: Option<PathBuf>,
+    /// It starts no programs.
+    pub is_attach_only: bool,
 }
 
 /// All that runs of real programs need, with the supervisors that outlive it.
@@ -56,8 +59,12 @@ impl Manager {
     /// What was tried, and what it said.
     pub fn start(wanted: &Wanted, warn: &mut dyn FnMut(&str)) -> Result<Manager, ToolError> {
         let cpus = process::cpus_of(0);
-        let choice = source::choose(wanted.source).map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
-        let (pages, runtime) = folders(&cpus, wanted.shared.as_deref(), warn)?;
+        if let Some(said) = memory::is_short() {
+            warn(&said);
+        }
+        let mut choice =
+            source::choose(wanted.source).map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
+        let pages = folders(&cpus, wanted.shared.as_deref(), warn)?;
         let own = format!("{}{}", journal::GROUPS, std::process::id());
         let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer).map_err(refused("make a folder for groups of programs"))?;
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
@@ -66,20 +73,17 @@ impl Manager {
             warn(&format!("programs are stopped by {}{why}: {drawback}", hierarchy.freezer.name()));
         }
         let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise).map_err(failed("start the supervisor"))?;
+        if let Err(error) = up_again::by_a_thread() {
+            warn(&format!("if this process is stopped and its supervisors are killed, programs stay frozen: no timer wakes it ({error})"));
+        }
         if !process::be_real_time() {
             warn("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
         }
-        // Without it programs keep the threads that they start with.
-        let library = team::library(&runtime).and_then(|it| {
-            let is_shared = wanted.shared.is_some();
-            if is_shared { std::fs::set_permissions(&it, std::fs::Permissions::from_mode(0o644)).map(|()| it) } else { Ok(it) }
-        });
-        if let Err(error) = &library {
-            warn(&format!("OpenMP programs do not follow their processors: write their library to {}: {error}", runtime.display()));
-        }
+        let preload = if wanted.is_attach_only { None } else { library(wanted.shared.as_deref(), warn) };
         let mut canary = Canary::new();
         let found = topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;
-        let calibration = found.shared().map(|it| it.readers);
+        let calibration = found.seeing();
+        choice.note_blindness(calibration);
         let source = source::open(choice.kind, calibration).map_err(refused(&format!("read {}", choice.kind.text())))?;
         let settings = Settings::default();
         let host = Host {
@@ -87,7 +91,7 @@ impl Manager {
             cpus,
             topology: found,
             source,
-            preload: library.ok(),
+            preload,
             pages,
             canary,
             n_programs: 0,
@@ -153,13 +157,39 @@ impl Manager {
     }
 }
 
-/// The folder of this manager's pages and the one around it, where programs find the library after our end as well.
-fn folders(cpus: &[usize], shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Result<(PathBuf, PathBuf), ToolError> {
-    let runtime = shared.map_or_else(private::runtime, Path::to_owned);
+/// The library that lets OpenMP programs follow; without it they keep the threads that they start with.
+fn library(shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Option<PathBuf> {
+    let folder = shared.map_or_else(team::library_folder, Path::to_owned);
+    let refused = match team::library(&folder) {
+        Ok(made) => return Some(made),
+        Err(error) => format!("write the library of OpenMP programs to {}: {error}", folder.display()),
+    };
+    match team::library(&private::runtime()) {
+        Ok(made) => {
+            warn(&format!("{refused}; children of programs that become other users say that they cannot read {}", made.display()));
+            Some(made)
+        }
+        Err(error) => {
+            warn(&format!("OpenMP programs do not follow their processors: {refused}; {}: {error}", private::runtime().display()));
+            None
+        }
+    }
+}
+
+/// The folder of this manager's pages.
+fn folders(cpus: &[usize], shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Result<PathBuf, ToolError> {
+    let (runtime, passed_over) = shared.map_or_else(private::choose, |shared| (shared.to_owned(), Vec::new()));
     let made = if shared.is_some() { users::folder(&runtime) } else { private::folder(&runtime) };
     made.map_err(failed(&format!("use {}", runtime.display())))?;
-    for pid in journal::free_leftovers(&runtime, cpus) {
-        warn(&format!("manager {pid} had died with its supervisors: what it left is free again"));
+    for why in passed_over {
+        warn(&format!("files are in {}, as another place is not for this user: {why}", runtime.display()));
+    }
+    for (pid, left) in journal::free_leftovers(&runtime, cpus, false) {
+        match left {
+            Left::Free => warn(&format!("manager {pid} had died with its supervisors: what it left is free again")),
+            Left::Remains => warn(&format!("manager {pid} had died with its supervisors: its programs run, and a group of it remains")),
+            Left::Alive => {}
+        }
     }
     let pages = runtime.join(format!("{}{}", journal::PAGES, std::process::id()));
     private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
@@ -168,5 +198,5 @@ fn folders(cpus: &[usize], shared: Option<&Path>, warn: &mut dyn FnMut(&str)) ->
         let is_open = std::fs::set_permissions(&pages, std::fs::Permissions::from_mode(0o711));
         is_open.map_err(failed(&format!("open {}", pages.display())))?;
     }
-    Ok((pages, runtime))
+    Ok(pages)
 }

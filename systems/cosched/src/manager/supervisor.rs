@@ -4,8 +4,7 @@
 //! manager's process. When the manager ends, every program is thawed and gets back its processors and its control group; when
 //! it is silent too long, they are thawed and get back their processors, until it goes on. There are two of them, in case one
 //! is killed with the manager, and the manager starts one again that has ended. They outlive the signals by which a manager is
-//! asked to end: service managers send these to all. SIGSTOP cannot be refused, but the kernel's timers are not stopped with a
-//! process: one of them sends SIGCONT.
+//! asked to end: service managers send these to all. SIGSTOP does not hold them: [`up_again`].
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,15 +18,12 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{SigEvent, SigevNotify, Signal};
-use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
-use nix::time::ClockId;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 
 use super::group::Hierarchy;
 use super::heartbeat::{ENDS, FROZEN, LIMIT};
-use super::{journal, process};
+use super::{journal, process, up_again};
 
 /// How many there are.
 pub const COUNT: usize = 2;
@@ -37,8 +33,6 @@ pub type Pids = Arc<Mutex<BTreeMap<usize, i32>>>;
 
 /// How long groups are looked after whose programs were on their way into them.
 const AFTERWARDS: Duration = Duration::from_secs(5);
-/// A supervisor that was stopped goes on after this time.
-const UP_AGAIN: Duration = Duration::from_millis(200);
 
 /// What a supervisor watches.
 #[derive(Debug)]
@@ -62,7 +56,7 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
     process::be_real_time();
     // Where the kernel has no such timer the other one is left.
-    let _up_again = up_again().ok();
+    let _timer = up_again::this_process().ok();
     let has_died = listen(watched, &UnixStream::from(line), &cpus);
     // Renaming needs no room on a full disk, and only one of two finds the file.
     let is_to_start = has_died && fs::rename(watched.pages.join(journal::RESTART), watched.pages.join("restarting")).is_ok();
@@ -114,16 +108,6 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
             return has_managed && !has_said_so;
         }
     }
-}
-
-/// Dead man's timer: SIGCONT to this process, again and again, which makes one go on that was stopped.
-fn up_again() -> io::Result<Timer> {
-    // A flag that nobody reads: what is ignored is not sent a second time.
-    signal_hook::flag::register(libc::SIGCONT, Arc::default())?;
-    let event = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGCONT, si_value: 0 });
-    let mut timer = Timer::new(ClockId::CLOCK_MONOTONIC, event)?;
-    timer.set(Expiration::Interval(UP_AGAIN.into()), TimerSetTimeFlags::empty())?;
-    Ok(timer)
 }
 
 /// Becomes the program with these arguments; returns only if that fails.

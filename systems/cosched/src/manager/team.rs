@@ -6,13 +6,26 @@ use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::users;
+
 /// The library, as `build.rs` compiled it.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.so"));
 /// Bytes of the page that are used: team (4), attached (4), progress (8), turns (8).
 const BYTES: u64 = 24;
 
+/// Where the library is, for children too that become other users, and programs that outlive their manager: in a folder that all
+/// may enter and only this user writes to.
+pub fn library_folder() -> PathBuf {
+    let own = nix::unistd::geteuid();
+    if own.is_root() { "/run/meanwhile-team".into() } else { format!("/tmp/meanwhile-team-{own}").into() }
+}
+
 /// The library in `folder`, written if it is not there yet; its path.
+///
+/// # Errors
+/// The folder is somebody else's, or there is no room.
 pub fn library(folder: &Path) -> io::Result<PathBuf> {
+    users::folder(folder)?;
     let mut hasher = std::hash::DefaultHasher::new();
     LIBRARY.hash(&mut hasher);
     let made = folder.join(format!("team-{:016x}.so", hasher.finish()));
@@ -21,7 +34,13 @@ pub fn library(folder: &Path) -> io::Result<PathBuf> {
     }
     // Two managers may start at once: each writes its own, and the last one stays.
     let own = folder.join(format!("team-{}.so", std::process::id()));
-    std::fs::write(&own, LIBRARY).and_then(|()| std::fs::rename(&own, &made)).inspect_err(|_| {
+    let write = || {
+        std::fs::write(&own, LIBRARY)?;
+        // Whatever the mask of new files is here.
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o644))?;
+        std::fs::rename(&own, &made)
+    };
+    write().inspect_err(|_| {
         // What of it was written, if anything.
         let _ = std::fs::remove_file(&own);
     })?;

@@ -65,6 +65,11 @@ impl Topology {
         self.pairs.iter().find(|it| it.is_shared)
     }
 
+    /// What a canary finds where it sees something: on a link that two readers fill.
+    pub fn seeing(&self) -> Option<Calibration> {
+        self.shared().map(|pair| pair.readers).filter(|readers| readers.is_clear)
+    }
+
     /// Measures the round trips of the pairs again, in a fraction of a millisecond each: true if the links changed.
     pub fn look_again(&mut self, cpus: &[usize]) -> io::Result<bool> {
         let before = self.links.clone();

@@ -150,11 +150,13 @@ impl<'a> Turns<'a> {
             let is_active = !it.has_ended && !it.is_resting;
             let is_malleable = it.n_threads == 1 || it.page.as_ref().is_some_and(Page::is_followed);
             programs.push(ProgramView { n_threads: it.n_threads, first: threads.len(), is_active, is_malleable });
+            let window_mbps = it.window();
             for _ in 0..it.n_threads {
                 threads.push(ThreadView {
                     program,
-                    latest_mbps: it.window_mbps.last().copied().unwrap_or(0.0),
-                    window_mbps: it.window_mbps.clone(),
+                    // What is not known is to a policy as what never ran; nobody else is told so.
+                    latest_mbps: window_mbps.last().copied().unwrap_or(0.0),
+                    window_mbps: window_mbps.clone(),
                     write_share: 0.0,
                     slowdown: it.slowdown,
                     is_ready: is_active,

@@ -275,7 +275,7 @@ fn become_user(user: &User) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the folder of a socket for all users if it is not there: root's, and nobody else writes there. One that is there
+/// Makes a folder that all users may enter if it is not there: this user's, and nobody else writes there. One that is there
 /// keeps its mode.
 pub(super) fn folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

@@ -139,7 +139,7 @@ fn numbers(path: &Path) -> io::Result<Vec<i32>> {
 }
 
 /// Where file systems are mounted that fit, by their kind and options.
-fn mounted(mounts: &str, fits: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
+pub fn mounted(mounts: &str, fits: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     fields.filter(|it| it.len() >= 4 && fits(it[2], it[3])).map(|it| PathBuf::from(it[1])).collect()
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::super::private;
 use super::{Freezer, Group, Process, ROUNDS, process};
 
 /// See above.
@@ -37,8 +38,10 @@ impl Freezer for Signals {
         Duration::from_millis(50)
     }
 
+    /// A folder of this user's alone: in one for all users another could have taken the name.
     fn places(&self, _mounts: &str) -> Vec<PathBuf> {
-        vec![std::env::temp_dir()]
+        let runtime = private::runtime();
+        private::folder(&runtime).map_or(Vec::new(), |()| vec![runtime])
     }
 
     fn home(&self, _pid: i32, _root: &Path) -> Option<PathBuf> {
@@ -53,15 +56,15 @@ impl Freezer for Signals {
     fn freeze(&self, group: &Group) -> io::Result<()> {
         for _ in 0..ROUNDS {
             let stopped = stopped(group)?;
-            // A process that others stopped is left to them.
-            let running: Vec<Process> = self.members(group)?.into_iter().filter(|it| it.state != 'T').collect();
-            if running.is_empty() {
+            // A process that others stopped is left to them. To one that was sent SIGSTOP a second one would look like its owner's.
+            let is_new = |process: &Process| process.state != 'T' && !stopped.contains(&(process.pid, process.started));
+            let new: Vec<Process> = self.members(group)?.into_iter().filter(is_new).collect();
+            if new.is_empty() {
                 break;
             }
-            let new = running.iter().filter(|it| !stopped.contains(&(it.pid, it.started)));
-            let lines: String = new.map(|it| format!("{} {}\n", it.pid, it.started)).collect();
+            let lines: String = new.iter().map(|process| format!("{} {}\n", process.pid, process.started)).collect();
             group.state().write_all(lines.as_bytes())?;
-            running.iter().for_each(|it| send(it.pid, Signal::SIGSTOP));
+            new.iter().for_each(|process| send(process.pid, Signal::SIGSTOP));
         }
         Ok(())
     }
@@ -75,7 +78,8 @@ impl Freezer for Signals {
     fn let_run(&self, group: &Group) -> io::Result<()> {
         for (pid, started) in stopped(group)? {
             // What cannot be looked at is continued: harmless, even if its number is another process's now.
-            if process::look(pid).map_or(true, |it| it.is_some_and(|it| it.started == started)) {
+            let is_left = |found: Option<Process>| found.is_none_or(|found| found.started != started || found.is_stopped_twice());
+            if !process::look(pid).is_ok_and(is_left) {
                 send(pid, Signal::SIGCONT);
             }
         }

@@ -1,13 +1,11 @@
 //! `meanwhile`: arguments in, text and exit code out.
 
 mod audit_cmd;
-mod choice;
 mod cipher_cmd;
 mod cosched_cmd;
 mod doctor;
 mod evidence;
 mod manual;
-mod output;
 mod overlap_cmd;
 mod regwin_cmd;
 mod report_cmd;
@@ -15,6 +13,8 @@ mod report_cmd;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+
+use terminal::{choice, output};
 
 use output::{Failure, Output};
 
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(refused) => return output::usage(&refused),
     };
-    let mut out = Output::new(cli.json);
+    let mut out = Output::new(cli.json).with_tools(doctor::lists);
     let manages = matches!(&cli.command, Command::Cosched(args) if args.manages());
     if !manages && let Err(error) = measure::interrupt::install(output::restore_terminal) {
         return out.finish(Err(Failure::environment("handle signals", error)));

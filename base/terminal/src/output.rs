@@ -49,12 +49,9 @@ impl Failure {
         Failure::Environment { ran: ran.into(), said: said.to_string(), help: None }
     }
 
-    /// A tool that failed, with what installs it if it is missing.
+    /// A tool that failed; [`Output::finish`] says what installs it if it is missing.
     pub fn tool(error: ToolError) -> Failure {
-        let program = error.ran.split(' ').next().unwrap_or_default();
-        let is_missing = crate::doctor::lists(program) && measure::tool::find(program).is_none();
-        let help = is_missing.then(|| "`meanwhile doctor` lists the tools and what installs them".to_owned());
-        Failure::Environment { ran: error.ran, said: error.said, help }
+        Failure::environment(error.ran, error.said)
     }
 
     fn exit_code(&self) -> u8 {
@@ -75,6 +72,8 @@ pub struct Output {
     colour_of_errors: bool,
     /// `ok` of the object that the command printed, or would have printed under `--json`.
     said_ok: Option<bool>,
+    /// True for a tool that `meanwhile doctor` lists.
+    lists: fn(&str) -> bool,
 }
 
 impl Output {
@@ -87,7 +86,15 @@ impl Output {
             colour: colour_wanted && io::stdout().is_terminal(),
             colour_of_errors: colour_wanted && io::stderr().is_terminal(),
             said_ok: None,
+            lists: |_| false,
         }
+    }
+
+    /// Of a missing tool that `lists` knows, a failure says what installs it.
+    #[must_use]
+    pub fn with_tools(mut self, lists: fn(&str) -> bool) -> Output {
+        self.lists = lists;
+        self
     }
 
     /// From here on as under `--json`.
@@ -156,9 +163,14 @@ impl Output {
         // What an interrupt broke on its way is no failure of the command.
         measure::interrupt::hold();
         debug_assert!(self.said_ok.is_none_or(|said| said == ended.is_ok()), "`ok` is true if the exit code is 0, and only then");
-        let Err(failure) = ended else {
+        let Err(mut failure) = ended else {
             return ExitCode::SUCCESS;
         };
+        if let Failure::Environment { ran, help: help @ None, .. } = &mut failure {
+            let program = ran.split(' ').next().unwrap_or_default();
+            let is_missing = (self.lists)(program) && measure::tool::find(program).is_none();
+            *help = is_missing.then(|| "`meanwhile doctor` lists the tools and what installs them".to_owned());
+        }
         if self.json {
             if let Some(object) = failure_object(&failure) {
                 self.object(&object);

@@ -4,6 +4,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 MEANWHILE := cargo run --quiet --release --package meanwhile --
+LAB := cargo run --quiet --release --package meanwhile-lab --
 FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
@@ -21,11 +22,11 @@ ONLY ?=
 export ONLY
 
 build: setup ## build in release mode
-	cargo build --release --package meanwhile
+	cargo build --release --package meanwhile --package meanwhile-lab
 	$(if $(ONLY),$(if $(findstring overlap,$(ONLY)),$(MEANWHILE) overlap plugin),$(MEANWHILE) overlap plugin)
 
 report: build ## run every system on its bundled input; write report/index.html; ONLY=audit takes one
-	$(MEANWHILE) report --quick $(if $(ONLY),--only $(ONLY))
+	$(LAB) report --quick $(if $(ONLY),--only $(ONLY))
 
 test: setup lint ## lint and run all tests; what this CPU or kernel lacks is named at the end
 	@scripts/test.sh
@@ -58,18 +59,18 @@ dependencies: ## look at other people's crates (unused, licences, twice, known h
 	@scripts/dependencies.sh
 
 bench: build ## measure everything, in full, into .cache/bench; the committed results stay as they are
-	$(MEANWHILE) cipher bench --out $(BENCH)/cipher-schedulers.json
-	$(MEANWHILE) cipher speed --out $(BENCH)/cipher-speed.json
-	$(MEANWHILE) cipher speed --mode ctr --against openssl,libgcrypt --out $(BENCH)/cipher-peers.json
-	$(MEANWHILE) cipher sboxes
-	$(MEANWHILE) audit bench --out $(BENCH)/audit-speed.json
-	$(MEANWHILE) regwin bench --out $(BENCH)/regwin-adaptive.json
-	$(MEANWHILE) regwin variants --out $(BENCH)/regwin-variants.json
-	$(MEANWHILE) regwin rtos --out $(BENCH)/regwin-rtos.json
-	$(MEANWHILE) regwin speed --out $(BENCH)/regwin-speed.json
-	$(MEANWHILE) overlap bench --out $(BENCH)/overlap.json
-	$(MEANWHILE) overlap compile-time --count --out $(BENCH)/overlap-compile-time.json
-	$(MEANWHILE) cosched bench --out $(BENCH)/cosched-real.json
+	$(LAB) run cipher-schedulers --out $(BENCH)/cipher-schedulers.json
+	$(LAB) run cipher-speed --out $(BENCH)/cipher-speed.json
+	$(LAB) run cipher-streams --against openssl,libgcrypt --out $(BENCH)/cipher-peers.json
+	$(LAB) run cipher-sboxes
+	$(LAB) run audit-speed --out $(BENCH)/audit-speed.json
+	$(LAB) run regwin-adaptive --out $(BENCH)/regwin-adaptive.json
+	$(LAB) run regwin-variants --out $(BENCH)/regwin-variants.json
+	$(LAB) run regwin-rtos --out $(BENCH)/regwin-rtos.json
+	$(LAB) run regwin-speed --out $(BENCH)/regwin-speed.json
+	$(LAB) run overlap --out $(BENCH)/overlap.json
+	$(LAB) run overlap-compile-time --count --out $(BENCH)/overlap-compile-time.json
+	$(LAB) run cosched-real --out $(BENCH)/cosched-real.json
 
 fuzz: setup ## run each fuzz target for FUZZ_SECONDS (600)
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

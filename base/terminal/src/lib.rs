@@ -2,3 +2,12 @@
 
 pub mod choice;
 pub mod output;
+
+use measure::machine::Machine;
+
+/// The machine as objects and evidence files name it.
+pub fn machine_here() -> report::evidence::Machine {
+    let machine = Machine::here();
+    let os = format!("{}, {}", machine.distribution, machine.kernel);
+    report::evidence::Machine { cpu: machine.cpu, cores: machine.n_cores, os, virtualised: machine.virtualised }
+}

@@ -253,30 +253,33 @@ pub fn restore_terminal() {
     }
 }
 
-/// Prints help or version, or says what is wrong with the arguments; 0 or 1.
-pub fn usage(refused: &clap::Error) -> ExitCode {
+/// Prints help or version, or says what is wrong with the arguments; 0 or 1. `now` is the command line that does what these
+/// once did, if they are old ones.
+pub fn usage(refused: &clap::Error, now: Option<&str>) -> ExitCode {
     // The arguments could not be parsed, so `--json` is looked for by hand.
     let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
-    let out = Output::new(json);
-    let asked_for = !refused.use_stderr();
-    let colour = if asked_for { out.colour } else { out.colour_of_errors };
-    let text = if colour { refused.render().ansi().to_string() } else { refused.render().to_string() };
-    if asked_for {
+    let mut out = Output::new(json);
+    if !refused.use_stderr() {
         if json {
-            Output::new(true).object(&json!({"ok": true, "text": refused.render().to_string()}));
+            out.object(&json!({"ok": true, "text": refused.render().to_string()}));
         } else {
+            let text = if out.colour { refused.render().ansi().to_string() } else { refused.render().to_string() };
             to_stdout(&[text.as_bytes()]);
         }
         return ExitCode::SUCCESS;
     }
-    if json {
-        let plain = refused.render().to_string();
-        let message = plain.strip_prefix("error: ").unwrap_or(&plain);
-        let message = message.split("\n\n").next().unwrap_or(message).trim();
-        let failure = Failure::user(message, None);
-        return Output::new(true).finish(Err(failure));
+    let plain = refused.render().to_string();
+    let message = plain.strip_prefix("error: ").unwrap_or(&plain).split("\n\n").next().unwrap_or(&plain).trim().to_owned();
+    if let Some(now) = now {
+        return out.finish(Err(Failure::user(
+            message,
+            Some(&format!("this is `{now}` now, a program of the repository; `make report` builds it")),
+        )));
     }
-    to_stderr(&text);
+    if json {
+        return out.finish(Err(Failure::user(message, None)));
+    }
+    to_stderr(&if out.colour_of_errors { refused.render().ansi().to_string() } else { plain });
     ExitCode::from(1)
 }
 

@@ -1,12 +1,10 @@
 //! `meanwhile audit`: every instruction of a fast path asked why it is there.
 
 mod all;
-mod bench;
 mod check;
 mod cpus;
 mod diff;
-mod options;
-mod report;
+pub mod options;
 mod show;
 mod spills;
 mod verify;
@@ -20,8 +18,6 @@ use clap::builder::TypedValueParser;
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
 use options::{How, Which};
-
-pub use report::report;
 
 /// Arguments of `meanwhile audit`.
 #[derive(Debug, clap::Args)]
@@ -63,8 +59,6 @@ enum Command {
     /// List the machines with the source of their numbers; with --compare what two sources say differently.
     #[command(alias = "cores")]
     Cpus(cpus::Args),
-    /// Measure the audit's own time and memory.
-    Bench(bench::Args),
 }
 
 /// What is printed.
@@ -78,18 +72,12 @@ pub enum Format {
     Html,
 }
 
-/// The committed results of this system's benchmark as its own tables; `None` for others.
-pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
-    ((experiment, file) == ("audit-speed", "bench")).then(|| bench::committed(evidence))
-}
-
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
         Some(Command::Check(args)) => return check::run(&args, out),
         Some(Command::Cpus(args)) => return cpus::run(&args, out),
-        Some(Command::Bench(args)) => return bench::run(&args, out),
         None => {}
     }
     if args.format == Format::Json {

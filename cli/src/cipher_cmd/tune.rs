@@ -15,8 +15,8 @@ use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
 use super::options::{self, Which};
-use crate::evidence::machine_here;
 use crate::output::{Failure, Output, check_writable, write_file};
+use terminal::machine_here;
 
 /// Arguments of `meanwhile cipher tune`.
 #[derive(Debug, clap::Args)]
@@ -258,6 +258,7 @@ pub fn said(way: &Way) -> String {
     )
 }
 
+/// What was tried, and what it took.
 pub fn row(it: &Tried) -> Value {
     json!({"way": it.way, "model_cycles_per_byte": it.model, "expected_cycles_per_byte": it.expected, "equations": it.equations, "cycles_per_byte": it.cycles_per_byte, "launches": it.launches})
 }

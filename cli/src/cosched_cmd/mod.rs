@@ -1,23 +1,15 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
-mod bench;
-mod cluster;
 mod daemon;
-mod figures;
-mod host;
+pub mod host;
 mod probe;
 mod restore;
-mod run;
-mod scale;
-mod sensitivity;
-mod sim;
+pub mod run;
+pub mod sim;
 mod slurm;
-mod sweep;
 mod top;
 
 use crate::output::{Failure, Output};
-
-pub use figures::report;
 
 /// Arguments of `meanwhile cosched`.
 #[derive(Debug, clap::Args)]
@@ -30,12 +22,9 @@ impl Args {
     /// True for commands whose programs outlive an interrupt, or are ended by the command itself in its own way.
     pub fn manages(&self) -> bool {
         match self.command {
-            Command::Run(_) | Command::Bench(_) | Command::Scale(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => {
-                true
-            }
-            Command::Sensitivity(ref args) => args.is_real(),
+            Command::Run(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => true,
             Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
-            Command::Sim(_) | Command::Sweep(_) | Command::Slurm(_) | Command::Restore(_) => false,
+            Command::Sim(_) | Command::Slurm(_) | Command::Restore(_) => false,
         }
     }
 }
@@ -46,10 +35,6 @@ enum Command {
     Probe(probe::Args),
     /// Run programs under a policy, in the foreground.
     Run(run::Args),
-    /// Measure what choosing is worth here: two memory and two compute programs.
-    Bench(bench::Args),
-    /// Measure what a manager of a thousand programs takes: a status, a decision, memory.
-    Scale(scale::Args),
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
     Supervise(host::SuperviseArgs),
@@ -72,15 +57,6 @@ enum Command {
     Slurm(slurm::Args),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
-    /// Show how programs slow down beside microbenchmarks that use cache and bus, in the simulator.
-    Sensitivity(sensitivity::Args),
-    /// Vary what the paper chose by experiment, and the number of processors, in the simulator.
-    Sweep(sweep::Args),
-}
-
-/// The committed results of this system's benchmark as its own tables; `None` for others.
-pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
-    ((experiment, file) == ("cosched-real", "bench")).then(|| bench::committed(evidence))
 }
 
 /// Runs the command.
@@ -101,8 +77,6 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
     match command {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
-        Command::Bench(args) => bench::run(&args, out),
-        Command::Scale(args) => scale::run(&args, out),
         Command::Supervise(args) => host::supervise(&args, out),
         Command::Enter(args) => daemon::enter(&args),
         Command::Daemon(args) => daemon::run(&args, out),
@@ -113,7 +87,5 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Top(args) => top::run(&args, out),
         Command::Slurm(args) => slurm::run(&args, out),
         Command::Sim(args) => sim::run(*args, out),
-        Command::Sensitivity(args) => sensitivity::run(&args, out),
-        Command::Sweep(args) => sweep::run(args, out),
     }
 }

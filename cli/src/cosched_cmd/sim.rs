@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
-use cosched::assumptions::{self, Assumptions, PAPER, Row, SWITCHES};
+use cosched::assumptions::{Assumptions, SWITCHES};
 use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine, PAPER_MBPS};
 use cosched::policies::{Name, Settings, ShareOf};
@@ -14,7 +14,6 @@ use report::svg::Chart as _;
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
-use super::cluster::{self, ClusterArgs};
 use crate::choice::one_of;
 use crate::output::{Failure, Output, write_file};
 
@@ -33,15 +32,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// What is assumed of the machine and its programs besides, with commas between: churn, cold-caches, no-affinity, spinning,
-    /// one-by-one; --like-paper says what they are.
+    /// one-by-one.
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = assume)]
     assume: Assumed,
-    /// Take the paper's sizes apart: what it gains over Linux beside ours, with assumptions about its machine that the simulator
-    /// leaves out, each alone, all together, and those that come nearest.
-    #[arg(long, conflicts_with_all = ["workloads", "policy", "svg", "assume"])]
-    like_paper: bool,
-    #[command(flatten)]
-    cluster: ClusterArgs,
 }
 
 /// Policies as a value of the command line.
@@ -191,13 +184,6 @@ pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Mo
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    if args.cluster.is_given() {
-        return cluster::run(&args.cluster, out);
-    }
-    if args.like_paper {
-        like_paper(out);
-        return Ok(());
-    }
     let made = args.how.made()?;
     let workloads = if args.workloads.is_empty() {
         workload::table_1().into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
@@ -221,45 +207,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.object(&json!({"ok": true, "kind": "sim", "model": made.1.base.name(), "cpus": made.0.n_cpus(), "links": made.0.links.len(), "rows": rows}));
     Ok(())
-}
-
-/// The paper's gains over Linux beside ours under assumptions.
-fn like_paper(out: &mut Output) {
-    let bar = out.progress(assumptions::N_ROWS);
-    let (rows, nearest) = assumptions::like_paper(|| bar.inc(1));
-    bar.finish_and_clear();
-    out.text(&like_paper_table(&rows, &nearest).terminal(None));
-    for it in SWITCHES {
-        out.line(&format!("{}: {}", it.name, it.source));
-    }
-    let one = |it: &Row| {
-        let percent: serde_json::Map<String, Value> =
-            PAPER.iter().zip(it.percent).map(|((name, _), percent)| (name.text().to_owned(), json!(percent))).collect();
-        json!({"assumed": it.assumed, "over_linux_pct": percent, "distance_pct": it.distance()})
-    };
-    let paper: serde_json::Map<String, Value> = PAPER.iter().map(|(name, percent)| (name.text().to_owned(), json!(percent))).collect();
-    let sources: serde_json::Map<String, Value> = SWITCHES.iter().map(|it| (it.name.to_owned(), json!(it.source))).collect();
-    out.object(&json!({
-        "ok": true, "kind": "sim", "paper_pct": paper, "rows": rows.iter().map(one).collect::<Vec<_>>(),
-        "nearest": one(&nearest), "assumptions": sources,
-    }));
-}
-
-/// The same as a table.
-pub fn like_paper_table(rows: &[Row], nearest: &Row) -> Table {
-    let columns: Vec<&str> = ["assumed"].into_iter().chain(PAPER.iter().map(|it| it.0.text())).chain(["distance"]).collect();
-    let note = "percent of Linux's mean turnaround that is saved, over the nine workloads on four processors; distance: root of the \
-                mean square of the differences to the paper";
-    let mut table = Table::new("The paper's sizes, taken apart", &columns).kind(Kind::Sim).note(note);
-    let paper = PAPER.iter().map(|it| Cell::number(format!("{:.0}", it.1)));
-    table.push([Cell::words("the paper, measured")].into_iter().chain(paper).chain([Cell::number("")]).collect());
-    let mut push = |name: &str, row: &Row| {
-        let cells = row.percent.iter().chain([&row.distance()]).map(|it| Cell::number(format!("{it:.1}"))).collect::<Vec<_>>();
-        table.push([Cell::words(name)].into_iter().chain(cells).collect());
-    };
-    rows.iter().for_each(|it| push(&it.assumed, it));
-    push(&format!("nearest: {}", nearest.assumed), nearest);
-    table
 }
 
 /// A workload of Table 1 by its name, or one from a file.

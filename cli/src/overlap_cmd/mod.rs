@@ -1,17 +1,12 @@
 //! `meanwhile overlap`: other work while a message is under way.
 
-mod bench;
 mod compile;
-mod compile_time;
 mod explain;
-mod figures;
 mod install;
-mod options;
+pub mod options;
 mod trace;
 
 use crate::output::{Failure, Output};
-
-pub use figures::report;
 
 /// Arguments of `meanwhile overlap`.
 #[derive(Debug, clap::Args)]
@@ -33,23 +28,10 @@ enum Command {
     Explain(explain::Args),
     /// Run a program and measure each window from start to wait.
     Trace(trace::Args),
-    /// Measure blocking against overlapped programs over a network of 2 Gbit/s.
-    Bench(bench::Args),
-    /// Measure what the plugin costs a compilation.
-    CompileTime(compile_time::Args),
     /// Show where the plugin is, for `clang -fpass-plugin=`; builds it if needed.
     Plugin(install::PluginArgs),
     /// Write compiler wrappers, the plugin and its CMake package into a folder.
     Install(install::Args),
-}
-
-/// How committed results of this system are shown; nothing for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
-    match (experiment, file) {
-        ("overlap", "bench") => bench::committed(evidence),
-        ("overlap", "compile-time") => Some(compile_time::committed(evidence)),
-        _ => None,
-    }
 }
 
 /// Runs the command.
@@ -61,8 +43,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Fc(args) => compile::run(args, Language::Fortran, out),
         Command::Explain(args) => explain::run(&args, out),
         Command::Trace(args) => trace::run(&args, out),
-        Command::Bench(args) => bench::run(&args, out),
-        Command::CompileTime(args) => compile_time::run(&args, out),
         Command::Plugin(args) => install::plugin(&args, out),
         Command::Install(args) => install::run(&args, out),
     }

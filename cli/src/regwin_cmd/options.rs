@@ -51,7 +51,7 @@ pub fn machine() -> impl TypedValueParser<Value = usize> {
 }
 
 /// A world by name.
-pub fn on() -> impl TypedValueParser<Value = super::run::On> {
-    use super::run::On;
+pub fn on() -> impl TypedValueParser<Value = super::counts::On> {
+    use super::counts::On;
     one_of([On::Qemu, On::Sim], |it| it.name())
 }

@@ -10,7 +10,7 @@ use regwin::{Allocate, Schedule, Scheme, Variant, sim};
 use report::Diagnostic;
 use serde_json::json;
 
-use super::run::{On, counts_object, counts_table};
+use super::counts::{On, counts_object, counts_table};
 use super::{failure, options};
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
@@ -45,7 +45,7 @@ pub struct Args {
 type World = Option<On>;
 
 fn world() -> impl TypedValueParser<Value = World> {
-    use super::run::On;
+    use super::counts::On;
     one_of([Some(On::Qemu), Some(On::Sim), None], |it| it.map_or("both", On::name))
 }
 

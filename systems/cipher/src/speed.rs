@@ -39,6 +39,13 @@ pub struct Config {
     pub schedule: Schedule,
 }
 
+impl Config {
+    /// In a few words, for a progress bar.
+    pub fn text(&self) -> String {
+        format!("{} {} {} {}", self.primitive, self.slicing.letter(), self.arch.name(), self.cc.name())
+    }
+}
+
 /// What was measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {

@@ -1,0 +1,69 @@
+//! Commands and options that are elsewhere now, so that a refusal can say where.
+
+use std::ffi::OsString;
+
+/// Words of an old command line, all of which it has, and what does it now.
+const MOVED: &[(&[&str], &str)] = &[
+    (&["report"], "meanwhile-lab report"),
+    (&["audit", "bench"], "meanwhile-lab run audit-speed"),
+    (&["cipher", "bench"], "meanwhile-lab run cipher-schedulers"),
+    (&["cipher", "backends"], "meanwhile-lab run cipher-back-ends"),
+    (&["cipher", "compilers"], "meanwhile-lab run cipher-compilers"),
+    (&["cipher", "sboxes"], "meanwhile-lab run cipher-sboxes"),
+    (&["cipher", "speed", "--against"], "meanwhile-lab run cipher-streams"),
+    (&["cipher", "speed", "--mode"], "meanwhile-lab run cipher-streams"),
+    (&["cipher", "speed", "--out"], "meanwhile-lab run cipher-speed"),
+    (&["cipher", "speed", "--build-only"], "meanwhile-lab run cipher-speed"),
+    (&["cosched", "bench"], "meanwhile-lab run cosched-real"),
+    (&["cosched", "scale"], "meanwhile-lab run cosched-scale"),
+    (&["cosched", "sensitivity"], "meanwhile-lab run cosched-sensitivity"),
+    (&["cosched", "sweep"], "meanwhile-lab run cosched-sweep"),
+    (&["cosched", "sim", "--cluster"], "meanwhile-lab run cosched-cluster"),
+    (&["cosched", "sim", "--like-paper"], "meanwhile-lab run cosched-paper"),
+    (&["overlap", "bench"], "meanwhile-lab run overlap"),
+    (&["overlap", "compile-time"], "meanwhile-lab run overlap-compile-time"),
+    (&["regwin", "bench"], "meanwhile-lab run regwin-adaptive"),
+    (&["regwin", "run"], "meanwhile-lab run regwin-spell"),
+    (&["regwin", "sweep"], "meanwhile-lab run regwin-sweep"),
+    (&["regwin", "variants"], "meanwhile-lab run regwin-variants"),
+    (&["regwin", "speed"], "meanwhile-lab run regwin-speed"),
+    (&["regwin", "rtos"], "meanwhile-lab run regwin-rtos"),
+    (&["regwin", "behaviour"], "meanwhile-lab run regwin-behaviour"),
+    (&["regwin", "record"], "meanwhile-lab run regwin-record"),
+    (&["regwin", "replay"], "meanwhile-lab run regwin-replay"),
+];
+
+/// What does now what these arguments, which were refused, once did.
+pub fn now(arguments: impl Iterator<Item = OsString>) -> Option<&'static str> {
+    let given: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--").collect();
+    // The names of commands stand first, but for `--json`; options anywhere, perhaps with their value.
+    let mut names = given.iter().filter(|word| !word.starts_with('-'));
+    let commands = [names.next(), names.next()];
+    let has = |idx: usize, word: &str| match word.strip_prefix("--") {
+        Some(_) => given.iter().any(|other| other == word || other.starts_with(&format!("{word}="))),
+        None => commands[idx].is_some_and(|name| name == word),
+    };
+    let found = MOVED.iter().find(|(words, _)| words.iter().enumerate().all(|(idx, word)| has(idx, word)));
+    found.map(|(_, now)| *now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<&'static str> {
+        now(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn old_command_lines_lead_to_new_ones() {
+        assert_eq!(of("regwin bench --quick"), Some("meanwhile-lab run regwin-adaptive"));
+        assert_eq!(of("--json report --only audit"), Some("meanwhile-lab report"));
+        assert_eq!(of("cosched sim --cluster=nodes=4"), Some("meanwhile-lab run cosched-cluster"));
+        assert_eq!(of("cipher speed aes-128 --mode ctr --against openssl"), Some("meanwhile-lab run cipher-streams"));
+        for other in ["cipher speed", "audit report.c --function bench", "cosched run -- ./x bench", "cosched sim b2 --clusters", "regwin"]
+        {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

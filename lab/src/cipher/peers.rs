@@ -1,0 +1,209 @@
+//! Streams against those of other libraries, in pairs.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use cipher::emit_c::Arch;
+use cipher::gain::Sampling;
+use cipher::{native, stream_cost};
+use clap::builder::TypedValueParser;
+use meanwhile::cipher_cmd::options;
+use report::page::Block;
+use report::svg::{Chart, Ratio, RatioChart};
+use report::{Cell, Evidence, Kind, Table};
+use serde_json::{Value, json};
+
+use crate::store::Store;
+use terminal::choice::one_of;
+use terminal::machine_here;
+use terminal::output::{Failure, Output};
+
+/// A library by name.
+fn peer() -> impl TypedValueParser<Value = &'static str> {
+    one_of(stream_cost::PEERS, |it| it)
+}
+
+/// Arguments of the study; empty lists stand for all.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Primitives.
+    names: Vec<String>,
+    /// Libraries, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = peer(), required = true)]
+    against: Vec<&'static str>,
+    /// Targets of the streams, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::arch())]
+    arch: Vec<Arch>,
+    /// Bytes of a message, separated by commas [default: 64,1024,16384,1048576].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    bytes: Vec<u32>,
+    /// Fewer runs.
+    #[arg(long)]
+    quick: bool,
+    /// Evidence file; rows that it already has are not measured again.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the study.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    let asked: Vec<usize> = args.bytes.iter().map(|&n| n as usize).collect();
+    let bytes = if asked.is_empty() { &stream_cost::BYTES[..] } else { &asked };
+    let cells = stream_cost::cells(&args.names, &args.arch, &args.against, bytes);
+    if cells.is_empty() {
+        let help = "openssl has aes-128, aes-192, aes-256 and chacha20, libgcrypt these and serpent-128; targets are avx2 and avx512";
+        return Err(Failure::user("these libraries have no such stream", Some(help)));
+    }
+    let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
+    let command = command(&args);
+    let mut store = Store::open(args.out, command)?;
+    let bar = out.progress(cells.len() as u64);
+    for cell in &cells {
+        bar.set_message(format!("{} {} {} {}", cell.primitive, cell.arch.name(), cell.peer, cell.bytes));
+        if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
+            let cost = stream_cost::measure(cell, sampling).map_err(Failure::tool)?;
+            let mut row = serde_json::to_value(cell).expect("plain data");
+            for (name, value) in serde_json::to_value(&cost).expect("plain data").as_object().expect("an object") {
+                row[name] = value.clone();
+            }
+            store.push(row)?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let rows: Vec<Value> = cells.iter().filter_map(|cell| store.find(cell).cloned()).collect();
+    out.line(&table(&rows).terminal(None));
+    out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
+    Ok(())
+}
+
+/// The command for the evidence, with all options that choose rows.
+fn command(args: &Args) -> String {
+    let list = |option: &str, all: Vec<String>| if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) };
+    let names: String = args.names.iter().map(|name| format!(" {name}")).collect();
+    let archs = list("--arch", args.arch.iter().map(|arch| arch.name().to_string()).collect());
+    let bytes = list("--bytes", args.bytes.iter().map(ToString::to_string).collect());
+    let quick = if args.quick { " --quick" } else { "" };
+    format!("meanwhile-lab run cipher-streams{names} --against {}{archs}{bytes}{quick} --out FILE", args.against.join(","))
+}
+
+fn text(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap_or_default().to_string()
+}
+
+fn number(value: &Value, digits: usize) -> String {
+    value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"))
+}
+
+fn table(rows: &[Value]) -> Table {
+    let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "without"];
+    let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
+    let mut table = Table::new("Streams against those of other libraries", &columns).kind(Kind::Measured).note(note);
+    for row in rows {
+        table.push(vec![
+            Cell::words(format!("{} {}", text(row, "primitive"), text(row, "slicing"))),
+            Cell::words(text(row, "arch")),
+            Cell::words(
+                format!("{}{} {}", if row["emit"] == "asm" { "asm, " } else { "" }, text(row, "cc"), text(row, "opt"))
+                    .trim_end()
+                    .to_owned(),
+            ),
+            Cell::number(number(&row["bytes"], 0)),
+            Cell::number(number(&row["cycles_per_byte"], 2)),
+            Cell::number(number(&row["cycles_per_byte_peer"], 2)),
+            Cell::number(number(&row["ratio"], 2)),
+            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::words(text(row, "peer")),
+            Cell::words(text(row, "peer_without")),
+        ]);
+    }
+    table
+}
+
+/// The ratios with their intervals, a chart for each library and target.
+fn charts(rows: &[Value]) -> Vec<RatioChart> {
+    let value = |value: &Value| value.as_f64().unwrap_or(1.0);
+    let ratio = |row: &&Value| Ratio {
+        name: format!("{} {}", text(row, "primitive"), size(row["bytes"].as_u64().unwrap_or(0))),
+        ratio: value(&row["ratio"]),
+        low: value(&row["interval"][0]),
+        high: value(&row["interval"][1]),
+    };
+    let group = |row: &Value| (text(row, "peer"), text(row, "arch"));
+    let groups: BTreeSet<(String, String)> = rows.iter().map(group).collect();
+    let one = |(peer, arch): (String, String)| RatioChart {
+        title: format!("Streams against {peer}, {arch}"),
+        meaning: "ours / theirs: below 1 ours takes less time; the line is the interval".into(),
+        kind: Kind::Measured,
+        rows: rows.iter().filter(|row| group(row) == (peer.clone(), arch.clone())).map(|row| ratio(&row)).collect(),
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// A short text for a number of bytes.
+fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KB", bytes >> 10),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// The committed results.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let drawn = charts(&rows).into_iter().map(|it| Block::Chart(it.for_page()));
+    [Block::Text(evidence.origin())].into_iter().chain(drawn).chain([Block::Table(table(&rows))]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_library_and_target_has_a_chart_whose_names_are_whole() {
+        let row = |peer: &str, arch: &str, bytes: u64| json!({"primitive": "serpent-128", "peer": peer, "arch": arch, "bytes": bytes, "ratio": 0.5, "interval": [0.4, 0.6]});
+        let rows =
+            [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
+        let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
+        assert_eq!(titles, ["Streams against libgcrypt, avx2", "Streams against openssl, avx2", "Streams against openssl, avx512"]);
+        let drawn = charts(&rows)[1].svg();
+        assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
+    }
+
+    #[test]
+    fn the_evidence_names_all_that_chose_its_rows() {
+        let args = |names: &[&str], against, arch: &[Arch], bytes: &[u32], quick| Args {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            against,
+            arch: arch.to_vec(),
+            bytes: bytes.to_vec(),
+            quick,
+            out: None,
+        };
+        let all = args(&[], vec!["openssl", "libgcrypt"], &[], &[], false);
+        assert_eq!(command(&all), "meanwhile-lab run cipher-streams --against openssl,libgcrypt --out FILE");
+        let some = args(&["aes-128", "chacha20"], vec!["openssl"], &[Arch::Avx2], &[64, 1024], true);
+        let line = "meanwhile-lab run cipher-streams aes-128 chacha20 --against openssl --arch avx2 --bytes 64,1024 --quick --out FILE";
+        assert_eq!(command(&some), line);
+    }
+
+    #[test]
+    fn committed_ratios_are_pictures_and_a_table() {
+        let text = include_str!("../../../experiments/cipher-streams/peers.json");
+        let evidence = Evidence::from_json(text).expect("committed evidence");
+        let blocks = committed(&evidence);
+        let [Block::Text(_), drawn @ .., Block::Table(table)] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
+        let both = drawn.iter().map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") });
+        let (charts, narrow): (Vec<&str>, Vec<&str>) = both.map(|it| it.split_at(it.rfind("<svg ").expect("the one for phones"))).unzip();
+        assert_eq!(charts.len(), 4);
+        // Every row is drawn twice, on windows with its whole name.
+        for drawn in [&charts, &narrow] {
+            assert_eq!(drawn.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
+        }
+        assert!(charts.iter().all(|it| !it.contains('\u{2026}') && it.contains("aes-128 64 B")), "{charts:?}");
+        let shown = table.terminal(None);
+        let n_asm = evidence.rows.iter().filter(|it| it["emit"] == "asm").count();
+        assert!(shown.contains("chacha20 v") && n_asm > 0 && shown.matches("asm, gcc -O2").count() == n_asm, "{shown}");
+    }
+}

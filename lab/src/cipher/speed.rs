@@ -1,0 +1,237 @@
+//! Door: Cycles a byte of emitted C, of all bundled primitives, and the cipher section of the report.
+
+use std::path::{Path, PathBuf};
+
+use cipher::gain::Sampling;
+use cipher::native;
+use cipher::speed::{self, Config, Measured, Processor};
+use meanwhile::cipher_cmd::speed::{self as product, FULL};
+use meanwhile::cipher_cmd::{bounds, options};
+use report::page::{Block, Card, Section};
+use report::svg::{BarChart, Chart, Series};
+use report::{Cell, Evidence, Kind, Table};
+use serde_json::{Value, json};
+use terminal::machine_here;
+use terminal::output::{Failure, Output};
+
+use crate::report::SystemReport;
+use crate::store::Store;
+
+/// Arguments of the study.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Primitives, or Usuba files with a layout beside them; one variant of each if none is named.
+    names: Vec<String>,
+    /// Fewer combinations and runs.
+    #[arg(long)]
+    quick: bool,
+    /// Evidence file; rows that it already has are not measured again.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Compile only: a later run finds the programs and measures without pauses.
+    #[arg(long, conflicts_with = "out")]
+    build_only: bool,
+}
+
+/// Runs the study.
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
+    options::check_names(&args.names)?;
+    let configs = speed::configs(args.quick, &args.names);
+    if configs.is_empty() {
+        return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
+    }
+    if args.build_only {
+        return build_all(&configs, out);
+    }
+    let processor = Processor::here();
+    let rows = measure_all(&configs, if args.quick { Sampling::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
+    out.line(&table("Cycles a byte", &rows).terminal(None));
+    let of_rows: Vec<&Value> = rows.iter().collect();
+    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
+    let ratio = processor.core_cycles_per_tick;
+    out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
+    Ok(())
+}
+
+/// Compiles all of them.
+fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
+    let bar = out.progress(configs.len() as u64);
+    let mut n_built = 0;
+    for config in configs {
+        n_built += usize::from(speed::build(config).map_err(Failure::tool)?.is_some());
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let n_too_large = configs.len() - n_built;
+    out.line(&format!("{n_built} programs built, {n_too_large} too large to compile"));
+    out.object(&json!({"ok": true, "built": n_built, "too_large": n_too_large}));
+    Ok(())
+}
+
+/// Measures what the evidence file does not have yet.
+fn measure_all(
+    configs: &[Config],
+    sampling: Sampling,
+    store: Option<&Path>,
+    processor: &Processor,
+    out: &Output,
+) -> Result<Vec<Value>, Failure> {
+    let quick = if sampling == Sampling::QUICK { " --quick" } else { "" };
+    let mut store = Store::open(store.map(Path::to_path_buf), format!("meanwhile-lab run cipher-speed{quick} --out FILE"))?;
+    let bar = out.progress(configs.len() as u64);
+    for config in configs {
+        bar.set_message(config.text());
+        if !store.has(config) && native::missing_feature(config.arch).is_none() {
+            let measured = speed::measure(config, sampling, processor).map_err(Failure::tool)?;
+            store.push(row(config, measured.as_ref()))?;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(store.rows)
+}
+
+fn row(config: &Config, measured: Option<&Measured>) -> Value {
+    let mut row = product::row(config, measured);
+    if let Some((off, on)) = speed::original(&config.primitive, config.slicing, config.cc, config.opt, config.arch) {
+        row["original_off"] = json!(off);
+        row["original_on"] = json!(on);
+    }
+    row
+}
+
+/// The product's table, with the figures of the original compiler's authors.
+fn table(title: &str, rows: &[Value]) -> Table {
+    let mut columns = product::WAYS.to_vec();
+    // Older evidence has no bounds.
+    let with_bounds = rows.iter().any(|row| row.get("bound_cycles_per_byte").is_some());
+    if with_bounds {
+        columns.extend(["bound [model]", "fastest / bound"]);
+    }
+    columns.extend(["original on", "with"]);
+    let note = format!("{}; the original's figures come from another machine (Zen 5)", product::NOTE);
+    let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
+    let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_string();
+    for own in product::groups(rows) {
+        let original = own.iter().find_map(|row| Some((row["original_on"].as_f64()?, text(row, "cc"))));
+        let mut cells = product::ways(&own);
+        if with_bounds {
+            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
+            let fastest = measured.min_by(|left, right| left.0.total_cmp(&right.0));
+            cells.extend(bounds::cells(fastest.map(|it| it.0), fastest.map(|it| it.1)));
+        }
+        cells.push(Cell::number(original.as_ref().map_or(String::new(), |it| format!("{:.2}", it.0))));
+        cells.push(Cell::words(original.map_or(String::new(), |it| it.1)));
+        table.push(cells);
+    }
+    table
+}
+
+/// The fastest way to compile each primitive and slicing, by target.
+fn best(rows: &[Value]) -> BarChart {
+    let name = |row: &Value| format!("{} {}", row["primitive"].as_str().unwrap_or_default(), row["slicing"].as_str().unwrap_or_default());
+    let mut groups: Vec<String> = rows.iter().map(name).collect();
+    groups.dedup();
+    let least = |group: &String, arch: &str| {
+        let own = rows.iter().filter(|row| name(row) == *group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        own.min_by(f64::total_cmp)
+    };
+    let series =
+        ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|group| least(group, arch)).collect() });
+    BarChart {
+        title: "Cycles a byte, the fastest of those measured".into(),
+        unit: "cycles/byte".into(),
+        kind: Kind::Measured,
+        series: series.into(),
+        groups,
+        log: false,
+    }
+}
+
+/// The same for each primitive in its fastest slicing.
+fn best_of_primitives(rows: &[Value]) -> BarChart {
+    let mut groups: Vec<String> = rows.iter().filter_map(|it| it["primitive"].as_str().map(str::to_owned)).collect();
+    groups.dedup();
+    let least = |group: &String, arch: &str| {
+        let own =
+            rows.iter().filter(|row| row["primitive"] == **group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        own.min_by(f64::total_cmp)
+    };
+    let series = ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|it| least(it, arch)).collect() });
+    BarChart {
+        title: "The fastest slicing".into(),
+        unit: "cycles/byte".into(),
+        kind: Kind::Measured,
+        series: series.into(),
+        groups,
+        log: false,
+    }
+}
+
+/// The fastest primitive of those measured, and how many are faster than the original compiler's.
+fn card(rows: &[Value]) -> Card {
+    let cycles = |row: &Value| row["cycles_per_byte"].as_f64();
+    let fastest = rows
+        .iter()
+        .filter(|it| cycles(it).is_some())
+        .min_by(|a, b| cycles(a).unwrap_or(f64::MAX).total_cmp(&cycles(b).unwrap_or(f64::MAX)));
+    let text = |name: &str| fastest.and_then(|it| it[name].as_str()).unwrap_or("nothing").to_owned();
+    let ratios: Vec<f64> = rows.iter().filter_map(|it| Some(cycles(it)? / it["original_on"].as_f64()?)).collect();
+    let mean = (ratios.iter().map(|it| it.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
+    let verdict = if ratios.is_empty() {
+        "The original compiler's own figures are of another machine.".to_owned()
+    } else {
+        format!(
+            "Over {} builds {mean:.2} of the cycles that the original's authors give, geometric mean, on another machine.",
+            ratios.len()
+        )
+    };
+    Card {
+        title: "cipher".to_owned(),
+        waits: "an instruction waits for the result of the one before".to_owned(),
+        figure: format!("{:.2} cycles a byte", fastest.and_then(cycles).unwrap_or(f64::NAN)),
+        kind: Kind::Measured,
+        says: format!(
+            "{}, {}-sliced, {}, {}: emitted constant-time C, the fastest of those measured here.",
+            text("primitive"),
+            text("slicing"),
+            text("arch"),
+            text("cc")
+        ),
+        verdict,
+        picture: Some(best_of_primitives(rows).for_page()),
+    }
+}
+
+/// The committed table of `speed`.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let table = table("Cycles a byte, all combinations", &rows);
+    vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).for_page()), Block::Table(table)]
+}
+
+/// The cipher section of `meanwhile-lab report`.
+pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
+    let configs = speed::configs(quick, &[]);
+    let rows = measure_all(&configs, if quick { Sampling::QUICK } else { FULL }, None, &Processor::here(), out)?;
+    let summary = table("cipher: cycles a byte of emitted C", &rows);
+    let mut blocks = vec![Block::Text(
+        "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \
+         lookup tables become circuits, and one register holds a block in each slice."
+            .into(),
+    )];
+    blocks.push(Block::Chart(best(&rows).for_page()));
+    blocks.push(Block::Table(super::scaling::primitives()?));
+    let (doubling, chart) = super::scaling::doubling()?;
+    blocks.push(Block::Table(doubling));
+    blocks.push(Block::Chart(chart.for_page()));
+    blocks.extend(super::bench::report(out)?);
+    let (scheduling, chart) = super::scaling::scheduling()?;
+    blocks.push(Block::Table(scheduling));
+    blocks.push(Block::Chart(chart.for_page()));
+    let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
+    let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
+    blocks.push(Block::Table(super::sboxes::table(&compared)));
+    let title = "cipher: many blocks side by side".into();
+    Ok(SystemReport { summary, section: Section { title, card: Some(card(&rows)), blocks, ..Section::default() }, rows })
+}

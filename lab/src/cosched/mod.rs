@@ -1,0 +1,16 @@
+//! Studies of cosched.
+
+pub mod bench;
+pub mod cluster;
+mod figures;
+pub mod paper;
+pub mod scale;
+pub mod sensitivity;
+pub mod sweep;
+
+pub use figures::report;
+
+/// The committed results of a study as its own tables; `None` for those of others.
+pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
+    ((experiment, file) == ("cosched-real", "bench")).then(|| bench::committed(evidence))
+}

@@ -1,0 +1,126 @@
+//! Door: What RTOS people measure, in each scheme, counted under QEMU.
+
+use std::path::PathBuf;
+
+use regwin::rtos::{self, Measure};
+use regwin::work::MACHINES;
+use regwin::{Scheme, library};
+use report::page::Block;
+use report::svg::{Axis, Chart, Line, LineChart};
+use report::{Cell, Evidence, Kind, Table, Tone};
+use serde_json::{Value, json};
+
+use crate::evidence;
+use meanwhile::regwin_cmd::options;
+use terminal::output::{Failure, Output};
+
+/// Arguments of `meanwhile-lab run regwin-rtos`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Register windows of the machines, with commas between; 4 to 32.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "8,31", value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
+    windows: Vec<u32>,
+    /// Whose cycles are shown; every run counts both.
+    #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
+    machine: usize,
+    /// Call depths 0, 1 and 4 only, instead of 0 to 7.
+    #[arg(long)]
+    quick: bool,
+    /// Evidence file to write.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// The base first: what RTEMS, Zephyr and Linux do.
+const SCHEMES: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
+const QUICK: [u32; 3] = [0, 1, 4];
+const DEPTHS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// Runs the command.
+pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
+    evidence::check(args.out.as_deref())?;
+    let measures = rtos::measures(if args.quick { &QUICK } else { &DEPTHS });
+    let bar = out.progress((measures.len() * args.windows.len() * SCHEMES.len()) as u64);
+    let mut rows = Vec::new();
+    for measure in &measures {
+        for windows in &args.windows {
+            for scheme in SCHEMES {
+                rows.push(row(measure, *windows, scheme)?);
+                bar.inc(1);
+            }
+        }
+    }
+    bar.finish_and_clear();
+    out.text(&table(&rows, args.machine).terminal(None));
+    out.object(&json!({"ok": true, "kind": "model", "on": "qemu", "rows": rows}));
+    let Some(path) = &args.out else { return Ok(()) };
+    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
+    let windows: Vec<String> = args.windows.iter().map(u32::to_string).collect();
+    let quick = if args.quick { " --quick" } else { "" };
+    let command = format!("meanwhile-lab run regwin-rtos --windows {}{quick} --out FILE", windows.join(","));
+    evidence::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
+}
+
+fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure> {
+    let cycles = rtos::cycles(scheme, windows, measure).map_err(Failure::tool)?;
+    let of = |machine: usize| json!({"mean": cycles.mean[machine], "worst": cycles.worst[machine]});
+    Ok(json!({
+        "suite": measure.suite, "measure": measure.name, "depth": measure.depth, "windows": windows, "scheme": scheme.name(),
+        MACHINES[0]: of(0), MACHINES[1]: of(1),
+    }))
+}
+
+/// A row a measure, depth and window count; a column a scheme.
+fn table(rows: &[Value], machine: usize) -> Table {
+    let machine = MACHINES[machine];
+    let names = SCHEMES.map(Scheme::name);
+    let head: Vec<&str> = ["suite", "what", "depth", "windows"].into_iter().chain(names).chain(["adaptive / ns"]).collect();
+    let title = format!("What RTOS people measure: cycles, mean and worst, {machine}");
+    let mut table = Table::new(&title, &head).kind(Kind::Model);
+    table = table.note("instructions counted under QEMU, priced by the machine file; 200 rounds; ns stores all windows at a switch, as RTEMS, Zephyr and Linux do");
+    for group in rows.chunks(SCHEMES.len()) {
+        let number = |scheme: Scheme, what: &str| {
+            let row = group.iter().find(|it| it["scheme"] == scheme.name());
+            row.and_then(|it| it[machine][what].as_f64()).unwrap_or(f64::NAN)
+        };
+        let ratio = number(Scheme::Adaptive, "mean") / number(Scheme::Ns, "mean");
+        let tone = match ratio {
+            it if it < 0.98 => Tone::Good,
+            it if it > 1.02 => Tone::Bad,
+            _ => Tone::Plain,
+        };
+        let words = |name: &str| Cell::words(group[0][name].as_str().unwrap_or_default());
+        let count = |name: &str| Cell::number(group[0][name].as_u64().unwrap_or_default());
+        let cells = SCHEMES.map(|it| Cell::number(format!("{:.0}, {:.0}", number(it, "mean"), number(it, "worst"))));
+        let lead = [words("suite"), words("measure"), count("depth"), count("windows")];
+        table.push(lead.into_iter().chain(cells).chain([Cell::number(format!("{ratio:.2}")).tone(tone)]).collect());
+    }
+    table
+}
+
+/// tmcontext01's picture: cycles of a switch by how deep the threads have called.
+fn chart(rows: &[Value], measure: &str) -> LineChart {
+    let mut lines = Vec::new();
+    for scheme in [Scheme::Ns, Scheme::Adaptive] {
+        let mut windows: Vec<u64> = rows.iter().filter_map(|it| it["windows"].as_u64()).collect();
+        windows.sort_unstable();
+        windows.dedup();
+        for n in windows {
+            let is_of_line = |it: &&Value| it["scheme"] == scheme.name() && it["measure"] == measure && it["windows"] == n;
+            let point = |it: &Value| Some((it["depth"].as_f64()?, it[MACHINES[0]]["mean"].as_f64()?));
+            let points = rows.iter().filter(is_of_line).filter_map(point).collect();
+            lines.push(Line { name: format!("{}, {n} windows", scheme.name()), points });
+        }
+    }
+    let axis = |label: &str| Axis { label: label.to_owned(), log: false };
+    let title = format!("tmcontext01: {measure}");
+    LineChart { title, kind: Kind::Model, x: axis("call depth of both threads"), y: axis("cycles of a switch, erc32"), lines }
+}
+
+/// The committed tables and pictures.
+pub fn committed(evidence: &Evidence) -> Vec<Block> {
+    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let charts = ["switch, staying there", "switch, calls and returns between"].map(|it| Block::Chart(chart(&rows, it).for_page()));
+    let tables = [0, 1].map(|machine| Block::Table(table(&rows, machine)));
+    [Block::Text(evidence.origin())].into_iter().chain(charts).chain(tables).collect()
+}

@@ -24,7 +24,7 @@ if [ -z "$system" ]; then
 else
     [ -d "systems/$system" ] || { echo "test: there is no system $system; there are $(ls systems | tr '\n' ' ')" >&2; exit 1; }
     tests="--workspace --lib --bins" # the whole workspace, so that nothing is built anew with other features
-    for path in "systems/$system"/tests/*.rs "cli/tests/$system"*.rs; do
+    for path in "systems/$system"/tests/*.rs "cli/tests/$system"*.rs "lab/tests/$system"*.rs; do
         [ -f "$path" ] && tests="$tests --test $(basename "$path" .rs)"
     done
 fi

@@ -194,37 +194,6 @@ fn a_mode_is_written_with_its_prototypes_or_refused() {
     }
 }
 
-/// An evidence file of this processor and command, without rows.
-fn evidence(path: &Path, cpu: &str, command: &str) {
-    let machine = serde_json::json!({"cpu": cpu, "cores": 2, "os": "Linux 6.1", "virtualised": true});
-    let file =
-        serde_json::json!({"kind": "measured", "machine": machine, "date": "2026-01-31", "compilers": [], "command": command, "rows": []});
-    std::fs::write(path, file.to_string()).expect("written");
-}
-
-#[test]
-fn results_of_another_machine_or_command_are_not_continued() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let path = folder.path().join("rows.json");
-    let here = measure::machine::Machine::here().cpu;
-    let cases = [
-        (vec!["cipher", "speed", "--quick"], "Example 9000", "meanwhile cipher speed --quick --out FILE", "another machine"),
-        (vec!["cipher", "speed", "--quick"], &here, "meanwhile cipher speed --out FILE", "its rows are those of"),
-        (vec!["cipher", "bench", "--quick"], &here, "meanwhile cipher bench --out FILE", "its rows are those of"),
-        (vec!["cipher", "bench", "--unroll", "no"], &here, "meanwhile cipher bench --out FILE", "its rows are those of"),
-        (vec!["overlap", "bench", "--quick"], "Example 9000", "meanwhile overlap bench --out FILE", "another machine"),
-    ];
-    for (mut words, cpu, command, said) in cases {
-        evidence(&path, cpu, command);
-        let before = std::fs::read(&path).expect("there");
-        words.extend(["--out", path.to_str().expect("text")]);
-        let output = meanwhile(&words, "");
-        assert_eq!(output.status.code(), Some(1), "{words:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{words:?}: {output:?}");
-        assert_eq!(std::fs::read(&path).expect("still there"), before, "{words:?}");
-    }
-}
-
 #[test]
 fn a_test_has_loops_kept_or_written_out() {
     let output = meanwhile(&["cipher", "test", "ace", "--unroll", "auto"], "");
@@ -292,116 +261,6 @@ fn the_header_of_a_hash_has_its_state_in_pieces() {
 }
 
 #[test]
-fn streams_are_measured_beside_other_libraries() {
-    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let library = |name: &str| Command::new("ldconfig").arg("-p").output().is_ok_and(|it| stdout(&it).contains(name));
-    if !has("gcc") || !has("clang-19") || !features.contains("avx2") || !library("libgcrypt.so.20") || !library("libcrypto.so.3") {
-        return;
-    }
-    let args = ["cipher", "speed", "chacha20", "serpent-128", "--mode", "ctr", "--against", "openssl,libgcrypt"];
-    let ran = meanwhile(&[&args[..], &["--quick", "--arch", "avx2", "--bytes", "64", "--json"]].concat(), "");
-    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
-    let pairs: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["primitive"].as_str()?, row["peer"].as_str()?))).collect();
-    assert_eq!(pairs, [("chacha20", "openssl"), ("chacha20", "libgcrypt"), ("serpent-128", "libgcrypt")]);
-    let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
-    let expected = "primitive mode peer slicing arch cc opt unroll emit bytes cycles_per_byte cycles_per_byte_peer ratio interval pairs \
-                    interleave peer_version peer_without warnings";
-    assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
-    // The fastest of ours: assembly for ChaCha20 on AVX2, C for Serpent.
-    let emits: Vec<(&Value, &Value)> = rows.iter().map(|row| (&row["emit"], &row["interleave"])).collect();
-    assert_eq!(emits, [(&"asm".into(), &2.into()), (&"asm".into(), &2.into()), (&"c".into(), &3.into())]);
-    assert!(rows[0]["peer_version"].as_str().expect("a version").starts_with("OpenSSL 3"), "{}", rows[0]);
-    let refused = meanwhile(&["cipher", "speed", "serpent-128", "--mode", "ctr", "--against", "openssl"], "");
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("have no such stream"));
-}
-
-#[test]
-fn operands_of_a_call_are_counted_or_the_reason_is_said() {
-    if !has("gcc") || !cfg!(target_arch = "x86_64") {
-        return;
-    }
-    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--count", "--budget", "0"];
-    let counted = json(&meanwhile(&[&args[..], &["--json"]].concat(), ""));
-    let row = &counted["rows"][0];
-    assert!(row["least"].is_null(), "nothing is proved of general registers: {row}");
-    let text = stdout(&meanwhile(&args, ""));
-    match row["asm"]["executed_missing"].as_str() {
-        None => {
-            let frame = |by: &str| row[by]["executed"]["frame"].as_u64().unwrap_or_else(|| panic!("{row}"));
-            assert!(frame("asm") > 0 && text.contains(&format!(" {} ", frame("asm"))), "{text}");
-            let ratio = frame("asm") as f64 / frame("gcc") as f64;
-            assert!((counted["by_gcc"]["frame"].as_f64().expect("one row has a mean") - ratio).abs() < 1e-9);
-            assert!(text.contains(&format!(" {ratio:.2} ")), "{text}");
-        }
-        Some(why) => assert!(text.contains(why) && row["asm"]["memory_operands"].is_u64(), "{text}"),
-    }
-    let refused = meanwhile(&["cipher", "backends", "rectangle-80", "--unroll", "no"], "");
-    assert_eq!(refused.status.code(), Some(1), "measured are all ways to unroll: {}", stdout(&refused));
-}
-
-/// A program that runs its arguments where no program may trace another, as in many containers.
-const UNTRACED: &str = r"
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  struct sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog filter = {sizeof code / sizeof *code, code};
-  if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
-    return 126;
-  execvp(argv[1], argv + 1);
-  return 127;
-}
-";
-
-#[test]
-fn where_nothing_may_be_traced_operands_are_counted_as_they_stand() {
-    if !has("gcc") || !cfg!(target_arch = "x86_64") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let untraced = folder.path().join("untraced");
-    std::fs::write(untraced.with_extension("c"), UNTRACED).expect("written");
-    let built = std::process::Command::new("gcc").arg(untraced.with_extension("c")).arg("-o").arg(&untraced).status().expect("gcc is here");
-    assert!(built.success());
-    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--count", "--budget", "0", "--json"];
-    let ran = std::process::Command::new(&untraced).arg(env!("CARGO_BIN_EXE_meanwhile")).args(args).output().expect("it starts");
-    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let row = &json(&ran)["rows"][0];
-    for by in ["gcc", "asm"] {
-        let why = row[by]["executed_missing"].as_str().unwrap_or_default();
-        assert!(why.contains("traced") && why.contains("Operation not permitted"), "{row}");
-        assert!(row[by]["executed"].is_null() && row[by]["memory_operands"].as_u64() > Some(0), "{row}");
-    }
-}
-
-#[test]
-fn both_back_ends_are_measured_beside_their_bounds() {
-    if !has("gcc") || !cfg!(target_arch = "x86_64") {
-        return;
-    }
-    let args = ["cipher", "backends", "rectangle-80", "--slicing", "b", "--arch", "x86-64", "--budget", "0", "--quick", "--json"];
-    let measured = json(&meanwhile(&args, ""));
-    let row = &measured["rows"][0];
-    for bound in [&row["c_bound"], &row["asm_bound"]] {
-        let is_known = bound["bound_cycles_per_byte"].as_f64().is_some_and(|it| it > 0.0) && bound["bound_by"].is_string();
-        assert!(is_known || bound["bound_missing"].is_string(), "{row}");
-    }
-    assert!(measured["core_cycles_per_tick"].as_f64().is_some_and(|it| it > 0.0), "{measured}");
-}
-
-#[test]
 fn a_mode_is_checked_with_its_primitive() {
     if !has("gcc") || !has("valgrind") {
         return;
@@ -411,11 +270,6 @@ fn a_mode_is_checked_with_its_primitive() {
     let rows = json(&ran)["rows"].as_array().expect("rows").clone();
     let modes: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["mode"].as_str()?, row["verdict"].as_str()?))).collect();
     assert_eq!((ran.status.code(), modes), (Some(0), vec![("ctr", "clean"), ("ctr64", "clean")]));
-    let ran = meanwhile(&["cipher", "compilers", "chacha20", "--cc", "gcc", "--opt", "-O1", "--json"], "");
-    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
-    assert_eq!((ran.status.code(), rows.len()), (Some(0), 2));
-    let keys: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["primitive", "mode", "slicing", "arch", "cc", "opt", "version", "verdict"]);
     let refused = meanwhile(&["cipher", "check", "gimli", "--constant-time", "--mode", "aead"], "");
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("`gimli` has no mode `aead`"));

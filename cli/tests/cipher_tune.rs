@@ -74,38 +74,6 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("it is there")
 }
 
-/// Both searches find something, in their own orders, and what is said to be the best is what came first of those tried. Under
-/// MEANWHILE_LONG for three primitives.
-#[test]
-fn the_best_is_compared_with_the_c_of_before_and_with_the_models_choice() {
-    let place = Place::new();
-    let others: &[_] = if std::env::var_os("MEANWHILE_LONG").is_some() { &["chacha20", "rectangle-80"] } else { &[] };
-    let arch = "x86-64";
-    for name in [&["xoodoo-12"], others].concat() {
-        let ran = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 2s --quick --out {name}.json --json"));
-        let result = json(&ran);
-        let row = &result["rows"][0];
-        assert_eq!(
-            (result["rows"].as_array().map(Vec::len), &row["primitive"], &row["arch"]),
-            (Some(1), &name.into(), &arch.into()),
-            "{result}"
-        );
-        let before = &row["before"];
-        let of_paper = ["none", "bitslice", "mslice"].map(Value::from);
-        assert!(before["emit"] == "c" && before["interleave"] == 1 && of_paper.contains(&before["schedule"]), "{before}");
-        // Where the search among all had no time for it, the best is that of before.
-        let is_before = row["interval"].is_null();
-        assert_eq!(row["best"], if is_before { before.clone() } else { row["tried"][0]["way"].clone() }, "{row}");
-        let numbers = ["cycles_per_byte_before", "cycles_per_byte", "ratio", "best_by_model"].map(|it| row[it].as_f64());
-        assert!(numbers.iter().all(|it| it.is_some_and(|it| it > 0.0)) && (is_before || row["pairs"] == 5), "{row}");
-        // The file has the row, which is not measured again.
-        let again = place.run(&format!("cipher bench {name} --study best --arch {arch} --budget 2s --quick --out {name}.json --json"));
-        assert_eq!(json(&again)["rows"], result["rows"]);
-    }
-    let refused = place.refused("cipher bench rectangle-80 --study best --budget soon");
-    assert!(refused.contains("90s, 5m or 1h"), "{refused}");
-}
-
 #[test]
 fn a_recipe_is_measured_and_every_command_takes_it() {
     let place = Place::new();

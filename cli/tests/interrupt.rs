@@ -12,15 +12,14 @@ use std::time::Duration;
 
 use started::{Run, kill};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_meanwhile");
+
 /// Commands that start compilers, simulators or other programs within a second and run for longer than that.
 const COMMANDS: &[&str] = &[
-    "report --quick --out page",
     "cipher test aes-128",
     "cipher speed --quick rectangle-80",
     "cipher tune rectangle-80 --arch x86-64 --slicing h --emit c",
-    "audit bench",
     "overlap plugin",
-    "regwin bench",
 ];
 
 fn start(command: &str) -> Run {

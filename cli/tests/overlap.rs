@@ -135,86 +135,6 @@ fn without_a_conversion_the_object_is_the_compilers() {
     assert!(lines(object(&["--", "-O2", "-g", "-c", "p.c", "-o", "p.o"])), "debug information is kept");
 }
 
-#[test]
-fn compile_time() {
-    if !tools() || !has(&["valgrind"]) {
-        return;
-    }
-    let folder = scratch();
-    let ran = meanwhile(folder.path(), &["compile-time", "--pairs", "1", "--count", "--json", "--", "-O2", "-c", "p.c"]);
-    let row = &json(&ran)["rows"][0];
-    assert_eq!(
-        (&row["compiled"], &row["calls"], &row["converted"], &row["pairs"]),
-        (&"-O2 -c p.c".into(), &2.into(), &2.into(), &1.into()),
-        "{row}"
-    );
-    let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} is no number: {row}"));
-    assert!(number("plain_s") > 0.0 && number("plugin_s") > 0.0, "{row}");
-    // The compiler and the code that it reads come to more than this, and the plugin adds something to it.
-    assert!(number("plain_instructions") > 1e8 && number("plugin_instructions") > number("plain_instructions"), "{row}");
-    assert!((number("instructions_ratio") - number("plugin_instructions") / number("plain_instructions")).abs() < 1e-4, "{row}");
-    let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
-    assert_eq!(files.len(), 1, "nothing is left behind: {files:?}");
-}
-
-/// One pair has no interval, three have a range of three.
-#[test]
-fn an_interval_needs_more_than_one_pair() {
-    if !tools() {
-        return;
-    }
-    let folder = scratch();
-    let table = |pairs: &str| {
-        let ran = meanwhile(folder.path(), &["compile-time", "--pairs", pairs, "--", "-O2", "-c", "p.c"]);
-        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).expect("text")
-    };
-    let (one, three) = (table("1"), table("3"));
-    let cells = one.lines().find(|it| it.contains("-c p.c")).expect("a row").split_whitespace().rev().take(3).collect::<Vec<_>>();
-    assert_eq!(cells, ["-", "1", "-"], "no instructions were counted, one pair, no interval: {one}");
-    assert!(three.contains("(range of 3)"), "{three}");
-    let ran = meanwhile(folder.path(), &["compile-time", "--pairs", "1", "--json", "--", "-O2", "-c", "p.c"]);
-    let row = &json(&ran)["rows"][0];
-    assert!(row["interval"].is_null() && row.as_object().expect("a row").contains_key("interval"), "{row}");
-}
-
-/// Who may not make a network hears it before anything is compiled.
-#[test]
-fn a_bench_without_the_right_to_its_network_compiles_nothing() {
-    use std::os::unix::fs::PermissionsExt;
-    let own = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("a process"));
-    if own != 0 || !has(&["setpriv", "unshare"]) {
-        return skipped("bench as a common user: only root can become one");
-    }
-    // Where a common user can read it and write beside it.
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let binary = folder.path().join("meanwhile");
-    std::fs::copy(env!("CARGO_BIN_EXE_meanwhile"), &binary).expect("a copy");
-    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let bench = |more: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all"]);
-        command.arg(&binary).args(["overlap", "bench", "--quick"]).args(more);
-        command.env("TMPDIR", folder.path()).env("MEANWHILE_CACHE", folder.path().join("cache")).output().expect("setpriv runs")
-    };
-    // What is wrong with a file is said before what this user may not do.
-    for contents in ["{", "{\"kind\": \"model\"}"] {
-        let rows = folder.path().join("rows.json");
-        std::fs::write(&rows, contents).expect("a scratch file");
-        std::fs::set_permissions(&rows, std::fs::Permissions::from_mode(0o666)).expect("it is ours");
-        let ran = bench(&["--out", &rows.display().to_string()]);
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!(ran.status.code(), Some(1), "{contents}: {said}");
-        assert!(said.contains("rows.json") && !said.contains("unshare"), "{said}");
-        assert_eq!(std::fs::read_to_string(&rows).expect("it is there"), contents);
-    }
-    let ran = bench(&[]);
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(2), "{said}");
-    assert!(said.contains("unshare") && said.contains("needs root"), "{said}");
-    assert!(!folder.path().join("cache").exists(), "something was compiled");
-}
-
 /// CMake names sources by their whole path, and compiles in a folder beside them or below.
 #[test]
 fn source_lines_are_found_from_a_build_folder() {
@@ -290,10 +210,6 @@ fn wrong_input_is_refused() {
         (vec!["cc", "--mpi", "openmpi", "--compiler", "no-such-clang", "--", "a.c"], 2, "`no-such-clang --version` failed"),
         (vec!["explain", "nowhere"], 1, "cannot read `nowhere`"),
         (vec!["explain", "x.opt.yaml"], 1, "line 1 is no optimisation remark"),
-        (vec!["bench", "--ranks", "1"], 1, "two ranks or more"),
-        (vec!["compile-time", "--pairs", "0"], 1, "a comparison needs a pair"),
-        (vec!["compile-time", "--language", "c++"], 1, "required arguments were not provided"),
-        (vec!["compile-time", "--mpi", "openmpi", "--pairs", "1", "--", "-c", "missing.c"], 2, "missing.c"),
     ];
     for (args, code, said) in refusals {
         let ran = meanwhile(folder.path(), &args);

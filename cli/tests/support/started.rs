@@ -23,19 +23,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// A line for the shell, in which `meanwhile` is the tested program, in a folder that was prepared for it.
+    /// A line for the shell, in which `meanwhile` is [`super::PROGRAM`], in a folder that was prepared for it.
     pub fn start_with(command: &str, prepare: impl FnOnce(&Path)) -> Run {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(folder.path().join("scratch")).expect("made");
         prepare(folder.path());
         // Under `nohup` a hangup is ignored, and whoever is started inherits that.
         let mut shell = Command::new("env");
-        shell.args([
-            "--default-signal=HUP,INT,TERM",
-            "sh",
-            "-c",
-            &command.replace("meanwhile ", &format!("exec {} ", env!("CARGO_BIN_EXE_meanwhile"))),
-        ]);
+        shell.args(["--default-signal=HUP,INT,TERM", "sh", "-c", &command.replace("meanwhile ", &format!("exec {} ", super::PROGRAM))]);
         shell.stdout(Stdio::null()).stderr(Stdio::null());
         Run::start_as(shell, folder)
     }

@@ -1,6 +1,6 @@
 //! The report in a real browser: tables sort and filter, charts are read out by pointer and keyboard, a phone shows all of it.
 
-#[path = "support/browser.rs"]
+#[path = "../../cli/tests/support/browser.rs"]
 mod browser;
 
 use std::io::Write;

@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::evidence::Evidence;
 use clap::builder::PossibleValuesParser;
 use measure::machine::{self, Machine};
 use measure::noise;
+use report::Table;
 use report::page::{Block, Page, Section};
-use report::{Evidence, Table};
 use serde_json::{Value, json};
 
-use crate::evidence;
+use crate::store;
 use terminal::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile-lab report`.
@@ -58,7 +59,7 @@ const NO_EXPERIMENTS: &str =
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(Some(&args.out.join(PAGE)))?;
+    store::check(Some(&args.out.join(PAGE)))?;
     // Before anything is measured: an unreadable file is worth no eight minutes.
     let is_wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|it| it == name);
     let experiments = experiments(Path::new(EXPERIMENTS), &is_wanted)?;

@@ -1,15 +1,15 @@
-//! Door: rows of an evidence file, which is written after each of them.
+//! Door: evidence files: written as a whole, or after each row, and gone on with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use measure::machine;
-use report::{Evidence, Kind};
+use report::Kind;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use terminal::machine_here;
-use terminal::output::Failure;
+use terminal::output::{Failure, check_writable, write_file};
 
-use crate::evidence;
+use crate::evidence::Evidence;
 
 /// Rows of an evidence file, which is written after each of them.
 pub struct Store {
@@ -23,11 +23,11 @@ pub struct Store {
 impl Store {
     /// Opens a file and takes its rows, which must be of the same command on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
-        evidence::check(path.as_deref())?;
+        check(path.as_deref())?;
         let Some(path) = path else { return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() }) };
-        let earlier = evidence::earlier(&path)?;
+        let earlier = earlier(&path)?;
         if let Some(other) = earlier.as_ref().filter(|it| it.command != command) {
-            return Err(evidence::cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
+            return Err(cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
         }
         let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
         Ok(Store { path: Some(path), command, compilers: compilers(), rows })
@@ -62,10 +62,59 @@ impl Store {
             command: self.command.clone(),
             rows: self.rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
         };
-        evidence::write(path, &evidence)
+        write(path, &evidence)
     }
 }
 
 fn compilers() -> Vec<String> {
     cipher::native::Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect()
+}
+
+/// Writes the rows of a command of this machine to its evidence file.
+pub fn store(path: &Path, kind: Kind, compiler: (&str, &str), command: &str, rows: Vec<Map<String, Value>>) -> Result<(), Failure> {
+    let evidence = Evidence {
+        kind,
+        machine: machine_here(),
+        date: machine::today(),
+        compilers: vec![machine::version(compiler.0, &[compiler.1]).map_err(Failure::tool)?],
+        command: command.to_owned(),
+        rows,
+    };
+    write(path, &evidence)
+}
+
+/// Writes an evidence file, and its folder if it is missing.
+pub fn write(path: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    create_folder_of(path)?;
+    write_file(path, evidence.to_json())
+}
+
+fn create_folder_of(path: &Path) -> Result<(), Failure> {
+    measure::file::create_folder_of(path).map_err(|error| Failure::environment(format!("create the folder of {}", path.display()), error))
+}
+
+/// Refuses an evidence file that [`store`] could not write, before minutes are spent on its rows.
+pub fn check(path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    create_folder_of(path)?;
+    check_writable(path)
+}
+
+/// What an earlier run that was ended has left in `path`, if anything. Refused if another machine measured it: its rows
+/// would be taken for this one's.
+pub fn earlier(path: &Path) -> Result<Option<Evidence>, Failure> {
+    // A device or a pipe is written to, never gone on with.
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let evidence = Evidence::load(path).map_err(|error| cannot_go_on(path, &error.said))?;
+    if evidence.machine.cpu != machine::Machine::here().cpu {
+        return Err(cannot_go_on(path, "it was measured on another machine"));
+    }
+    Ok(Some(evidence))
+}
+
+/// A file whose rows are not those of this run.
+pub fn cannot_go_on(path: &Path, said: &str) -> Failure {
+    Failure::user(format!("cannot go on with `{}`: {said}", path.display()), Some("name another file, or remove this one"))
 }

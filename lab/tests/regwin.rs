@@ -120,7 +120,8 @@ fn a_missing_emulator_is_named() {
 #[test]
 fn the_picture_of_readme_is_that_of_the_program() {
     // Cycles are those of the code that this compiler makes.
-    let version = Command::new("sparc64-linux-gnu-gcc").arg("--version").output().map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned());
+    let version =
+        Command::new("sparc64-linux-gnu-gcc").arg("--version").output().map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned());
     if !version.is_ok_and(|text| text.contains("12.2.0")) {
         if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
             let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
@@ -136,7 +137,8 @@ fn the_picture_of_readme_is_that_of_the_program() {
         ("adaptive, working set", "adaptive", "working-set"),
     ] {
         for windows in ["8", "32"] {
-            let arguments = ["run", "regwin-spell", "--json", "--on", "sim", "--scheme", scheme, "--schedule", schedule, "--windows", windows];
+            let arguments =
+                ["run", "regwin-spell", "--json", "--on", "sim", "--scheme", scheme, "--schedule", schedule, "--windows", windows];
             let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab")).args(arguments).output().expect("the binary runs");
             let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
             let millions = value["cycles"]["total"].as_f64().expect("a number") / 1e6;

@@ -2,7 +2,6 @@
 
 pub mod diagnostic;
 pub mod escape;
-pub mod evidence;
 pub mod kind;
 pub mod number;
 pub mod page;
@@ -12,7 +11,6 @@ pub mod svg;
 pub mod table;
 
 pub use diagnostic::{Diagnostic, SourceFile, Span};
-pub use evidence::Evidence;
 pub use kind::Kind;
 pub use suggest::did_you_mean;
 pub use table::{Cell, Table, Tone};

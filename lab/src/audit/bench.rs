@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::evidence::Evidence;
 use ::machine::in_order::Core;
 use audit::audit::Options;
 use audit::audit::{audit, summary};
@@ -13,10 +14,10 @@ use audit::timing::licence::Effort;
 use measure::machine::{self, Machine};
 use measure::stats;
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use crate::evidence;
+use crate::store;
 use terminal::output::{Failure, Output};
 
 const CPU: &str = "arm1136jf-s";
@@ -34,7 +35,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let bytes = object()?;
     let core = Core::bundled(CPU).expect("the core is bundled");
     let user = |error| Failure::User(vec![error]);
@@ -67,7 +68,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.object(&json!({"ok": true, "kind": "measured", "machine": machine.cpu, "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    evidence::store(path, Kind::Measured, ("arm-linux-gnueabi-gcc", "--version"), "meanwhile-lab run audit-speed --out FILE", rows)
+    store::store(path, Kind::Measured, ("arm-linux-gnueabi-gcc", "--version"), "meanwhile-lab run audit-speed --out FILE", rows)
 }
 
 fn table(rows: &[Value]) -> Table {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::evidence::Evidence;
 use cipher::byte_cost;
 use cipher::emit_c::Arch;
 use cipher::gain::{self, Sampling};
@@ -15,7 +16,7 @@ use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
 use report::svg::{Axis, Chart, Line, LineChart, Ratio, RatioChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 

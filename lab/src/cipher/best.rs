@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::evidence::Evidence;
 use cipher::emit_c::Arch;
 use cipher::gain::Sampling;
 use cipher::recipe_file::{Emit, Way};
@@ -12,7 +13,7 @@ use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::evidence::Evidence;
 use cipher::constant_time::{self, Cell as Program, OPTS, Verdict};
 use cipher::library::primitives;
 use cipher::native;
 use measure::machine;
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table, did_you_mean};
+use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
 use crate::store::Store;

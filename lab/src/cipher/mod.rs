@@ -12,7 +12,7 @@ pub mod speed;
 pub use speed::report;
 
 /// The committed results of a study as tables and charts; `None` for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &::report::Evidence) -> Option<Vec<::report::page::Block>> {
+pub fn committed(experiment: &str, file: &str, evidence: &crate::evidence::Evidence) -> Option<Vec<::report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", _) => Some(peers::committed(evidence)),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use cipher::emit_c::Arch;
 use cipher::gain::Sampling;
 use cipher::{native, stream_cost};
@@ -10,7 +11,7 @@ use clap::builder::TypedValueParser;
 use meanwhile::cipher_cmd::options;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
 use crate::store::Store;

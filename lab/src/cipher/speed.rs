@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::evidence::Evidence;
 use cipher::gain::Sampling;
 use cipher::native;
 use cipher::speed::{self, Config, Measured, Processor};
@@ -9,7 +10,7 @@ use meanwhile::cipher_cmd::speed::{self as product, FULL};
 use meanwhile::cipher_cmd::{bounds, options};
 use report::page::{Block, Card, Section};
 use report::svg::{BarChart, Chart, Series};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 use terminal::machine_here;
 use terminal::output::{Failure, Output};

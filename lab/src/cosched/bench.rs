@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::evidence::Evidence;
 use cosched::manager::program::Task;
 use cosched::manager::run::Planned;
 use cosched::manager::startup::Manager;
@@ -12,13 +13,13 @@ use measure::stats::{self, Interval};
 use measure::{machine, tool};
 use report::page::Block;
 use report::svg::{Axis, Chart, Line, LineChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
 use meanwhile::cosched_cmd::host::{HostArgs, Role};
 use terminal::machine_here;
 
-use crate::evidence;
+use crate::store;
 use terminal::output::{Failure, Output};
 
 /// Arguments of `meanwhile-lab run cosched-real`.
@@ -84,7 +85,7 @@ fn shares(place: usize) -> &'static [f64] {
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     // Before the manager takes a processor for itself.
     let here = machine_here();
     let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
@@ -138,7 +139,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         command: "meanwhile-lab run cosched-real --out FILE".into(),
         rows: rows.iter().filter_map(|it| it.as_object().cloned()).collect(),
     };
-    evidence::write(path, &evidence)
+    store::write(path, &evidence)
 }
 
 fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::evidence::Evidence;
 use measure::{machine, stats};
 use overlap::Mpi;
 use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
 use report::number::count;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::overlap_cmd::options;
 use terminal::output::{Failure, Output};
 
@@ -81,7 +82,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if plan.pairs == 0 || plan.ranks.contains(&0) || plan.ranks.contains(&1) {
         return Err(Failure::user("a benchmark needs a pair, and two ranks or more", None));
     }
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
     let mut known = args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
@@ -157,11 +158,11 @@ fn rules(rows: &[Row]) -> Table {
 
 /// The rows of an earlier run that was ended, or none.
 fn earlier(path: &Path, plan: &Plan) -> Result<Vec<Row>, Failure> {
-    let Some(evidence) = evidence::earlier(path)? else { return Ok(Vec::new()) };
+    let Some(evidence) = store::earlier(path)? else { return Ok(Vec::new()) };
     let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
-    let rows = rows.ok_or_else(|| evidence::cannot_go_on(path, "its rows are not of this benchmark"))?;
+    let rows = rows.ok_or_else(|| store::cannot_go_on(path, "its rows are not of this benchmark"))?;
     if !plan.settle && rows.iter().any(|row| row.pairs < plan.pairs) {
-        return Err(evidence::cannot_go_on(path, &format!("some of its rows have fewer pairs than {}", plan.pairs)));
+        return Err(store::cannot_go_on(path, &format!("some of its rows have fewer pairs than {}", plan.pairs)));
     }
     Ok(rows)
 }
@@ -243,7 +244,7 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
         command: runs.collect::<Vec<_>>().join("; "),
         rows: rows.iter().map(object).collect(),
     };
-    evidence::write(path, &evidence)
+    store::write(path, &evidence)
 }
 
 /// The committed tables; nothing for rows of an earlier benchmark.

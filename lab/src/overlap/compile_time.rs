@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use measure::stats;
 use overlap::Mpi;
 use overlap::compile_time::{self, Cost, Extent};
 use overlap::mpi::{self, Language};
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::overlap_cmd::options::{self, PluginOptions};
 use terminal::output::{Failure, Output};
 
@@ -49,7 +50,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.pairs == 0 {
         return Err(Failure::user("a comparison needs a pair", None));
     }
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let library = match args.mpi {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
@@ -80,7 +81,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         let count = if args.count { " --count" } else { "" };
         let command = format!("meanwhile-lab run overlap-compile-time --mpi {} --pairs {}{count} --out FILE", library.name(), args.pairs);
-        evidence::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
+        store::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
     }
     out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
     Ok(())

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use regwin::image::{Program, Recipe};
 use regwin::work::{self, MACHINES};
 use regwin::{Behaviour, Counts, Schedule, Scheme, sim, spell};
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table, Tone};
+use report::{Cell, Kind, Table, Tone};
 use serde_json::{Map, Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::regwin_cmd::failure;
 use terminal::output::{Failure, Output};
 
@@ -42,7 +43,7 @@ type Row = Map<String, Value>;
 
 /// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let windows: Vec<u32> = if args.quick { vec![5, 8, 12, 32] } else { (5..=32).collect() };
     let runtime = runtime()?;
     let mut rows = stored(&args, &runtime)?;
@@ -123,7 +124,7 @@ fn cell(behaviour: Behaviour, windows: u32, runtime: &str) -> Result<Row, Failur
 fn store(args: &Args, rows: &[Row]) -> Result<(), Failure> {
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.to_vec();
-    evidence::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-adaptive --out FILE", rows)
+    store::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-adaptive --out FILE", rows)
 }
 
 fn cycles(row: &Row, machine: usize, key: &str) -> f64 {

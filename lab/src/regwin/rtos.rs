@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use regwin::rtos::{self, Measure};
 use regwin::work::MACHINES;
 use regwin::{Scheme, library};
 use report::page::Block;
 use report::svg::{Axis, Chart, Line, LineChart};
-use report::{Cell, Evidence, Kind, Table, Tone};
+use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::regwin_cmd::options;
 use terminal::output::{Failure, Output};
 
@@ -38,7 +39,7 @@ const DEPTHS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let measures = rtos::measures(if args.quick { &QUICK } else { &DEPTHS });
     let bar = out.progress((measures.len() * args.windows.len() * SCHEMES.len()) as u64);
     let mut rows = Vec::new();
@@ -58,7 +59,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let windows: Vec<String> = args.windows.iter().map(u32::to_string).collect();
     let quick = if args.quick { " --quick" } else { "" };
     let command = format!("meanwhile-lab run regwin-rtos --windows {}{quick} --out FILE", windows.join(","));
-    evidence::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
+    store::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
 }
 
 fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure> {

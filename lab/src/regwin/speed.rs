@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::evidence::Evidence;
 use measure::{machine, stats};
 use regwin::image::{Program, Recipe};
 use regwin::{Behaviour, Schedule, Scheme, spell, sweep, work};
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table, Tone};
+use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::regwin_cmd::failure;
 use terminal::output::{Failure, Output};
 
@@ -32,7 +33,7 @@ const PLUGIN_MOST: f64 = 4.0;
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let bar = out.progress(N_RUNS as u64 + 5);
     let mut rows = Vec::new();
     let trace = sweep::trace(Behaviour::HighFine).map_err(failure)?;
@@ -76,7 +77,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.object(&json!({"ok": true, "kind": "measured", "machine": machine::Machine::here().cpu, "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    evidence::store(path, Kind::Measured, ("qemu-system-sparc", "--version"), "meanwhile-lab run regwin-speed --out FILE", rows)
+    store::store(path, Kind::Measured, ("qemu-system-sparc", "--version"), "meanwhile-lab run regwin-speed --out FILE", rows)
 }
 
 fn row(what: &str, samples: &[f64], least: Option<f64>, most: Option<f64>) -> Value {

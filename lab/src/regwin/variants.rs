@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::evidence::Evidence;
 use regwin::image::{Program, Recipe};
 use regwin::work::{self, MACHINES};
 use regwin::{Allocate, Behaviour, Schedule, Scheme, Variant, spell};
 use report::page::Block;
-use report::{Cell, Evidence, Kind, Table, Tone};
+use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use crate::evidence;
+use crate::store;
 use meanwhile::regwin_cmd::failure;
 use terminal::output::{Failure, Output};
 
@@ -72,7 +73,7 @@ const PLACES: [(Behaviour, u32); 4] =
 
 /// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    evidence::check(args.out.as_deref())?;
+    store::check(args.out.as_deref())?;
     let n_choices: usize = GROUPS.iter().map(|it| it.1.len()).sum();
     let bar = out.progress((n_choices * PLACES.len()) as u64);
     let threads = spell::THREADS.map(str::to_owned);
@@ -100,7 +101,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.object(&json!({"ok": true, "on": "qemu", "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    evidence::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-variants --out FILE", rows)
+    store::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-variants --out FILE", rows)
 }
 
 /// A row for each choice, a column for each place: millions of cycles, and percent more than the first of the group.

@@ -19,6 +19,7 @@ use similar::TextDiff;
 use crate::audit::Audit;
 use crate::decode::code::{Access, Class, Flow};
 use crate::facts::frame::{StackFrame, successors};
+use crate::facts::trace::Exit;
 use crate::finding::Kind;
 use crate::timing::licence::crossings;
 
@@ -56,6 +57,10 @@ impl Trial {
 pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
     let lines: Vec<&str> = source.lines().collect();
     let mut trials = Vec::new();
+    // The path is not that of the running kernel: what makes it shorter proves nothing.
+    if audit.function.tables.patched().is_some() {
+        return trials;
+    }
     for (finding, found) in audit.findings.iter().enumerate() {
         match found.kind {
             Kind::Stall => {
@@ -103,7 +108,8 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
     for mover in producers.chain(near).filter(|it| is_load(*it)).take(LOADS_MAX) {
         let Some(line) = line_of(audit, timed.trace.places[mover], file).filter(|it| *it < lines.len()) else { continue };
         let mut tests: Vec<usize> = Vec::new();
-        for exit in timed.trace.exits.iter().rev().filter(|it| it.at < mover) {
+        let is_test = |it: &&Exit| it.at < mover && audit.function.instructions[timed.trace.places[it.at]].flow != Flow::Next;
+        for exit in timed.trace.exits.iter().rev().filter(is_test) {
             // In an inlined function, its own line or that of any call around it.
             let frames = audit.function.frames[timed.trace.places[exit.at]].iter().filter(|it| it.file == file);
             for test in frames.filter_map(|it| (it.line as usize).checked_sub(1)).filter(|it| starts_statement(lines, *it)) {

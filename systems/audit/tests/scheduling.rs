@@ -226,7 +226,7 @@ fn function_of(isa: Isa, words: &[u32]) -> Function {
     let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
     let frames = vec![Vec::new(); instructions.len()];
     let (callees, constants) = Default::default();
-    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants }
+    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants, tables: Default::default() }
 }
 
 /// Registers, flags (N, Z, C and V, from the highest bit on) and memory, by number and address.

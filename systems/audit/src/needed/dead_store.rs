@@ -7,12 +7,17 @@ use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Instruction};
 use crate::facts::cases::entries;
 use crate::facts::frame::Slot;
+use crate::facts::landings::has_hidden_ways;
 use crate::facts::spills::{self, OwnAccess};
 use crate::finding::{Edit, Finding, Kind};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     unread(subject, findings);
+    // What fixes a fault up may look at the first of two stores.
+    if has_hidden_ways(subject.function) {
+        return;
+    }
     for idx in 0..subject.function.instructions.len() {
         findings.extend(overwritten(subject, idx));
     }

@@ -40,6 +40,10 @@ impl Need {
     }
 
     fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
+        if instruction.is_unknown() {
+            let units = UnitSet::default();
+            return Need { issue_cycles: 1, is_taken: false, slots: 1, units, unit_cycles: 0, holds: None };
+        }
         let work = core.work_of(instruction.class, instruction.is_quad);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();

@@ -133,7 +133,7 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
 
 /// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop begins there, anywhere behind in the
 /// function: then it is the same before all of them. What is written through other pointers no text shows.
-fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+pub(crate) fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
     let to = to.min(lines.len());
     let words = |text: &str| text.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')).map(str::to_owned).collect::<Vec<String>>();
     let has_loop = lines[from.min(to)..to].iter().any(|it| words(it).iter().any(|it| ["while", "for", "do"].contains(&it.as_str())));
@@ -145,7 +145,7 @@ fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
 
 /// A pointer that the expression follows is asked for null on the lines from `from` on before the expression stands in line `to`: its
 /// address is not good before that test.
-fn asks_for_null(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+pub(crate) fn asks_for_null(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
     let pointers = expression.match_indices("->").chain(expression.match_indices('[')).map(|(at, _)| &expression[..at]);
     let pointers: Vec<&str> = pointers.collect();
     (from..=to).any(|line| {
@@ -223,7 +223,7 @@ fn pin(lines: &[&str], finding: usize, line: usize, test: usize, expression: &st
 fn restricted(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<Trial>) {
     let found = &audit.findings[finding];
     let said = [found.prevents.as_ref(), found.edit.as_ref().map(|it| &it.text), Some(&found.why)];
-    let is_asked = |it: &&String| ["restrict", "may read what", "may have changed"].iter().any(|part| it.contains(part));
+    let is_asked = |it: &&String| ["may write what", "may read what", "may change the object"].iter().any(|part| it.contains(part));
     if !said.iter().flatten().any(is_asked) {
         return;
     }
@@ -525,12 +525,12 @@ fn condition(line: &str) -> Option<(usize, usize)> {
 
 /// What of a line is loaded: names joined by `->`, `.` and plain indices. What is called or assigned is not, but the pointer and the
 /// index of what is assigned are.
-fn expressions(line: &str) -> Vec<String> {
+pub(crate) fn expressions(line: &str) -> Vec<String> {
     chains(line, false)
 }
 
 /// The same, with what is assigned: a line may read it first.
-fn loads(line: &str) -> Vec<String> {
+pub(crate) fn loads(line: &str) -> Vec<String> {
     chains(line, true)
 }
 

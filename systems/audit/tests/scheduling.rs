@@ -41,6 +41,7 @@ fn problem(rng: &mut Rng, core: &Core, n: usize) -> (Vec<Need>, Vec<Edge>) {
                 units,
                 unit_cycles,
                 holds: (rng.u32(0..8) == 0).then(|| (UnitSet(1 << rng.u32(0..n_units)), rng.u32(1..4))),
+                is_first: core.pairing.is_some() && issue_cycles > 0 && rng.u8(..4) == 0,
             }
         })
         .collect();

@@ -127,8 +127,9 @@ impl Bits {
     /// True if nothing that instruction `idx` writes can change anything.
     pub fn is_dead(&self, function: &Function, idx: usize) -> bool {
         let instruction = &function.instructions[idx];
+        let is_probe = self.probes && !instruction.accesses.is_empty();
         !has_effect(instruction, function.isa.conventions())
-            && !(self.probes && !instruction.accesses.is_empty())
+            && !is_probe
             && instruction.writes.iter().all(|it| self.demanded(idx, it.reg) & it.bits == 0)
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 #[path = "support/audited.rs"]
 mod audited;
-use audited::{audit, text};
+use audited::{audit, ok, refused, text};
 
 const CODE: &str = "
 .macro function name
@@ -99,8 +99,26 @@ fn symbols_that_are_functions_are_found() {
                 .type g.isra.0, %function\ng.isra.0: add x0, x0, #1\n ret\n.size g.isra.0, .-g.isra.0\n\
                 .section .text.unlikely,\"ax\"\n.type g.cold, %function\ng.cold: brk #1\n.size g.cold, .-g.cold\n";
     fs::write(folder.join("k.s"), code).expect("a scratch file");
-    let first = |name: &str| text(&audit(folder, &["k.s", "--cpu", "cortex-a53", "--function", name]));
+    let first = |name: &str| ok(folder, &["k.s", "--cpu", "cortex-a53", "--function", name]);
     assert!(first("vector").starts_with("vector on cortex-a53: 2 instructions"), "{}", first("vector"));
     assert!(first("g").starts_with("g.isra.0 on cortex-a53: 2 instructions"), "{}", first("g"));
     assert!(first("g.cold").starts_with("g.cold on cortex-a53"), "{}", first("g.cold"));
+}
+
+#[test]
+fn a_budget_that_is_wrong_is_refused() {
+    let folder = folder();
+    let folder = folder.path();
+    let with = |limit: &str, code: i32| {
+        let row = format!("[[function]]\nname = \"kep\"\nfile = \"f.s\"\ncpu = \"cortex-a53\"\n{limit}\n");
+        fs::write(folder.join("b.toml"), row).expect("a scratch file");
+        refused(folder, &["check", "--budget", "b.toml"], code)
+    };
+    assert!(with("cycels = 3", 1).contains("b.toml:5"));
+    assert!(with("", 1).contains("has no limit"));
+    assert!(refused(folder, &["check", "--budget", "none.toml"], 1).contains("cannot read `none.toml`"));
+    // A function that is not there is not over its budget.
+    assert_eq!(budget(folder, &[("kep", "cycles = 3")]), 3);
+    let said = text(&audit(folder, &["check", "--budget", "b.toml"]));
+    assert!(said.contains("did you mean `kept`?"), "{said}");
 }

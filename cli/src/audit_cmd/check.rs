@@ -41,7 +41,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         .map_err(|error| Failure::user(format!("cannot read `{}`: {error}", args.budget.display()), None))?;
     let entries = budget::parse(&args.budget, &text).map_err(Failure::User)?;
     // What cannot be judged hides nothing of the others.
-    let all: Vec<Verdict> = entries.into_iter().map(|entry| verdict(entry, out)).collect();
+    let all: Vec<Verdict> = entries.into_iter().map(|entry| verdict(entry, out)).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
         write_file(path, budget::junit(&args.budget.display().to_string(), &all))?;
     }
@@ -79,21 +79,18 @@ fn over(it: &Checked, out: &mut Output) {
     }
 }
 
-fn verdict(entry: Entry, out: &mut Output) -> Verdict {
-    match checked(&entry, out) {
+/// The verdict of one function; fails only where an interrupt ends all.
+fn verdict(entry: Entry, out: &mut Output) -> Result<Verdict, Failure> {
+    let (said, help) = match checked(&entry, out) {
         Ok(mut checked) => {
             checked.causes.iter_mut().for_each(seen_from_here);
-            Verdict::Judged(checked)
+            return Ok(Verdict::Judged(checked));
         }
-        Err(failure) => {
-            let (said, help) = match failure {
-                Failure::User(all) => all.into_iter().next().map_or_else(Default::default, |it| (it.message, it.help)),
-                Failure::Environment { ran, said, help } => (format!("`{ran}`: {said}"), help),
-                Failure::Reported | Failure::Exit(_) => panic!("an audit says why it failed"),
-            };
-            Verdict::NotJudged(NotJudged { entry, said, help })
-        }
-    }
+        Err(Failure::User(all)) => all.into_iter().next().map_or_else(Default::default, |it| (it.message, it.help)),
+        Err(Failure::Environment { ran, said, help }) => (format!("`{ran}`: {said}"), help),
+        Err(other) => return Err(other),
+    };
+    Ok(Verdict::NotJudged(NotJudged { entry, said, help }))
 }
 
 fn checked(entry: &Entry, out: &mut Output) -> Result<Checked, Failure> {

@@ -130,7 +130,8 @@ fn a_load_stays_behind_the_test_that_ends_its_loop() {
 
 #[test]
 fn what_aligns_code_is_nothing_to_compute_earlier() {
-    let code = ".loc 1 2\n cmp w2, #2\n b.lt 1f\n nop\n nop\n mov w8, #0\n .loc 1 3\n add w0, w2, w8\n ret\n1: mov w0, #0\n ret";
+    let code =
+        ".loc 1 2\n ldr w2, [x2]\n cmp w2, #2\n b.lt 1f\n nop\n nop\n mov w8, #0\n .loc 1 3\n add w0, w2, w8\n ret\n1: mov w0, #0\n ret";
     let audit = audited(Isa::A64, "cortex-a55", code, "f\n if (n < 2)\n x = n;\n");
     let all = audit.findings.iter().flat_map(|it| [it.prevents.clone(), it.fill.clone(), it.edit.clone().map(|it| it.text)]).flatten();
     let said: Vec<String> = all.collect();

@@ -544,19 +544,6 @@ fn a_budget_may_be_what_another_file_takes() {
 }
 
 #[test]
-fn a_budget_that_is_wrong_is_refused() {
-    let folder = folder();
-    let it = budget(folder.path(), "cycels = 3");
-    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("budget.toml:5"));
-    let it = budget(folder.path(), "");
-    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("has no limit"));
-    assert!(refused(folder.path(), &["check", "--budget", "none.toml"], 1).contains("cannot read `none.toml`"));
-    let it = budget(folder.path(), "cycles = 3\ncold = [\"slow\"]");
-    fs::write(folder.path().join("fast.c"), "int fats(int x) { return x; }").expect("a scratch file");
-    assert!(refused(folder.path(), &["check", "--budget", it], 1).contains("did you mean `fats`?"));
-}
-
-#[test]
 fn assembly_may_come_on_standard_input() {
     use std::io::Write;
     let run = |words: &[&str], assembly: &str| {

@@ -63,6 +63,12 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     if listed.len() < n_all {
         out.line(&format!("{} more functions; --limit shows more", n_all - listed.len()));
     }
+    let n_patched = listed.iter().filter(|(_, it)| it.n_patched > 0).count();
+    if n_patched > 0 {
+        out.line(&format!(
+            "{n_patched} of these functions are written over in places when the kernel starts: their cycles are those before"
+        ));
+    }
     for message in refused.iter().take(5) {
         out.warning(message);
     }
@@ -78,6 +84,7 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
                 "address": it.address,
                 "instructions": it.n_instructions,
                 "undecodable": it.n_undecodable,
+                "patched": it.n_patched,
                 "hot_instructions": it.cycles.instructions,
                 "issue_cycles": it.cycles.issue_cycles,
                 "stall_cycles": it.cycles.stall_cycles,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use audit::audit::Audit;
-use audit::budget::{self, Cause, Checked, Entry, Limit};
+use audit::budget::{self, Cause, Checked, Entry, Limit, NotJudged, Verdict};
 use audit::program::toolchain::{self, Input};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
@@ -14,6 +14,9 @@ use crate::output::{Failure, Output, check_writable, write_file};
 
 /// More causes of one function are not printed; the files have all.
 const CAUSES_MAX: usize = 10;
+
+/// The exit code if a function could not be compared with its limit, whatever became of the others.
+const NOT_JUDGED: u8 = 3;
 
 /// Arguments of `meanwhile audit check`.
 #[derive(Debug, clap::Args)]
@@ -37,17 +40,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let text = std::fs::read_to_string(&args.budget)
         .map_err(|error| Failure::user(format!("cannot read `{}`: {error}", args.budget.display()), None))?;
     let entries = budget::parse(&args.budget, &text).map_err(Failure::User)?;
-    let mut all = Vec::new();
-    for entry in entries {
-        let now = audit_of(&entry, &entry.file, out)?;
-        let before = match &entry.limit {
-            Limit::File(path) => Some(audit_of(&entry, path, out)?),
-            Limit::Cycles(_) => None,
-        };
-        let mut checked = Checked::new(entry, &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))?;
-        checked.causes.iter_mut().for_each(seen_from_here);
-        all.push(checked);
-    }
+    // What cannot be judged hides nothing of the others.
+    let all: Vec<Verdict> = entries.into_iter().map(|entry| verdict(entry, out)).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
         write_file(path, budget::junit(&args.budget.display().to_string(), &all))?;
     }
@@ -55,18 +49,60 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         write_file(path, format!("{:#}\n", budget::sarif(&args.budget, &all)))?;
     }
     out.line(&table(&args.budget, &all).terminal(None));
-    for it in all.iter().filter(|it| !it.is_kept()) {
-        out.line(&format!("over budget: {}", it.said()));
-        for cause in it.causes.iter().take(CAUSES_MAX) {
-            out.line(&format!("  {}", cause.line()));
-        }
-        if it.causes.len() > CAUSES_MAX {
-            out.line(&format!("  and {} more", it.causes.len() - CAUSES_MAX));
+    for it in &all {
+        match it {
+            Verdict::Judged(it) if it.is_kept() => {}
+            Verdict::Judged(it) => over(it, out),
+            Verdict::NotJudged(it) => {
+                out.line(&format!("not judged: {}", it.said));
+                it.help.iter().for_each(|help| out.line(&format!("  help: {help}")));
+            }
         }
     }
-    let is_kept = all.iter().all(Checked::is_kept);
-    out.object(&json!({"ok": is_kept, "functions": all.iter().map(Checked::to_json).collect::<Vec<Value>>()}));
-    if is_kept { Ok(()) } else { Err(Failure::Reported) }
+    let is_kept = |it: &Verdict| matches!(it, Verdict::Judged(it) if it.is_kept());
+    let is_judged = |it: &Verdict| matches!(it, Verdict::Judged(_));
+    out.object(&json!({"ok": all.iter().all(is_kept), "functions": all.iter().map(Verdict::to_json).collect::<Vec<Value>>()}));
+    match (all.iter().all(is_judged), all.iter().all(is_kept)) {
+        (false, _) => Err(Failure::Exit(NOT_JUDGED)),
+        (true, false) => Err(Failure::Reported),
+        (true, true) => Ok(()),
+    }
+}
+
+fn over(it: &Checked, out: &mut Output) {
+    out.line(&format!("over budget: {}", it.said()));
+    for cause in it.causes.iter().take(CAUSES_MAX) {
+        out.line(&format!("  {}", cause.line()));
+    }
+    if it.causes.len() > CAUSES_MAX {
+        out.line(&format!("  and {} more", it.causes.len() - CAUSES_MAX));
+    }
+}
+
+/// The verdict of one function; fails only where an interrupt ends all.
+fn verdict(entry: Entry, out: &mut Output) -> Result<Verdict, Failure> {
+    let (said, help) = match checked(&entry, out) {
+        Ok(mut checked) => {
+            checked.causes.iter_mut().for_each(seen_from_here);
+            return Ok(Verdict::Judged(checked));
+        }
+        Err(Failure::User(all)) => all.into_iter().next().map_or_else(Default::default, |it| (it.message, it.help)),
+        Err(Failure::Environment { ran, said, help }) => (format!("`{ran}`: {said}"), help),
+        Err(other) => return Err(other),
+    };
+    Ok(Verdict::NotJudged(NotJudged { entry, said, help }))
+}
+
+fn checked(entry: &Entry, out: &mut Output) -> Result<Checked, Failure> {
+    let now = audit_of(entry, &entry.file, out)?;
+    let before = match &entry.limit {
+        Limit::File(path) => Some(audit_of(entry, path, out)?),
+        Limit::Cycles(_) => None,
+    };
+    if let Some(patched) = now.function.tables.patched() {
+        out.warning(&format!("`{}` has {patched}, written over when the kernel starts: its cycles are those before", entry.function));
+    }
+    Checked::new(entry.clone(), &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))
 }
 
 /// Compiled programs name their sources from the root of the machine that compiled them; a code host knows those below this folder.
@@ -97,15 +133,23 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
     audited(&loaded, &how, Some(&entry.function), None)
 }
 
-fn table(budget: &Path, all: &[Checked]) -> Table {
+fn table(budget: &Path, all: &[Verdict]) -> Table {
     let mut table = Table::new(budget.display().to_string(), &["function", "cpu", "cycles", "allowed", "verdict"]).kind(Kind::Model);
     for it in all {
-        let (verdict, tone) = if it.is_kept() { ("kept", Tone::Good) } else { ("over", Tone::Bad) };
+        let (verdict, tone) = match it {
+            Verdict::Judged(it) if it.is_kept() => ("kept", Tone::Good),
+            Verdict::Judged(_) => ("over", Tone::Bad),
+            Verdict::NotJudged(_) => ("not judged", Tone::Bad),
+        };
+        let number = |of: fn(&Checked) -> u32| match it {
+            Verdict::Judged(it) => Cell::number(of(it)),
+            Verdict::NotJudged(_) => Cell::words("?"),
+        };
         table.push(vec![
-            Cell::words(&it.entry.function),
-            Cell::words(&it.cpu),
-            Cell::number(it.cycles),
-            Cell::number(it.allowed),
+            Cell::words(&it.entry().function),
+            Cell::words(it.cpu()),
+            number(|it| it.cycles),
+            number(|it| it.allowed),
             Cell::words(verdict).tone(tone),
         ]);
     }

@@ -54,7 +54,7 @@ pub struct Args {
 enum Command {
     /// Compare two audits: what went, what came.
     Diff(Box<diff::Args>),
-    /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more.
+    /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more, 3 if one could not be judged.
     Check(check::Args),
     /// List the machines with the source of their numbers; with --compare what two sources say differently.
     #[command(alias = "cores")]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::facts::recorded::Recorded;
+use audit::in_source::keep_edits_of_the_source;
 use audit::program::names::{Found, choices};
 use audit::program::toolchain::{self, Skipped};
 use audit::timing::licence::Effort;
@@ -34,6 +35,7 @@ pub fn run(
         verify(loaded, how, &mut audited, out)?;
     }
     let sources = sources(&audited);
+    keep_edits_of_the_source(&mut audited, &sources);
     let view = how.view();
     match format {
         Format::Text => out.text(&(unknown(&loaded.skipped) + &text(&audited, &sources, &view))),

@@ -6,6 +6,7 @@ use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::decode::Isa;
 use audit::facts::spills::{Spills, spills};
+use audit::in_source::keep_edits_of_the_source;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
@@ -112,10 +113,13 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
 
 /// The audit as its own page, as `meanwhile audit --format html` writes it.
 fn listing(audited: &Audit) -> String {
+    html(audited, &sources(), &View::default())
+}
+
+/// The sources of the first version.
+fn sources() -> Sources {
     let lines = |text: &str| text.lines().map(str::to_owned).collect();
-    let sources =
-        Sources::from([(format!("{SHOWN_FOLDER}/original.c"), lines(ORIGINAL)), (format!("{SHOWN_FOLDER}/kernel.h"), lines(KERNEL))]);
-    html(audited, &sources, &View::default())
+    Sources::from([(format!("{SHOWN_FOLDER}/original.c"), lines(ORIGINAL)), (format!("{SHOWN_FOLDER}/kernel.h"), lines(KERNEL))])
 }
 
 /// The first version beside the last.
@@ -150,7 +154,9 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let program = Program::parse(version.file, &bytes).map_err(user)?;
     let core = Core::bundled(CPU).expect("the core of the case study is bundled");
     let options = Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search, recorded: None };
-    audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options).map_err(user)
+    let mut audited = audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options).map_err(user)?;
+    keep_edits_of_the_source(&mut audited, &sources());
+    Ok(audited)
 }
 
 /// The spills of a bitsliced primitive: of its own function, without key schedule and transposition.

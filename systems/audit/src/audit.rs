@@ -104,6 +104,11 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     if function.isa == Isa::Sparc {
         findings.extend(lint(&function.instructions));
     }
+    if function.tables.patched().is_some() {
+        // What stands there later is not known, and so is the path that the others rest on.
+        findings.retain(|it| !function.is_patched(it.idx));
+        findings.iter_mut().for_each(|it| it.edit = None);
+    }
     findings.sort_by_key(|it| (it.idx, it.kind));
     let has_lines = function.frames.iter().any(|it| !it.is_empty());
     let missing_lines = program.lines.missing.or_else(|| (!has_lines).then_some("this function has no line information"));
@@ -161,6 +166,8 @@ pub struct Summary {
     pub n_instructions: usize,
     /// Words in it that are none.
     pub n_undecodable: usize,
+    /// Places that are other code when the kernel runs.
+    pub n_patched: usize,
     /// The cycles of its hot path and their bound.
     pub cycles: Cycles,
     /// How often its first instruction was done, if that was recorded.
@@ -195,6 +202,7 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, options: &Option
         address: symbol.address,
         n_instructions: decoded.function.instructions.len(),
         n_undecodable: decoded.undecodable.len(),
+        n_patched: decoded.function.tables.patches.len(),
         cycles: path.cycles,
         runs: counts.as_ref().map(|it| it.runs(0)),
     }))

@@ -121,6 +121,67 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(entries) } else { Err(wrong) }
 }
 
+/// What became of one limit.
+#[derive(Debug)]
+pub enum Verdict {
+    /// The function was compared with it.
+    Judged(Checked),
+    /// It was not, and that is no pass.
+    NotJudged(NotJudged),
+}
+
+/// A function that could not be compared with its limit.
+#[derive(Debug)]
+pub struct NotJudged {
+    /// The limit.
+    pub entry: Entry,
+    /// Why.
+    pub said: String,
+    /// What to do, if that is known.
+    pub help: Option<String>,
+}
+
+impl Verdict {
+    /// The limit.
+    pub fn entry(&self) -> &Entry {
+        match self {
+            Verdict::Judged(it) => &it.entry,
+            Verdict::NotJudged(it) => &it.entry,
+        }
+    }
+
+    /// The machine that was meant, as far as that is known.
+    pub fn cpu(&self) -> &str {
+        match self {
+            Verdict::Judged(it) => &it.cpu,
+            Verdict::NotJudged(it) => it.entry.cpu.as_deref().unwrap_or("?"),
+        }
+    }
+
+    /// With keys that stay; what is not known is null.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Verdict::Judged(it) => it.to_json(),
+            Verdict::NotJudged(it) => json!({
+                "function": it.entry.function,
+                "file": it.entry.file.display().to_string(),
+                "cpu": it.entry.cpu,
+                "kind": "model",
+                "cycles": null,
+                "allowed": null,
+                "kept": null,
+                "not_judged": it.said,
+                "causes": [],
+            }),
+        }
+    }
+}
+
+/// No more instructions, and the function does no work of its own: a jump to what it was, a result, a return.
+const STUB_INSTRUCTIONS_MAX: usize = 4;
+/// So many times its cycles a budget allows that was not made for what the function is now.
+const STUB_SHRANK: u32 = 4;
+
 /// A function against its limit.
 #[derive(Debug)]
 pub struct Checked {
@@ -153,7 +214,7 @@ impl Checked {
     /// Compares `now` with the limit; `before` is the audit of the other file, if that is the limit.
     ///
     /// # Errors
-    /// A machine that reorders has no cycles.
+    /// A machine that reorders has no cycles, and of a stub they say nothing.
     pub fn new(entry: Entry, now: &Audit, before: Option<&Audit>) -> Result<Checked, Diagnostic> {
         let cycles = |audit: &Audit| audit.timed.as_ref().map(|it| it.cycles.total_cycles);
         let none = || Diagnostic::new(format!("`{}` reorders instructions, so nothing is said about cycles", now.cpu));
@@ -163,6 +224,13 @@ impl Checked {
             (Limit::File(_), Some(before)) => cycles(before).ok_or_else(none)?,
             (Limit::File(path), None) => panic!("the limit {} was audited", path.display()),
         };
+        let n = now.function.instructions.len();
+        if n <= STUB_INSTRUCTIONS_MAX && total.saturating_mul(STUB_SHRANK) <= allowed {
+            let take = if n == 1 { "instruction takes" } else { "instructions take" };
+            let said = format!("`{}` is a stub: {n} {take} {total} cycles of {allowed}", entry.function);
+            let help = "name the function that does the work now, or lower the limit if this is all that it is to do";
+            return Err(Diagnostic::new(said).with_help(help));
+        }
         let mut causes = Vec::new();
         if total > allowed {
             let is_new = |it: &&Finding| before.is_none_or(|old| !old.findings.iter().any(|other| is_same(it, other)));
@@ -200,6 +268,7 @@ impl Checked {
             "cycles": self.cycles,
             "allowed": self.allowed,
             "kept": self.is_kept(),
+            "not_judged": null,
             "causes": causes.collect::<Vec<Value>>(),
         })
     }
@@ -219,34 +288,48 @@ fn cause(audit: &Audit, finding: &Finding) -> Cause {
 }
 
 /// The results in JUnit's XML, as build servers read it: a test a function.
-pub fn junit(name: &str, all: &[Checked]) -> String {
-    let failed = all.iter().filter(|it| !it.is_kept()).count();
+pub fn junit(name: &str, all: &[Verdict]) -> String {
+    let failed = all.iter().filter(|it| matches!(it, Verdict::Judged(it) if !it.is_kept())).count();
+    let errors = all.iter().filter(|it| matches!(it, Verdict::NotJudged(_))).count();
     let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\">\n",
         escaped(name),
         all.len()
     );
     for it in all {
-        let case = format!("<testcase classname=\"{}\" name=\"{}\"", escaped(&it.cpu), escaped(&it.entry.function));
-        if it.is_kept() {
-            text += &format!("{case}/>\n");
-            continue;
-        }
-        let lines: String = it.causes.iter().map(|cause| format!("{}\n", cause.line())).collect();
-        text += &format!("{case}><failure message=\"{}\">{}</failure></testcase>\n", escaped(&it.said()), escaped(&lines));
+        let case = format!("<testcase classname=\"{}\" name=\"{}\"", escaped(it.cpu()), escaped(&it.entry().function));
+        text += &match it {
+            Verdict::Judged(it) if it.is_kept() => format!("{case}/>\n"),
+            Verdict::Judged(it) => {
+                let lines: String = it.causes.iter().map(|cause| format!("{}\n", cause.line())).collect();
+                format!("{case}><failure message=\"{}\">{}</failure></testcase>\n", escaped(&it.said()), escaped(&lines))
+            }
+            Verdict::NotJudged(it) => {
+                let help = it.help.as_deref().unwrap_or_default();
+                format!("{case}><error message=\"{}\">{}</error></testcase>\n", escaped(&it.said), escaped(help))
+            }
+        };
     }
     text + "</testsuite>\n</testsuites>\n"
 }
 
 /// The results in SARIF 2.1.0, as code hosts show them beside the lines of a change.
-pub fn sarif(budget: &Path, all: &[Checked]) -> Value {
+pub fn sarif(budget: &Path, all: &[Verdict]) -> Value {
     let place = |file: &str, line: u32| {
         let file = file.strip_prefix("./").unwrap_or(file);
         json!([{"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line.max(1)}}}])
     };
     let mut results = Vec::new();
-    for it in all.iter().filter(|it| !it.is_kept()) {
-        let limit = place(&budget.display().to_string(), it.entry.line);
+    for verdict in all {
+        let limit = place(&budget.display().to_string(), verdict.entry().line);
+        let it = match verdict {
+            Verdict::Judged(it) if it.is_kept() => continue,
+            Verdict::Judged(it) => it,
+            Verdict::NotJudged(it) => {
+                results.push(json!({"ruleId": "not-judged", "level": "error", "message": {"text": it.said}, "locations": limit}));
+                continue;
+            }
+        };
         results.push(json!({"ruleId": "over-budget", "level": "error", "message": {"text": it.said()}, "locations": limit}));
         for cause in &it.causes {
             let Some((file, line)) = &cause.place else { continue };
@@ -257,6 +340,7 @@ pub fn sarif(budget: &Path, all: &[Checked]) -> Value {
     let rule = |id: &str, text: &str| json!({"id": id, "shortDescription": {"text": text}});
     let rules = [
         rule("over-budget", "A function takes more cycles than its budget allows"),
+        rule("not-judged", "A function could not be compared with its budget"),
         rule("cycles", "An instruction that costs cycles in such a function"),
     ];
     json!({
@@ -335,11 +419,15 @@ mod tests {
             line: 4,
         };
         let cause = Cause { place: Some(("./x.c".to_owned(), 7)), address: 16, said: "stall: r0 (a load)".to_owned(), cycles: 2 };
-        let all = [Checked { entry, cpu: "leon3".to_owned(), cycles: 5, allowed: 3, causes: vec![cause] }];
+        let gone = NotJudged { entry: entry.clone(), said: "it has no function `<g>`".to_owned(), help: None };
+        let over = Checked { entry, cpu: "leon3".to_owned(), cycles: 5, allowed: 3, causes: vec![cause] };
+        let all = [Verdict::Judged(over), Verdict::NotJudged(gone)];
         let xml = junit("budget.toml", &all);
-        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot; \"") && xml.contains("failures=\"1\""), "{xml}");
+        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot; \"") && xml.contains("failures=\"1\" errors=\"1\""), "{xml}");
+        assert!(xml.contains("<error message=\"it has no function `&lt;g&gt;`\">"), "{xml}");
         let object = sarif(Path::new("budget.toml"), &all);
         assert_eq!(object["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 4);
         assert_eq!(object["runs"][0]["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "x.c");
+        assert_eq!(object["runs"][0]["results"][2]["ruleId"], "not-judged");
     }
 }

@@ -91,12 +91,48 @@ pub struct Edit {
     pub tried: u32,
     /// The one that made the path shorter, as a patch of the file; the edit is verified then.
     pub patch: Option<String>,
+    /// What the source has to have at the lines of these instructions, as places in the function.
+    pub on: Vec<(usize, Thing)>,
+}
+
+/// What a line of the source may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thing {
+    /// It is there to be read.
+    Line,
+    /// Bits that are masked.
+    Mask,
+    /// A type of at most so many bits.
+    Narrow(u8),
+    /// A load by a member or an index.
+    Load,
+    /// A variable or an object gets a value.
+    Assignment,
+    /// It goes on in one of two ways.
+    Test,
+    /// What a comparison says goes into a variable.
+    Comparison,
+    /// A constant.
+    Number,
+    /// A member of a structure.
+    Member,
+    /// This name.
+    Name(String),
+    /// A load that the line of the other instruction has, too.
+    LoadOf(usize),
+    /// A load that could stand before the line of the other instruction, a test.
+    LoadAbove(usize),
 }
 
 impl Edit {
-    /// An edit that was not tried.
+    /// An edit that was not tried and that needs nothing of the source.
     pub fn unverified(text: impl Into<String>) -> Edit {
-        Edit { text: text.into(), tried: 0, patch: None }
+        Edit::on(text, [])
+    }
+
+    /// An edit that was not tried, of lines that have to have these things.
+    pub fn on(text: impl Into<String>, on: impl IntoIterator<Item = (usize, Thing)>) -> Edit {
+        Edit { text: text.into(), tried: 0, patch: None, on: on.into_iter().collect() }
     }
 
     /// What became of it, in words.

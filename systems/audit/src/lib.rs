@@ -8,6 +8,7 @@ pub mod decode;
 pub mod edit;
 pub mod facts;
 pub mod finding;
+pub mod in_source;
 pub mod needed;
 pub mod program;
 pub mod timing;

@@ -33,7 +33,16 @@ fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
     }
     let callees = places.iter().filter(|_| rng.u32(0..20) == 0).map(|it| (*it, "abort".to_owned())).collect();
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants: Default::default() }
+    Function {
+        name: "random".to_owned(),
+        isa,
+        instructions,
+        frames,
+        callees,
+        is_cold: false,
+        constants: Default::default(),
+        tables: Default::default(),
+    }
 }
 
 #[test]
@@ -88,6 +97,7 @@ fn very_long_paths_have_an_audit_too() {
         callees: Default::default(),
         is_cold: false,
         constants: Default::default(),
+        tables: Default::default(),
     };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
     let audit = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");

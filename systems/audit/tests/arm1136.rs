@@ -29,6 +29,7 @@ fn function(words: &[u32]) -> Function {
         callees: Default::default(),
         is_cold: false,
         constants: Default::default(),
+        tables: Default::default(),
     }
 }
 

@@ -102,7 +102,22 @@ fn by_llvm(name: &str) -> Core {
             }
         }
     }
+    if name == "cortex-a55" {
+        forward_arithmetic(&mut file);
+    }
     Core::parse(name, &file.to_string()).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// To LLVM arithmetic of the A55 takes three cycles, and arithmetic needs it two later, a shifted operand one.
+fn forward_arithmetic(file: &mut Table) {
+    let from = file["forwarding"].as_table_mut().expect("a table")["from"].as_array_mut().expect("a list");
+    from.extend(["alu", "alu-shift-imm", "alu-shift-reg", "shift", "extend", "constant"].map(|it| Value::String(it.to_owned())));
+    for row in file["work"].as_array_mut().expect("a list").iter_mut().filter_map(Value::as_table_mut) {
+        if row["classes"].as_array().expect("a list").contains(&Value::String("alu-shift-imm".to_owned())) {
+            row.remove("early");
+            row["forwarded"].as_table_mut().expect("a table").insert("shifted".to_owned(), Value::Integer(1));
+        }
+    }
 }
 
 /// Figures that no table of llvm-mca has, and that two in a row show.

@@ -110,7 +110,16 @@ fn function(isa: Isa, words: &[u32]) -> Function {
         address += bytes.len() as u64;
     }
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "f".into(), isa, instructions, frames, callees: BTreeMap::new(), is_cold: false, constants: Default::default() }
+    Function {
+        name: "f".into(),
+        isa,
+        instructions,
+        frames,
+        callees: BTreeMap::new(),
+        is_cold: false,
+        constants: Default::default(),
+        tables: Default::default(),
+    }
 }
 
 /// The words without what the finding calls needless; none if it claims no such thing.

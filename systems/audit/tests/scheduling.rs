@@ -41,6 +41,7 @@ fn problem(rng: &mut Rng, core: &Core, n: usize) -> (Vec<Need>, Vec<Edge>) {
                 units,
                 unit_cycles,
                 holds: (rng.u32(0..8) == 0).then(|| (UnitSet(1 << rng.u32(0..n_units)), rng.u32(1..4))),
+                is_first: core.pairing.is_some() && issue_cycles > 0 && rng.u8(..4) == 0,
             }
         })
         .collect();
@@ -226,7 +227,7 @@ fn function_of(isa: Isa, words: &[u32]) -> Function {
     let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
     let frames = vec![Vec::new(); instructions.len()];
     let (callees, constants) = Default::default();
-    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants }
+    Function { name: "random".to_owned(), isa, instructions, frames, callees, is_cold: false, constants, tables: Default::default() }
 }
 
 /// Registers, flags (N, Z, C and V, from the highest bit on) and memory, by number and address.

@@ -20,7 +20,16 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
         .collect();
     let frames = vec![Vec::new(); instructions.len()];
     let callees: BTreeMap<u64, String> = callees.iter().map(|(address, name)| (*address, (*name).to_owned())).collect();
-    Function { name: "fixture".to_owned(), isa: Isa::A32, instructions, frames, callees, is_cold: false, constants: Default::default() }
+    Function {
+        name: "fixture".to_owned(),
+        isa: Isa::A32,
+        instructions,
+        frames,
+        callees,
+        is_cold: false,
+        constants: Default::default(),
+        tables: Default::default(),
+    }
 }
 
 fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {
@@ -247,7 +256,8 @@ fn no_load_goes_above_the_test_of_its_own_pointer() {
         let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
         let frames = vec![Vec::new(); instructions.len()];
         let (callees, constants) = Default::default();
-        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let function =
+            Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants, tables: Default::default() };
         let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search).expect("it has instructions");
         let said = explain(&function, &core(cpu), &timed).into_iter().find(|it| it.idx == at).expect("it waits");
         (said.prevents.expect("something is said"), said.edit.is_some())
@@ -273,7 +283,8 @@ fn a_copy_of_a_pointer_that_was_followed_is_good() {
         let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
         let frames = vec![Vec::new(); instructions.len()];
         let (callees, constants) = Default::default();
-        let function = Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants };
+        let function =
+            Function { name: "f".to_owned(), isa, instructions, frames, callees, is_cold: false, constants, tables: Default::default() };
         let core = Core::bundled(cpu).expect("it is bundled");
         let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search).expect("it has instructions");
         smallest(&timed.reached, &timed.timing, at).map(|(idx, _)| timed.reached[idx].step)
@@ -299,4 +310,31 @@ fn a_word_beside_the_code_is_good_everywhere() {
         assert!(prevents(&with(good), 1).contains("though it would do no harm"), "{}", prevents(&with(good), 1));
     }
     assert!(prevents(&with(0xe591_2000), 1).contains("vouches"), "{}", prevents(&with(0xe591_2000), 1));
+}
+
+/// A loop runs at least once on the path, wherever its test stands; behind it the path goes on.
+#[test]
+fn a_loop_that_is_tested_first_is_passed_once() {
+    const B_BACK_3: u32 = 0xeaff_fffb;
+    const B_BACK_5: u32 = 0xeaff_fff9;
+    // cmp; beq out; body; b to cmp; out: mov; bx lr
+    assert_eq!(path(&[CMP_R0_0, beq(2), MOV_R0_1, B_BACK_3, MOV_R0_1, BX_LR], &[], &[]), [0, 1, 2, 3, 4, 5]);
+    // cmp; beq body; mov; bx lr; body: mov; b to cmp
+    let behind_the_return = [CMP_R0_0, beq(2), MOV_R0_1, BX_LR, MOV_R0_1, B_BACK_5];
+    assert_eq!(path(&behind_the_return, &[], &[]), [0, 1, 4, 5, 2, 3]);
+    let said = hot_trace(&Guide::of(&function(&behind_the_return, &[])));
+    assert_eq!((said.end, said.exits[0].is_taken), (End::Return, true));
+    // Two loops, one in the other: cmp; beq 6; cmp; beq 5 (out of the inner one); b to the inner cmp; 5: b to the outer; 6: bx lr
+    let nested = [CMP_R0_0, beq(4), CMP_R0_0, beq(1), 0xeaff_fffc, 0xeaff_fff9, BX_LR];
+    assert_eq!(path(&nested, &[], &[]), [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_loop_whose_body_is_cold_is_left_alone() {
+    // cmp; beq body; mov; bx lr; body: bl, which does not come back; b to cmp
+    let words = [CMP_R0_0, beq(2), MOV_R0_1, BX_LR, BL, 0xeaff_fff9];
+    assert_eq!(path(&words, &[(16, "panic")], &[]), [0, 1, 2, 3]);
+    assert_eq!(path(&words, &[(16, "step")], &[]), [0, 1, 4, 5, 2, 3]);
+    // A branch that is no loop's keeps to what the layout says.
+    assert_eq!(path(&[CMP_R0_0, beq(2), MOV_R0_1, BX_LR, MOV_R0_1, BX_LR], &[], &[]), [0, 1, 2, 3]);
 }

@@ -26,7 +26,16 @@ fn function(isa: Isa, code: &[&str]) -> Function {
         instructions.push(one);
     }
     let frames = vec![Vec::new(); instructions.len()];
-    Function { name: "f".into(), isa, instructions, frames, callees: BTreeMap::new(), is_cold: false, constants: Default::default() }
+    Function {
+        name: "f".into(),
+        isa,
+        instructions,
+        frames,
+        callees: BTreeMap::new(),
+        is_cold: false,
+        constants: Default::default(),
+        tables: Default::default(),
+    }
 }
 
 /// What is found, as place and kind.

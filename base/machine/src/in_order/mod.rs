@@ -54,6 +54,19 @@ pub struct Core {
     /// The same of whole vector registers of 128 bits.
     quad_rows: Vec<Work>,
     forwarding: Vec<Class>,
+    /// Which instructions start together with which, beyond what their units say.
+    pub pairing: Option<Pairing>,
+}
+
+/// What hinders two instructions of one cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairing {
+    /// Instructions whose names begin so start in a cycle as its first, or alone.
+    pub first_only: Vec<String>,
+    /// Immediates of more than the low byte take the shifter.
+    pub wide_immediates_shift: bool,
+    /// Where this stands.
+    pub source: String,
 }
 
 /// How one kind of work runs.

@@ -6,7 +6,7 @@ use report::{Diagnostic, did_you_mean};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Belief, Class, Compilers, Core, Role, Work};
+use super::{Belief, Class, Compilers, Core, Pairing, Role, Work};
 use crate::UnitSet;
 use crate::dispute::{Dispute, Other};
 use crate::parse::{Reader, Units};
@@ -22,6 +22,7 @@ struct File {
     units: Spanned<Units>,
     #[serde(default)]
     forwarding: Option<Forwarding>,
+    pairing: Option<PairingRow>,
     trap: Option<Trap>,
     #[serde(default)]
     belief: Vec<BeliefRow>,
@@ -33,6 +34,15 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Issue {
     width: Spanned<u32>,
+    source: Spanned<String>,
+}
+
+/// What hinders two instructions of one cycle.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairingRow {
+    first_only: Vec<String>,
+    wide_immediates_shift: bool,
     source: Spanned<String>,
 }
 
@@ -166,6 +176,14 @@ impl Core {
                 Some(reader.number(&it.cycles, 1)?)
             }
         };
+        let pairing = match parsed.pairing {
+            None => None,
+            Some(it) => Some(Pairing {
+                source: reader.source(&it.source)?,
+                first_only: it.first_only,
+                wide_immediates_shift: it.wide_immediates_shift,
+            }),
+        };
         let (rows, quad_rows) = rows.into_iter().flatten().unzip();
         let mut core = Core {
             trap_cycles,
@@ -185,6 +203,7 @@ impl Core {
             rows,
             quad_rows,
             forwarding,
+            pairing,
         };
         for row in &parsed.work {
             core.disputes.extend(reader.work_disputes(row.get_ref(), &core)?);
@@ -368,8 +387,12 @@ mod tests {
         let core = core.with_branch_cost(3);
         assert_eq!((core.work(Class::Branch).issue_cycles, core.work(Class::Branch).taken_cycles()), (1, Some(3)));
         let core = Core::bundled("cortex-a55").expect("it is bundled");
-        assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Alu), -2);
+        assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Mul), -2);
         assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Load), 0);
+        assert_eq!((core.work(Class::Alu).latency(Out::Flag), core.early_cycles(Class::Alu, Role::Condition, Class::Alu)), (1, 0));
+        assert!(
+            Core::bundled("cortex-m7").expect("it is bundled").pairing.is_some_and(|it| it.first_only.iter().any(|name| name == "rev"))
+        );
         let core = Core::bundled("cortex-a53").expect("it is bundled");
         let load = core.work(Class::Load);
         let as_base = |is_whole| load.latency_as(Out::Result, Role::Base, is_whole);

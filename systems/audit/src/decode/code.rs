@@ -137,6 +137,11 @@ impl Instruction {
         self.guard.is_some()
     }
 
+    /// It stands for a word that was not decoded.
+    pub fn is_unknown(&self) -> bool {
+        self.class == Class::System && self.text.starts_with('.')
+    }
+
     /// What Arm's assemblers write where nothing shall happen, before there was a `nop`.
     pub fn is_filler(&self) -> bool {
         self.text == "mov r0, r0" || self.text == "mov r8, r8"

@@ -17,6 +17,7 @@ use crate::decode::code::{Class, Delay, Extends, Flow, Instruction, Op, Operatio
 use crate::decode::{Conventions, Isa};
 use crate::facts::cases::entries;
 use crate::facts::frame::successors;
+use crate::facts::landings::{has_hidden_ways, landings};
 use crate::program::function::Function;
 
 /// What is known of a register.
@@ -51,6 +52,8 @@ pub struct Bits {
     known: Vec<Option<Vec<Known>>>,
     /// After each instruction, by register.
     demanded: Vec<Vec<u64>>,
+    /// Loads are there for their faults, too: what fixes them up may look at nothing else.
+    probes: bool,
 }
 
 /// Why an operation is not needed.
@@ -100,7 +103,9 @@ impl Bits {
     /// Runs both analyses.
     pub fn of(function: &Function) -> Bits {
         let conventions = function.isa.conventions();
-        Bits { bits: conventions.bits, known: forward(function, conventions), demanded: backward(function, conventions) }
+        let probes = has_hidden_ways(function);
+        let (known, demanded) = (forward(function, conventions), backward(function, conventions, probes));
+        Bits { bits: conventions.bits, known, demanded, probes }
     }
 
     /// What is known of `reg` before instruction `idx`.
@@ -122,7 +127,9 @@ impl Bits {
     /// True if nothing that instruction `idx` writes can change anything.
     pub fn is_dead(&self, function: &Function, idx: usize) -> bool {
         let instruction = &function.instructions[idx];
+        let is_probe = self.probes && !instruction.accesses.is_empty();
         !has_effect(instruction, function.isa.conventions())
+            && !is_probe
             && instruction.writes.iter().all(|it| self.demanded(idx, it.reg) & it.bits == 0)
     }
 
@@ -259,8 +266,8 @@ fn step(state: &mut [Known], function: &Function, idx: usize, conventions: &Conv
             }
         }
     }
-    // A window changes what every name means.
-    if instruction.class == Class::Window {
+    // A window changes what every name means; what is written over may do anything.
+    if instruction.class == Class::Window || function.is_patched(idx) {
         state.fill(Known::nothing(Writer::Several));
     }
     zero_register(state, conventions);
@@ -387,7 +394,7 @@ fn sign_extended(a: Known, bits: u8, width: u8) -> Known {
     Known { zeros, ones, n_signs: (width - bits + 1).max(a.n_signs), writer: a.writer }.with_signs(width)
 }
 
-fn backward(function: &Function, conventions: &Conventions) -> Vec<Vec<u64>> {
+fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec<Vec<u64>> {
     let n = function.instructions.len();
     let n_regs = conventions.names.len();
     let mut after: Vec<Vec<u64>> = vec![vec![0; n_regs]; n];
@@ -402,27 +409,50 @@ fn backward(function: &Function, conventions: &Conventions) -> Vec<Vec<u64>> {
         // An interrupt or a signal may come behind any instruction, and finds its stack by this register.
         demanded[usize::from(conventions.stack_pointer.0)] = low(conventions.bits);
     }
-    let mut open: Vec<usize> = (0..n).collect();
-    while let Some(idx) = open.pop() {
+    let before = |after: &[Vec<u64>], idx: usize| {
         let mut demanded = after[idx].clone();
-        needs(&mut demanded, &function.instructions[idx], conventions);
-        for &from in &comes_from[idx] {
-            let mut changed = false;
-            for (known, new) in after[from].iter_mut().zip(&demanded) {
-                changed |= *new & !*known != 0;
-                *known |= new;
-            }
-            if changed {
-                open.push(from);
-            }
+        needs(&mut demanded, &function.instructions[idx], conventions, probes);
+        if function.is_patched(idx) {
+            demanded.fill(u64::MAX);
+        }
+        demanded
+    };
+    let landings = landings(function);
+    loop {
+        let mut open: Vec<usize> = (0..n).collect();
+        while let Some(idx) = open.pop() {
+            let demanded = before(&after, idx);
+            open.extend(comes_from[idx].iter().copied().filter(|from| add(&mut after[*from], &demanded)));
+        }
+        // What is demanded at a landing is demanded everywhere.
+        let mut changed = false;
+        for demanded in landings.iter().map(|it| before(&after, *it)).collect::<Vec<_>>() {
+            after.iter_mut().for_each(|it| changed |= add(it, &demanded));
+        }
+        if !changed {
+            return after;
         }
     }
-    after
+}
+
+/// Adds to what is demanded; says whether that changed anything.
+fn add(demanded: &mut [u64], more: &[u64]) -> bool {
+    let mut changed = false;
+    for (known, new) in demanded.iter_mut().zip(more) {
+        changed |= *new & !*known != 0;
+        *known |= new;
+    }
+    changed
 }
 
 /// What is demanded behind an instruction that leaves the function.
 fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: &mut [u64]) {
     let instruction = &function.instructions[idx];
+    let faults_elsewhere = |idx: usize| idx < function.instructions.len() && function.fixup(idx) == Some(None);
+    // An instruction that faults has written nothing: what is demanded behind it is demanded before it.
+    if faults_elsewhere(idx) || faults_elsewhere(idx + 1) {
+        demanded.fill(low(conventions.bits));
+    }
     // Behind a delay slot stands what its branch does.
     let leaving = match idx.checked_sub(1).map(|it| &function.instructions[it]) {
         Some(before) if before.delay != Delay::None && !matches!(before.flow, Flow::Call { .. }) => before,
@@ -450,7 +480,7 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
 }
 
 /// From what is demanded after an instruction to what is before it.
-fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventions) {
+fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventions, probes: bool) {
     if instruction.class == Class::Window {
         let flags: Vec<(usize, u64)> = conventions.flags.iter().map(|flag| usize::from(flag.0)).map(|at| (at, demanded[at])).collect();
         demanded.fill(low(conventions.bits));
@@ -475,7 +505,8 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
             demanded[usize::from(write.reg.0)] &= !write.bits;
         }
     }
-    let is_used = has_effect(instruction, conventions) || others || of_result != 0;
+    let is_probe = probes && !instruction.accesses.is_empty();
+    let is_used = has_effect(instruction, conventions) || is_probe || others || of_result != 0;
     if !is_used {
         return;
     }

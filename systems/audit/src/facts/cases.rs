@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::decode::code::{Class, Delay, Flow, Reg, Role};
+use crate::decode::code::{Delay, Flow, Reg, Role};
+use crate::facts::landings::{landings, unreached};
 use crate::program::function::Function;
 
 /// The computed jumps of a function.
@@ -25,30 +26,12 @@ impl Computed {
     /// Those of this function.
     pub fn of(function: &Function) -> Computed {
         let n = function.instructions.len();
-        let mut is_led_to = vec![false; n + 2];
-        is_led_to[0] = true;
-        for idx in 0..n {
-            let (behind, goes_on) = behind(function, idx);
-            is_led_to[behind] |= goes_on;
-            if let Some(to) = function.target(idx) {
-                is_led_to[to] = true;
-            }
-            if behind == idx + 2 {
-                is_led_to[idx + 1] = true;
-            }
-        }
-        let is_filler = |it: usize| function.instructions[it].class == Class::Nop;
         let is_computed = |it: &usize| {
             let instruction = &function.instructions[*it];
             instruction.flow == Flow::Jump && !function.callees.contains_key(&instruction.address)
         };
         let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
-        // What fills the space before aligned code is no case.
-        let is_case = |idx: &usize| {
-            let first = (*idx..n).find(|it| !is_filler(*it) || is_led_to[*it]);
-            !is_led_to[*idx] && first.is_some_and(|it| it == *idx || !is_led_to[it])
-        };
-        let mut cases: Vec<usize> = (0..n).filter(is_case).collect();
+        let mut cases = unreached(function);
         // A jump that may not be done has what is behind it as one more.
         let behind = jumps.iter().map(|it| behind(function, *it));
         cases.extend(behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind));
@@ -68,9 +51,8 @@ impl Computed {
     }
 }
 
-/// Where a computed jump may enter code that other ways lead to as well, as the label of a case does that the one before falls into: no
-/// word shows it, but such a label begins a line of the source. What makes the frame at the beginning is entered once. Nothing if the function
-/// has no such jump.
+/// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed jump, as the label of a case is that the one
+/// before falls into: no word shows it, but such a label begins a line of the source. What makes the frame at the beginning is entered once.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {
@@ -79,7 +61,9 @@ pub fn entries(function: &Function) -> Vec<bool> {
     };
     let begins = |idx: usize| idx > 0 && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1]);
     let first = frame_is_made(function);
-    (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect()
+    let mut entries: Vec<bool> = (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect();
+    landings(function).into_iter().for_each(|it| entries[it] = true);
+    entries
 }
 
 /// The place behind the last instruction of the first piece, up to a branch or where one leads, that moves the stack pointer or keeps a

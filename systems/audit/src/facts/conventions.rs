@@ -77,7 +77,16 @@ mod tests {
         let instructions: Vec<Instruction> = words.iter().enumerate().map(decode).collect();
         let frames = vec![Vec::new(); instructions.len()];
         let (callees, constants) = (BTreeMap::new(), BTreeMap::new());
-        keeps_conventions(&Function { name: "f".into(), isa, instructions, frames, callees, is_cold: false, constants })
+        keeps_conventions(&Function {
+            name: "f".into(),
+            isa,
+            instructions,
+            frames,
+            callees,
+            is_cold: false,
+            constants,
+            tables: Default::default(),
+        })
     }
 
     #[test]

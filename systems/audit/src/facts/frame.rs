@@ -105,7 +105,7 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
         Flow::Stop => false,
         Flow::Next | Flow::Call { .. } => true,
     };
-    let mut next: Vec<usize> = function.target(idx).into_iter().collect();
+    let mut next: Vec<usize> = function.target(idx).into_iter().chain(function.fixup(idx).flatten()).collect();
     if goes_on && idx + 1 < function.instructions.len() {
         next.push(idx + 1);
     }

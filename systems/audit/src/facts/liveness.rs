@@ -1,5 +1,6 @@
 //! Which registers may still be read before they are written again, at each instruction of a function.
 
+use super::landings::landings;
 use super::pinned::{left, returned};
 use crate::decode::code::{Delay, Flow, Instruction, Reg};
 use crate::program::function::Function;
@@ -68,13 +69,23 @@ impl Liveness {
     fn follow(function: &Function, ends: &Ends, step_back: fn(&Function, &Instruction, &mut RegSet)) -> Liveness {
         let n = function.instructions.len();
         let mut live = vec![RegSet::default(); n];
+        let landings = landings(function);
         let mut is_changed = true;
         // Backward order settles straight code in one round, and each loop in one more for each level.
         while is_changed {
             is_changed = false;
+            let mut anywhere = RegSet::default();
+            landings.iter().for_each(|it| _ = anywhere.add_all(&live[*it]));
             for idx in (0..n).rev() {
                 let mut set = behind(function, idx, &live, ends);
                 step_back(function, &function.instructions[idx], &mut set);
+                // An instruction that faults has written nothing.
+                let faults = match function.fixup(idx) {
+                    Some(None) => RegSet::ALL,
+                    _ if function.is_patched(idx) => RegSet::ALL,
+                    _ => anywhere,
+                };
+                set.add_all(&faults);
                 is_changed |= live[idx].add_all(&set);
             }
         }

@@ -222,6 +222,16 @@ impl Nests {
         nests
     }
 
+    /// Some loop is around this place.
+    pub fn is_in_one(&self, at: usize) -> bool {
+        !self.around[at].is_empty()
+    }
+
+    /// How many of the loops around the one place are not around the other.
+    pub fn left(&self, from: usize, to: usize) -> usize {
+        self.around[from].iter().filter(|head| !self.around[to].contains(head)).count()
+    }
+
     /// A loop begins or ends between two places that follow each other on a path.
     pub fn is_border(&self, from: usize, to: usize) -> bool {
         self.heads.contains(&to) || self.around[from] != self.around[to]

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod conventions;
 pub mod frame;
 pub mod hazards;
+pub mod landings;
 pub mod liveness;
 pub mod loops;
 pub mod pinned;

@@ -371,6 +371,7 @@ mod tests {
             callees: BTreeMap::new(),
             is_cold: false,
             constants: Default::default(),
+            tables: Default::default(),
         };
         let found: Vec<(usize, Kind)> = places(&function).iter().map(|it| (it.idx, it.kind)).collect();
         assert_eq!(found, expected);

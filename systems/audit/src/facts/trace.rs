@@ -8,10 +8,14 @@
 //!
 //! An edge is cold if everything behind it is: it ends in a trap, in a call or jump to a function
 //! that does not return or that the user calls cold. Between two edges that are not cold, code
-//! that goes straight on is the hot one: this is how compilers lay out what they believe.
+//! that goes straight on is the hot one: this is how compilers lay out what they believe. A loop is
+//! passed once, also one whose test stands before its body and is the first to be reached: the path
+//! goes from the test through the body, and on behind the loop.
 
 use crate::decode::code::{Delay, Flow};
+use crate::facts::cases::behind;
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
+use crate::facts::loops::Nests;
 use crate::facts::recorded::Counts;
 use crate::program::function::Function;
 use crate::program::names::{is_called, shown};
@@ -51,7 +55,7 @@ pub struct Trace {
     pub end: End,
 }
 
-/// A conditional branch on the path.
+/// A conditional branch on the path, or an instruction whose fault goes on elsewhere.
 #[derive(Debug, Clone)]
 pub struct Exit {
     /// The branch, as a place in [`Trace::places`].
@@ -97,7 +101,10 @@ impl Trace {
                 Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => {
                     exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
                 }
-                _ => {}
+                _ => {
+                    let Some(there) = function.fixup(idx) else { continue };
+                    exits.push(Exit { at, is_taken: false, live: there.map_or(RegSet::ALL, |to| *liveness.before(to)) });
+                }
             }
         }
         Trace { places, exits, end }
@@ -153,6 +160,13 @@ impl<'a> Guide<'a> {
         }
     }
 
+    /// The test that a loop is entered at leads into its body, which is still to be passed; straight on is out of the loop.
+    fn stays(&self, nests: &Nests, idx: usize, there: usize, behind: usize, is_open: impl Fn(usize) -> bool) -> bool {
+        let is_recorded = self.counts.is_some_and(|it| it.ways(self.function, idx).is_some());
+        let leaves = |to: usize| if to < self.is_cold.len() { nests.left(idx, to) } else { usize::MAX };
+        !is_recorded && is_open(there) && !self.is_cold(there) && leaves(there) < leaves(behind)
+    }
+
     /// How many rounds a loop with this head and these edges back has each time that it is entered.
     pub(crate) fn rounds(&self, head: usize, backs: &[usize]) -> Option<f64> {
         let counts = self.counts?;
@@ -180,14 +194,20 @@ impl<'a> Guide<'a> {
 pub fn hot_trace(guide: &Guide) -> Trace {
     let function = guide.function;
     let n = function.instructions.len();
+    let nests = Nests::of(function);
     let mut is_seen = vec![false; n];
     let mut places = Vec::new();
+    // Ways out of loops that the path did not take, each with the branch.
+    let mut ways_out: Vec<(usize, usize)> = Vec::new();
     let (mut idx, mut end, mut goes_on) = (0, End::Loop, None);
     while idx < n && !is_seen[idx] {
         is_seen[idx] = true;
         places.push(idx);
         // A way back into the path is a loop's: the path goes on behind the loop.
-        let (next, slot) = step(function, idx, |there, behind| guide.is_taken(idx, there, behind, |it| it < n && !is_seen[it]));
+        let is_open = |it: usize| it < n && !is_seen[it];
+        let (next, slot) = step(function, idx, |there, behind| {
+            guide.is_taken(idx, there, behind, is_open) || guide.stays(&nests, idx, there, behind, is_open)
+        });
         if let Some(slot) = slot {
             is_seen[slot] = true;
             places.push(slot);
@@ -205,7 +225,16 @@ pub fn hot_trace(guide: &Guide) -> Trace {
             end = End::Stop;
             break;
         }
+        let is_test = matches!(function.instructions[idx].flow, Flow::Branch { is_conditional: true, .. });
+        let others = [function.target(idx), Some(behind(function, idx).0)].into_iter().flatten().filter(|_| is_test);
+        ways_out.extend(others.filter(|it| *it != next && *it < n && nests.left(idx, *it) > 0).map(|it| (idx, it)));
         idx = next;
+        if next < n && is_seen[next] {
+            // The loop's own test let nobody out yet.
+            let is_its = |(from, to): &&(usize, usize)| nests.left(next, *from) == 0 && nests.left(next, *to) > 0;
+            let out = ways_out.iter().find(|it| is_its(it) && !is_seen[it.1] && !guide.is_cold(it.1));
+            idx = out.map_or(next, |it| it.1);
+        }
     }
     Trace::through(function, &Liveness::of(function), places, goes_on, end)
 }

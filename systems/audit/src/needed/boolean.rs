@@ -11,7 +11,7 @@
 use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Op, Reg, Value};
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -31,7 +31,8 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let why = format!("{} is 0 or 1 and only tested by {}; {by}", subject.name(reg), subject.named(idx));
         let mut finding = subject.finding(first, Kind::BuiltBoolean, why);
         finding.cycles = writers.len() as u32 + u32::from(!is_branch);
-        finding.edit = Some(Edit::unverified("branch on the comparison itself instead of on a variable that holds its result"));
+        finding.edit =
+            Some(Edit::on("branch on the comparison itself instead of on a variable that holds its result", [(first, Thing::Comparison)]));
         findings.push(finding);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::decode::code::Flow;
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::names::shown;
 
 /// A longer function is not worth a copy at each call: compilers inline about so much by themselves where they see it.
@@ -28,7 +28,9 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let mut finding = subject.finding(idx, Kind::Call, why);
         // The call and the return.
         finding.cycles = 2;
-        finding.edit = Some(Edit::unverified(edit));
+        // As the source calls it: without its path, its templates and its arguments.
+        let called = name.split(['(', '<']).next().unwrap_or_default().rsplit("::").next().unwrap_or_default();
+        finding.edit = Some(Edit::on(edit, [(idx, Thing::Name(called.to_owned()))]));
         findings.push(finding);
     }
 }

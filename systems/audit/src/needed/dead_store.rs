@@ -7,12 +7,17 @@ use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Instruction};
 use crate::facts::cases::entries;
 use crate::facts::frame::Slot;
+use crate::facts::landings::has_hidden_ways;
 use crate::facts::spills::{self, OwnAccess};
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     unread(subject, findings);
+    // What fixes a fault up may look at the first of two stores.
+    if has_hidden_ways(subject.function) {
+        return;
+    }
     for idx in 0..subject.function.instructions.len() {
         findings.extend(overwritten(subject, idx));
     }
@@ -77,7 +82,7 @@ fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Fin
         ),
     };
     let mut finding = subject.finding(idx, Kind::DeadStore, why);
-    finding.edit = Some(Edit::unverified(edit));
+    finding.edit = Some(Edit::on(edit, [(idx, Thing::Assignment)]));
     finding
 }
 
@@ -103,7 +108,7 @@ fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let it = &own[0];
         let why = "nobody reads this place of the frame, and its address is not taken".to_owned();
         let mut finding = subject.finding(it.idx, Kind::DeadStore, why);
-        finding.edit = Some(Edit::unverified("leave the variable out, unless it is `volatile`"));
+        finding.edit = Some(Edit::on("leave the variable out, unless it is `volatile`", [(it.idx, Thing::Assignment)]));
         findings.push(finding);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::Subject;
 use crate::decode::code::{Class, Flow, Op, Value};
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -23,7 +23,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         if makes_frame_pointer(subject, idx) {
             let why = format!("only who walks the stack reads {what} behind it: debuggers, profilers, unwinders without tables");
             let mut finding = subject.finding(idx, Kind::DeadValue, why);
-            finding.edit = Some(Edit::unverified("compile with `-fomit-frame-pointer`, unless something walks the stack by it"));
+            finding.prevents = Some("who walks the stack: `-fomit-frame-pointer` leaves it out where nobody does".to_owned());
             findings.push(finding);
             continue;
         }
@@ -33,11 +33,12 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             None => format!("nobody reads {what} behind it"),
         };
         let mut finding = subject.finding(idx, Kind::DeadValue, format!("{why} (demanded bits, by the {by} calling convention)"));
-        if reader.is_some_and(|it| !subject.at(it).accesses.is_empty()) {
-            finding.edit = Some(Edit::unverified("leave the load out that reads it, unless the object is `volatile`"));
+        if let Some(load) = reader.filter(|it| !subject.at(*it).accesses.is_empty()) {
+            let text = "leave the load out that reads it, unless the object is `volatile`";
+            finding.edit = Some(Edit::on(text, [(load, Thing::Load)]));
         }
         if !instruction.accesses.is_empty() {
-            finding.edit = Some(Edit::unverified("leave the load out, unless the object is `volatile`"));
+            finding.edit = Some(Edit::on("leave the load out, unless the object is `volatile`", [(idx, Thing::Load)]));
         }
         findings.push(finding);
     }

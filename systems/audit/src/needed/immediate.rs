@@ -14,7 +14,7 @@
 use super::{Subject, is_load};
 use crate::decode::Isa;
 use crate::decode::code::{Op, Value};
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::addresses::upper_half;
 
 /// All of them.
@@ -69,7 +69,7 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
-    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    finding.edit = Some(Edit::on("choose a constant, a mask or a bit field that one immediate encodes", [(idx, Thing::Number)]));
     Some(finding)
 }
 
@@ -86,7 +86,7 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     }
     let value = u64::from(high) << 16 | low & 0xffff;
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
-    finding.edit = Some(Edit::unverified("choose a constant, a mask or a bit field that one immediate encodes"));
+    finding.edit = Some(Edit::on("choose a constant, a mask or a bit field that one immediate encodes", [(idx, Thing::Number)]));
     Some(finding)
 }
 
@@ -122,7 +122,7 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let limit = if is_field { "`bfc` clears neighbours in one" } else { limit(subject) };
     let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{name} {value:#x} takes two instructions: {limit}"));
     let edit = if is_field { "clear a bit field" } else { "choose a constant, a mask or a bit field that one immediate encodes" };
-    finding.edit = Some(Edit::unverified(edit));
+    finding.edit = Some(Edit::on(edit, [(idx, Thing::Number)]));
     Some(finding)
 }
 
@@ -153,7 +153,7 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     }
     let why = format!("it only prepares an address: the offset {} is too far for {}", by + access.disp, subject.named(idx));
     let mut finding = subject.finding(writer, Kind::SplitImmediate, why);
-    finding.edit = Some(Edit::unverified("move the field to the front of its structure"));
+    finding.edit = Some(Edit::on("move the field to the front of its structure", [(idx, Thing::Member)]));
     Some(finding)
 }
 
@@ -168,8 +168,8 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let is_one = is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
-    let (why, edit) = if is_one {
-        (format!("{value:#x} is loaded, and one instruction would make it"), "write the constant as an immediate operand")
+    let why = if is_one {
+        format!("{value:#x} is loaded, and one instruction would make it")
     } else {
         let near = |place: &usize| {
             let held = constant(subject, *place)?;
@@ -187,17 +187,9 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             1.. => format!("it is {reg} plus {by}"),
             _ => format!("it is {reg} less {}", by.unsigned_abs()),
         };
-        let is_pointer = subject.is_read_by(idx, to, |it| it.accesses.iter().any(|access| access.base == Some(to)));
-        let edit = if is_pointer {
-            "reach the object through the pointer that is in a register already"
-        } else {
-            "compute it from the constant that is in a register already"
-        };
-        (format!("{value:#x} is loaded, and {from}"), edit)
+        format!("{value:#x} is loaded, and {from}")
     };
-    let mut finding = subject.finding(idx, Kind::SplitImmediate, why);
-    finding.edit = Some(Edit::unverified(edit));
-    Some(finding)
+    Some(subject.finding(idx, Kind::SplitImmediate, why))
 }
 
 /// The word beside the code that an instruction loads, if it is known and nothing else is done.

@@ -3,7 +3,10 @@
 use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::Flow;
-use crate::finding::{Edit, Finding, Kind};
+use std::ops::Range;
+
+use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::program::function::SourceFrame;
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -22,9 +25,9 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
                 None => "its target could stand here instead".to_owned(),
             };
             let mut finding = subject.finding(idx, Kind::Jump, why);
-            if far.is_none() && is_other_way(subject, idx, target) {
+            if let Some(way) = other_way(subject, idx, target).filter(|_| far.is_none()) {
                 let text = "mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function";
-                finding.edit = Some(Edit::unverified(text));
+                finding.edit = Some(Edit::on(text, [(way, Thing::Test)]));
             }
             findings.push(finding);
         } else if idx + 1 < subject.is_hot.len() && !subject.is_hot[idx + 1] {
@@ -33,7 +36,9 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             let place = subject.line(idx).map_or_else(String::new, |line| format!(" on line {line}"));
             let text =
                 format!("say which way is likely{place}: `if (__builtin_expect(!!(...), 1))`, or mark the other way's callee `cold`");
-            finding.edit = Some(Edit::unverified(text));
+            if has_own_lines(subject, idx + 1..target) {
+                finding.edit = Some(Edit::on(text, [(idx, Thing::Test)]));
+            }
             findings.push(finding);
         }
     }
@@ -55,14 +60,23 @@ fn far_branch(subject: &Subject<'_>, idx: usize, target: usize) -> Option<String
     (is_over && is_far).then(|| subject.named(before))
 }
 
-/// Whether what lies between a jump and its target is the other way of a branch before both: neither a part of the hot path, nor of a loop
-/// that comes back to it, nor a case that only a computed jump leads to.
-fn is_other_way(subject: &Subject<'_>, idx: usize, target: usize) -> bool {
+/// The branch before a jump and its target whose other way lies between them: neither a part of the hot path, nor of a loop that comes back to
+/// it, nor a case that only a computed jump leads to, nor a second form that the compiler made of lines of the path.
+fn other_way(subject: &Subject<'_>, idx: usize, target: usize) -> Option<usize> {
     let between = idx + 1..target;
     let is_between = |it: &usize| between.contains(it);
     let n = subject.function.instructions.len();
     let mut ways_in = (0..n).filter(|it| !is_between(it) && subject.function.target(*it).is_some_and(|to| is_between(&to))).peekable();
-    between.clone().all(|it| !subject.is_hot[it]) && ways_in.peek().is_some() && ways_in.all(|it| it < idx)
+    let first = *ways_in.peek()?;
+    let is_one = between.clone().all(|it| !subject.is_hot[it]) && ways_in.all(|it| it < idx) && has_own_lines(subject, between);
+    is_one.then_some(first)
+}
+
+/// Some line of this code has no instruction on the hot path. A compiler makes several loops of one: unrolled, with vectors, for the rest.
+fn has_own_lines(subject: &Subject<'_>, code: Range<usize>) -> bool {
+    let line = |idx: usize| subject.function.frames[idx].first();
+    let on_path = |it: &SourceFrame| (0..subject.is_hot.len()).any(|idx| subject.is_hot[idx] && line(idx) == Some(it));
+    code.filter_map(line).any(|it| !on_path(it))
 }
 
 #[cfg(test)]
@@ -98,7 +112,10 @@ mod tests {
 
     /// Whether the only jump comes with an edit.
     fn has_edit(words: &[u32], cold: &[usize]) -> bool {
-        let function = function(words);
+        let mut function = function(words);
+        // Each comes from a line of its own.
+        let frame = |line: u32| SourceFrame { function: "f".to_owned(), file: "f.c".to_owned(), line };
+        function.frames = (1..=words.len() as u32).map(|line| vec![frame(line)]).collect();
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
         let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
         let found = needed(&subject);

@@ -211,7 +211,16 @@ mod tests {
         let decoded = words.iter().enumerate().map(|(idx, word)| isa.decode(4 * idx as u64, &bytes(word)));
         let instructions: Vec<Instruction> = decoded.map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect();
         let frames = vec![Vec::new(); instructions.len()];
-        Function { name: "f".into(), isa, instructions, frames, callees: BTreeMap::new(), is_cold: false, constants: Default::default() }
+        Function {
+            name: "f".into(),
+            isa,
+            instructions,
+            frames,
+            callees: BTreeMap::new(),
+            is_cold: false,
+            constants: Default::default(),
+            tables: Default::default(),
+        }
     }
 
     pub const RETURN: u32 = 0xe12f_ff1e; // bx lr

@@ -8,7 +8,7 @@
 use super::{Subject, is_load, type_name};
 use crate::decode::code::{Op, Value};
 use crate::facts::bits::Proof;
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -26,12 +26,13 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             finding.fill = Some(format!("read {} in place of {}, or a plain move", subject.name(source), subject.name(result)));
         }
         let (bits, is_signed) = kept(operation.op, operation.b);
-        finding.edit = Some(Edit::unverified(match operation.op {
+        finding.edit = Some(match operation.op {
             Op::SignExtend { .. } | Op::ZeroExtend { .. } | Op::Field { .. } => {
-                format!("declare the variable as wide as a register, not as {}", type_name(bits, is_signed))
+                let text = format!("declare the variable as wide as a register, not as {}", type_name(bits, is_signed));
+                Edit::on(text, [(idx, Thing::Narrow(bits))])
             }
-            _ => "leave the mask out".to_owned(),
-        }));
+            _ => Edit::on("leave the mask out", [(idx, Thing::Mask)]),
+        });
         findings.push(finding);
     }
 }

@@ -9,7 +9,11 @@ use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
 use crate::facts::cases::behind;
 use crate::facts::spills::{self, Place};
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::program::names::shown;
+
+/// What keeps a way that is seldom taken from costing the others.
+const APART: &str = "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken";
 
 /// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -72,11 +76,10 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
         return subject.finding(idx, Kind::Spill, "it is zero, which is always in a register: a part of an object in the frame".to_owned());
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
-    finding.edit = Some(Edit::unverified(if is_hot && n_hot == 0 {
-        "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken"
-    } else {
-        "compute the value later, or shorten the life of another"
-    }));
+    let back = places.iter().find(|it| is_own(it) && it.kind == spills::Kind::Reload);
+    if let Some(back) = back.filter(|_| is_hot && n_hot == 0) {
+        finding.edit = Some(Edit::on(APART, [(back.idx, Thing::Line)]));
+    }
     finding
 }
 
@@ -128,7 +131,8 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     };
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
-        let callee = subject.function.callees.get(&subject.at(cold).address).map_or("another function", String::as_str);
+        let named = subject.function.callees.get(&subject.at(cold).address).map(|it| shown(it));
+        let callee = named.as_deref().unwrap_or("another function");
         let mut names: Vec<Option<&String>> = calls.iter().map(|it| subject.function.callees.get(&subject.at(*it).address)).collect();
         names.dedup();
         let why = match names.len() {
@@ -139,10 +143,11 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
         let edit = match callee.starts_with("__") || !calls.iter().all(|it| ends_behind(subject, *it)) {
-            true => "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken".to_owned(),
+            true => APART.to_owned(),
             false => format!("end that way with `return {callee}(..)`, so that it becomes a jump"),
         };
-        finding.edit = (!is_last).then(|| Edit::unverified(edit));
+        let called = callee.split(['(', '<', '.']).next().unwrap_or_default().rsplit("::").next().unwrap_or_default();
+        finding.edit = (!is_last).then(|| Edit::on(edit, [(cold, Thing::Name(called.to_owned()))]));
         findings.push(finding);
     }
 }

@@ -13,7 +13,7 @@ use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::cases::entries;
 use crate::facts::spills::in_own_frame;
-use crate::finding::{Edit, Finding, Kind};
+use crate::finding::{Edit, Finding, Kind, Thing};
 
 /// A value by its number; equal numbers are equal values.
 type Number = u32;
@@ -52,7 +52,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let own = in_own_frame(subject.function);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {
-        if *entered {
+        if *entered || subject.function.is_patched(idx) {
             piece = Piece { next: piece.next, ..Piece::default() };
         }
         findings.extend(piece.step(subject, &own, idx));
@@ -124,7 +124,8 @@ impl Piece {
         // What comes back from the frame was no longer in its register: it is a reload, or what is kept for the caller.
         let is_stored = |at: usize| subject.at(at).accesses.iter().any(|it| it.is_store);
         let comes_back = |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
-        let finding = known.filter(|it| !comes_back(it.1)).map(|(_, before)| again(subject, idx, before, store));
+        let finding =
+            known.filter(|it| !comes_back(it.1) && !is_by_frame(subject, idx)).map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded();
             let number = if is_result { number } else { self.fresh() };
@@ -200,8 +201,11 @@ fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>)
         finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
     }
     let was_stored = subject.at(before).accesses.iter().any(|it| it.is_store);
-    let what = if is_load && !was_stored { "load" } else { "value" };
-    let unless = if is_load { ", unless the object is `volatile`" } else { "" };
+    // What is computed again no line shows.
+    if !is_load {
+        return finding;
+    }
+    let what = if was_stored { "value" } else { "load" };
     let edit = match (subject.line(before), subject.line(idx)) {
         (Some(first), Some(second)) if first != second => {
             format!("put the {what} of line {first} into a local variable and use it on line {second} too")
@@ -209,8 +213,29 @@ fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>)
         (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
         _ => format!("keep the {what} in a register"),
     };
-    finding.edit = Some(Edit::unverified(edit + unless));
+    finding.edit = Some(Edit::on(edit + ", unless the object is `volatile`", [(idx, Thing::LoadOf(before))]));
     finding
+}
+
+/// It loads by a register that only ever points into the frame, whatever the conventions call it: a spill slot, of which no line shows a load.
+fn is_by_frame(subject: &Subject<'_>, idx: usize) -> bool {
+    let stack = subject.function.isa.conventions().stack_pointer;
+    let [access] = subject.at(idx).accesses[..] else { return false };
+    let Some(base) = access.base.filter(|it| *it != stack && access.index.is_none()) else { return false };
+    let from_stack = |operation: Operation| matches!(operation.op, Op::Move | Op::Add | Op::Sub) && operation.a == Value::Reg(stack);
+    let all = subject.function.instructions.iter();
+    // What comes back for the caller is loaded by the stack pointer.
+    let mut writers = all.filter(|it| it.writes.iter().any(|it| it.reg == base) && it.accesses.iter().all(|it| it.base != Some(stack)));
+    let moves = |operation: Operation| operation.a == Value::Reg(base) && matches!(operation.b, Value::Const(_));
+    let mut is_made = false;
+    let is_kept = writers.all(|it| match it.operation {
+        Some(operation) if from_stack(operation) => {
+            is_made = true;
+            true
+        }
+        operation => operation.is_some_and(moves),
+    });
+    is_kept && is_made
 }
 
 /// The register that a plain store writes as a whole into one place.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction};
+use crate::program::tables::Tables;
 
 /// A place in the source, in one of the functions that were inlined into each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -33,12 +34,24 @@ pub struct Function {
     pub is_cold: bool,
     /// What loads of words beside the code bring, by address of the instruction, where it is known: no linker writes it.
     pub constants: BTreeMap<u64, u32>,
+    /// What tables of a kernel say of it.
+    pub tables: Tables,
 }
 
 impl Function {
     /// The instruction at this address, as a place in `instructions`.
     pub fn at(&self, address: u64) -> Option<usize> {
         self.instructions.binary_search_by_key(&address, |it| it.address).ok()
+    }
+
+    /// The instruction at place `idx` is another one when the kernel runs.
+    pub fn is_patched(&self, idx: usize) -> bool {
+        self.tables.patch_at(self.instructions[idx].address).is_some()
+    }
+
+    /// Where control goes on if the instruction at place `idx` faults, where a table says that: a place, if it is in the function.
+    pub fn fixup(&self, idx: usize) -> Option<Option<usize>> {
+        self.tables.fixups.get(&self.instructions[idx].address).map(|to| self.at(*to))
     }
 
     /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if out of the function.

@@ -7,6 +7,7 @@ pub mod function;
 pub mod lines;
 pub mod names;
 mod relocate;
+pub mod tables;
 pub mod toolchain;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use crate::facts::{frame, stack_switch};
 use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
+use crate::program::tables::Tables;
 
 /// What is said of a file without functions.
 const NO_FUNCTIONS: &str = "names no functions";
@@ -57,6 +59,8 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Its line tables.
     pub lines: Lines,
+    /// Where its faults go on, and what is written over when it starts.
+    pub tables: Tables,
     sections: Vec<Code>,
     links: BTreeMap<u64, Link>,
     /// What a linker would write beside the code or into `movt`, by its address (A32, Thumb).
@@ -161,7 +165,9 @@ impl Program {
         let relocated = if is_linked { BTreeSet::new() } else { text.flat_map(places).collect() };
         let placed = file.sections().filter(|it| is_linked && it.address() != 0);
         let objects = placed.map(|it| it.address()..it.address().saturating_add(it.size())).collect();
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, sections, links, pointers, relocated, objects })
+        let code: Vec<Range<u64>> = sections.iter().map(|it| it.base..it.base + it.bytes.len() as u64).collect();
+        let tables = Tables::read(&file, &layout, isa, &code);
+        Ok(Program { name: name.to_owned(), isa, symbols, lines, tables, sections, links, pointers, relocated, objects })
     }
 
     /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
@@ -319,8 +325,9 @@ impl Program {
             }
         }
         let constants = instructions.iter().filter_map(|it| Some((it.address, self.constant(code, it)?))).collect();
-        let mut function =
-            Function { name: symbol.name.clone(), isa: symbol.isa, instructions, frames, callees, is_cold: symbol.is_cold, constants };
+        let tables = self.tables_of(symbol);
+        let (name, isa, is_cold) = (symbol.name.clone(), symbol.isa, symbol.is_cold);
+        let mut function = Function { name, isa, instructions, frames, callees, is_cold, constants, tables };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
         }
@@ -348,6 +355,26 @@ impl Program {
             found.insert(instructions[jump].address, link);
         }
         found
+    }
+
+    /// What tables say of this function, with where the words lead that may be written into it.
+    fn tables_of(&self, symbol: &Symbol) -> Tables {
+        let mut tables = self.tables.within(symbol.address..symbol.address + symbol.size);
+        for patch in tables.patches.values_mut() {
+            let place = |it: &&Code| (it.base..it.base + it.bytes.len() as u64).contains(&patch.replacement.start);
+            let Some(code) = self.sections.iter().find(place) else { continue };
+            let (mut linear, mut at) = (Linear::new(symbol.isa), patch.replacement.start);
+            while at < patch.replacement.end {
+                let Some(bytes) = code.bytes.get((at - code.base) as usize..) else { break };
+                let Ok(mut instruction) = linear.decode(at, bytes) else { break };
+                self.complete(&mut instruction, at);
+                if let Flow::Branch { target, .. } = instruction.flow {
+                    patch.leads_to.insert(target);
+                }
+                at += u64::from(instruction.length).max(1);
+            }
+        }
+        tables
     }
 
     /// A function of the C library that never returns, and not one of this file that has its name.
@@ -492,7 +519,10 @@ fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sect
 
 /// All functions by address; in plain assembly the labels, and without labels whole sections.
 fn symbols(file: &File<'_>, machine: Isa, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &[Code]) -> Vec<Symbol> {
-    let mut functions = named(file, machine, layout, places, sections, |symbol| symbol.kind() == SymbolKind::Text);
+    let mut functions = named(file, machine, layout, places, sections, |symbol| {
+        // Assembly that does not say `%function` may still say how long a function is.
+        symbol.kind() == SymbolKind::Text || symbol.kind() == SymbolKind::Unknown && symbol.size() > 0
+    });
     if functions.is_empty() {
         functions = named(file, machine, layout, places, sections, |symbol| symbol.is_global() && symbol.kind() == SymbolKind::Unknown);
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! memcpy            a symbol
 //! memcpy@0x8000     one of several symbols of one name
+//! push              also `push.isra.0`, where a compiler left nothing else of it
 //! helper@ring.o     the same of an archive, by its member
 //! ring::push        a name of C++ or Rust, with its arguments or without
 //! vfs_*             a pattern; also of C++ and Rust
@@ -54,11 +55,13 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
             return Ok(found);
         }
     }
-    let ways: [&dyn Fn(&Symbol) -> bool; 4] = [
+    let ways: [&dyn Fn(&Symbol) -> bool; 6] = [
         &|it| it.name == name,
         &|it| at.is_some_and(|(plain, address)| it.address == address && (it.name == plain || shown(&it.name) == plain)),
         &|it| is_pattern(name) && (pattern.matches(&it.name) || pattern.matches(&shown(&it.name))),
         &|it| is_called(&shown(&it.name), name),
+        &|it| is_clone(&it.name, name) && !it.is_cold,
+        &|it| is_clone(&it.name, name),
     ];
     if let Some(found) = ways.iter().map(|it| having(it)).find(|it| !it.is_empty()) {
         return Ok(found);
@@ -73,6 +76,11 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
         return if found.is_empty() { Err(Diagnostic::new(format!("no code comes from line {line} of `{file}`"))) } else { Ok(found) };
     }
     Err(unknown(programs, name))
+}
+
+/// The symbol is what a compiler made of the function: with other parameters (`.isra.0`, `.constprop.0`), or a part (`.part.0`).
+fn is_clone(symbol: &str, name: &str) -> bool {
+    symbol.strip_prefix(name).is_some_and(|it| it.starts_with('.'))
 }
 
 /// The name is what the user wrote, perhaps without its arguments, those of its templates, or the path before it.

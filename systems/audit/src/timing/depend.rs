@@ -138,6 +138,8 @@ struct Builder<'a> {
     n_exits: usize,
     /// Instructions that went below every exit so far.
     sinking: Vec<usize>,
+    /// For each instruction of the trace: it is an exit.
+    is_exit: Vec<bool>,
     /// Nothing but the function itself knows where its frame lies.
     frame_is_private: bool,
     /// Instructions that access slots of which that is so in any case.
@@ -192,6 +194,7 @@ impl<'a> Builder<'a> {
             barrier: None,
             n_exits: 0,
             sinking: Vec::new(),
+            is_exit: is_exit(trace),
             frame_is_private: is_private(function),
             own: if is_private(function) { BTreeSet::new() } else { in_own_frame(function) },
             blocks: blocks(function, trace),
@@ -206,6 +209,11 @@ impl<'a> Builder<'a> {
 
     fn instruction(&self, at: usize) -> &'a Instruction {
         &self.function.instructions[self.trace.places[at]]
+    }
+
+    /// Nothing passes it, in either direction; what is written over when the kernel runs may be anything.
+    fn is_barrier(&self, at: usize) -> bool {
+        is_barrier(self.instruction(at)) || self.function.is_patched(self.trace.places[at])
     }
 
     fn edge(&mut self, from: u32, to: usize, cycles: i32, why: Why) {
@@ -232,7 +240,9 @@ impl<'a> Builder<'a> {
                 let later = if out == Out::BaseUpdate { 0 } else { work.byte_cycles(n_bytes).saturating_sub(1) };
                 let latency = (work.latency_as(out, read.role, is_whole) + later).cast_signed();
                 let early = self.core.early_cycles(instruction.class, read.role, writer.class);
-                let cycles = if read.role == Role::Carried { 0 } else { latency + early };
+                // Of a word that is not decoded nothing is known, how long it takes neither.
+                let is_unknown = instruction.is_unknown() || writer.is_unknown();
+                let cycles = if read.role == Role::Carried || is_unknown { 0 } else { latency + early };
                 self.edge(from, at, cycles, Why::Value(read.reg, read.role));
             }
         }
@@ -398,7 +408,7 @@ impl<'a> Builder<'a> {
         if let Some(barrier) = self.barrier {
             self.edge(barrier, at, 0, Why::Control);
         }
-        if is_barrier(instruction) || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next {
+        if self.is_barrier(at) || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next {
             for from in self.barrier.map_or(0, |it| it + 1)..at as u32 {
                 self.edge(from, at, 0, Why::Control);
             }
@@ -435,7 +445,7 @@ impl<'a> Builder<'a> {
     /// Everything stays in its block, and the branch at its end.
     fn inside_blocks(&mut self, at: usize) {
         let block = self.blocks[at];
-        let is_branch = self.instruction(at).flow != Flow::Next;
+        let is_branch = self.instruction(at).flow != Flow::Next || self.is_exit[at];
         let mut from = at;
         while from > 0 && self.blocks[from - 1] + 1 >= block {
             from -= 1;
@@ -471,7 +481,8 @@ impl<'a> Builder<'a> {
     fn may_rise(&self, at: usize, exit_idx: usize) -> bool {
         let instruction = self.instruction(at);
         let exit = &self.trace.exits[exit_idx];
-        if !is_speculable(instruction) {
+        // Exits stay in their order, those that are loads too.
+        if !is_speculable(instruction) || self.is_exit[at] {
             return false;
         }
         let is_good = match self.licence.crosses {
@@ -514,7 +525,7 @@ impl<'a> Builder<'a> {
     fn may_sink(&self, from: usize, live: &RegSet) -> bool {
         let instruction = self.instruction(from);
         let is_needed = instruction.writes.iter().any(|it| live.contains(it.reg));
-        is_speculable(instruction) && !is_needed
+        is_speculable(instruction) && !is_needed && !self.is_exit[from]
     }
 
     /// What is known behind instruction `at`.
@@ -573,7 +584,7 @@ impl<'a> Builder<'a> {
                 self.values[usize::from(reg.0)] = (Origin::Written(at as u32, reg), 0);
             }
         }
-        if is_barrier(instruction) {
+        if self.is_barrier(at) {
             self.barrier = Some(at as u32);
             self.accesses.clear();
         }
@@ -603,6 +614,13 @@ fn is_near(instruction: &Instruction, access: &Access) -> bool {
     instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
 }
 
+/// Whether each instruction is an exit.
+fn is_exit(trace: &Trace) -> Vec<bool> {
+    let mut is_exit = vec![false; trace.places.len()];
+    trace.exits.iter().for_each(|it| is_exit[it.at] = true);
+    is_exit
+}
+
 /// The block of each instruction: a new one behind each branch and where a branch leads.
 fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
     let targets: BTreeSet<usize> = (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
@@ -617,7 +635,9 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         let instruction = &function.instructions[*place];
         let has_slot = slot_of(function, trace, at).is_some();
         let is_slot = at > 0 && slot_of(function, trace, at - 1) == Some(at);
-        ends_behind = is_slot || !has_slot && (instruction.flow != Flow::Next || is_barrier(instruction));
+        let is_end =
+            instruction.flow != Flow::Next || is_barrier(instruction) || function.fixup(*place).is_some() || function.is_patched(*place);
+        ends_behind = is_slot || !has_slot && is_end;
     }
     blocks
 }

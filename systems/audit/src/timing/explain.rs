@@ -3,9 +3,13 @@
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, Op, Read, Reg, Value};
+use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
+use crate::facts::cases::behind;
 use crate::facts::frame::StackFrame;
-use crate::finding::{Edit, Finding, Kind};
+use crate::facts::liveness::RegSet;
+use crate::facts::loops::Nests;
+use crate::facts::trace::Exit;
+use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::function::Function;
 use crate::timing::Timed;
 use crate::timing::depend::{Why, dependences};
@@ -91,7 +95,7 @@ impl Stalls<'_> {
     fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> (Option<String>, Option<String>, Option<Edit>) {
         let reached = &self.timed.reached[idx];
         let order = &reached.found.order;
-        let is_work = |it: &u32| self.path.instruction(*it).flow == Flow::Next && self.path.class(*it) != Class::Nop;
+        let is_work = |it: &u32| self.path.instruction(*it).flow == Flow::Next && !does_nothing(self.path.instruction(*it));
         let between = fill(order, producer, at as u32);
         let fillers: Vec<String> = between.iter().copied().filter(is_work).take(FILL_MAX).map(|it| self.path.named(it)).collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
@@ -99,24 +103,22 @@ impl Stalls<'_> {
         let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };
         // What moved for this stall: what fills it, what it waits for, or itself.
         let moved = &self.crossings[idx];
-        let is_meant = |it: &u32| *it == producer || *it == at as u32 || between.contains(it);
+        let is_meant = |it: &u32| (*it == producer || *it == at as u32 || between.contains(it)) && is_work(it);
         let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
         let (prevents, edit) = match reached.step {
-            Step::InsideBlocks => (self.table(producer, &goes), Some("another order of these statements, or another scheduler".to_owned())),
-            Step::Renaming => (
-                format!("a register is used again too soon; {goes} with a fresh one"),
-                Some("a variable of its own for each value, and fewer of them alive at once".to_owned()),
-            ),
+            // Which line would have to change, nobody can say from here.
+            Step::InsideBlocks => (self.table(producer, &goes), None),
+            Step::Renaming => (format!("a register is used again too soon; {goes} with a fresh one"), None),
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
-            Step::PastStore => self.store(order, &is_meant, &goes),
+            Step::PastStore => (self.store(order, &is_meant, &goes), None),
         };
         let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
             Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
             None => prevents,
         };
-        (fill, Some(prevents), edit.map(Edit::unverified))
+        (fill, Some(prevents), edit)
     }
 
     /// Of the waits that one licence takes away some may only go to others: what it gains in all, if that is less.
@@ -147,22 +149,16 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<String>) {
+    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<Edit>) {
         let Some((mover, exit)) = crossed else {
             // What crosses an exit fills another wait, and this one goes with it.
             return (format!("nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"), None);
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
-        let (mover_place, exit_place) = match (self.path.line(mover), self.path.line(exit)) {
-            (Some(load), Some(test)) => (format!("line {load}"), format!("line {test}")),
-            _ => (mover_name.clone(), exit_name.clone()),
-        };
-        let edit = if loads {
-            format!("read what {mover_place} loads into a variable of its own, before the test of {exit_place}")
-        } else {
-            format!("compute what {mover_place} computes into a variable of its own, before the test of {exit_place}")
-        };
+        if self.path.instruction(exit).flow == Flow::Next {
+            return (format!("{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} above it"), None);
+        }
         if step == Step::PromisedLoad
             && let Some(test) = self.null_test(mover, exit)
         {
@@ -170,13 +166,56 @@ impl Stalls<'_> {
                 format!("{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it", self.path.named(test));
             return (prevents, None);
         }
-        if step == Step::PromisedLoad && loads && self.needs_promise(mover, exit) {
-            let why = "the compiler cannot know that its address is good there";
-            let prevents = format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it");
-            (prevents, Some(format!("{edit}, if the pointer is always valid there")))
-        } else {
-            (format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"), Some(edit))
+        let needs_promise = step == Step::PromisedLoad && loads && self.needs_promise(mover, exit);
+        if needs_promise && self.is_object(mover) {
+            return (format!("{mover_name} stays below {exit_name}; {goes} above it, unless the object is `volatile`"), None);
         }
+        if needs_promise && let Some(test) = self.end_of_loop(mover, exit) {
+            let why = "which ends the loop: behind the last round its address may be bad";
+            return (format!("{mover_name} may not go above {}, {why}; {goes} above it", self.path.named(test)), None);
+        }
+        let (load_name, test_name) = match (self.path.line(mover), self.path.line(exit)) {
+            (Some(load), Some(test)) => (format!("line {load}"), format!("line {test}")),
+            _ => (mover_name.clone(), exit_name.clone()),
+        };
+        // What is no load, a compiler may have made of anything.
+        let edit = loads.then(|| {
+            let promise = if needs_promise { ", if the pointer is always valid there" } else { "" };
+            let text = format!("read what {load_name} loads into a variable of its own, before the test of {test_name}{promise}");
+            let [load, test] = [mover, exit].map(|it| self.path.places[it as usize]);
+            Edit::on(text, [(load, Thing::LoadAbove(test))])
+        });
+        let prevents = if needs_promise {
+            let why = "the compiler cannot know that its address is good there";
+            format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it")
+        } else {
+            format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it")
+        };
+        (prevents, edit)
+    }
+
+    /// The load is of an object whose address the linker knows: it is good everywhere.
+    fn is_object(&self, at: u32) -> bool {
+        let mut statics = Statics::default();
+        for before in 0..at {
+            statics.remember(self.path.instruction(before));
+        }
+        self.path.instruction(at).accesses.iter().all(|it| it.base.is_some_and(|base| statics.holds(base)))
+    }
+
+    /// Of the exits from `exit` on that the load at `mover` goes above, one that leaves the loop which the load is in.
+    fn end_of_loop(&self, mover: u32, exit: u32) -> Option<u32> {
+        let nests = Nests::of(self.path.function);
+        let mover_place = self.path.places[mover as usize];
+        let ends = |it: &Exit| {
+            let place = self.path.places[it.at];
+            let (behind, _) = behind(self.path.function, place);
+            let to = if it.is_taken { Some(behind) } else { self.path.function.target(place) };
+            let leaves = to.is_none_or(|to| to >= self.path.function.instructions.len() || nests.left(place, to) > 0);
+            leaves && nests.is_in_one(mover_place) && nests.left(mover_place, place) == 0
+        };
+        let mut exits = self.timed.trace.exits.iter().filter(|it| (exit as usize..mover as usize).contains(&it.at));
+        exits.find(|it| ends(it)).map(|it| it.at as u32)
     }
 
     /// Above an exit from `exit` on the load at `mover` is only good if the programmer says so.
@@ -211,19 +250,43 @@ impl Stalls<'_> {
         exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|it| asks(*it))
     }
 
-    /// Of the loads that went past a store, one that has to do with this stall.
-    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> (String, Option<String>) {
+    /// Of the loads that went past a store, one that has to do with this stall. What types and the source say of the two, code does not.
+    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> String {
         let past = past_stores(order, &self.timed.edges);
         let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
         match meant {
-            Some((load, store)) => (
-                format!("{} may read what {} writes; {goes} if it does not", self.path.named(*load), self.path.named(*store)),
-                Some(format!("read before the store of {}, or make the pointers `restrict`", self.path.named(*store))),
-            ),
-            None => {
-                let edit = "make the pointers `restrict`".to_owned();
-                (format!("a store may write what a load reads; {goes} if it does not"), Some(edit))
+            Some((load, store)) => {
+                let (load, store) = (self.path.named(*load), self.path.named(*store));
+                format!("{load} may read what {store} writes, as far as their addresses show; {goes} if it does not")
             }
+            None => format!("a store may write what a load reads, as far as their addresses show; {goes} if it does not"),
+        }
+    }
+}
+
+/// It is there for its place only.
+fn does_nothing(instruction: &Instruction) -> bool {
+    instruction.class == Class::Nop || instruction.text == "nop" || instruction.is_filler()
+}
+
+/// Registers that hold an address which the linker knows.
+#[derive(Debug, Default)]
+struct Statics(RegSet);
+
+impl Statics {
+    fn holds(&self, reg: Reg) -> bool {
+        self.0.contains(reg)
+    }
+
+    /// What is known behind the instruction: an address is made of nothing, of a word beside the code, or of the first half of it.
+    fn remember(&mut self, instruction: &Instruction) {
+        let is_literal = instruction.accesses.iter().all(|it| !it.is_store && it.base.is_none() && it.index.is_none());
+        let is_known =
+            matches!(instruction.class, Class::Alu | Class::Constant | Class::Load | Class::LoadSlow) && !instruction.is_guarded();
+        let is_made = instruction.reads.iter().all(|it| it.role == Role::Base && !instruction.accesses.is_empty() || self.holds(it.reg));
+        let makes = is_literal && is_known && is_made;
+        for write in &instruction.writes {
+            if makes { self.0.insert(write.reg) } else { self.0.remove(write.reg) }
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct Need {
     pub unit_cycles: u32,
     /// A unit that it keeps from others, and for so long.
     pub holds: Option<(UnitSet, u32)>,
+    /// It starts in a cycle as the first; where it would have been the second, alone.
+    pub is_first: bool,
 }
 
 impl Need {
@@ -40,6 +42,10 @@ impl Need {
     }
 
     fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
+        if instruction.is_unknown() {
+            let units = UnitSet::default();
+            return Need { issue_cycles: 1, is_taken: false, slots: 1, units, unit_cycles: 0, holds: None, is_first: false };
+        }
         let work = core.work_of(instruction.class, instruction.is_quad);
         let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
@@ -62,11 +68,21 @@ impl Need {
             is_taken: taken_cycles.is_some(),
             // A wider instruction than the core starts alone.
             slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
-            units: work.units,
+            units: if shifts(instruction, core) { core.work(Class::AluShiftImm).units } else { work.units },
             unit_cycles: work.unit_cycles(n_registers, n_bytes),
             holds: work.holds,
+            is_first: core.pairing.as_ref().is_some_and(|it| it.first_only.iter().any(|name| instruction.text.starts_with(name.as_str()))),
         }
     }
+}
+
+/// An immediate of Thumb's that is spread from more than its low byte: it takes the shifter where the core says so.
+fn shifts(instruction: &Instruction, core: &Core) -> bool {
+    let word = instruction.word as u32;
+    let is_immediate = instruction.length == 4 && word >> 27 == 0b11110 && word >> 25 & 1 == 0 && word >> 15 & 1 == 0;
+    let is_wide = word >> 26 & 1 != 0 || word >> 12 & 7 != 0;
+    let is_one = matches!(instruction.class, Class::Alu | Class::Constant) && is_immediate && is_wide;
+    is_one && core.sets.iter().any(|it| it == "t32") && core.pairing.as_ref().is_some_and(|it| it.wide_immediates_shift)
 }
 
 /// The state of the pipeline between two instructions.
@@ -83,12 +99,23 @@ pub struct Pipe {
     taking: Vec<(UnitSet, u32)>,
     /// What they keep from others.
     holding: Vec<(UnitSet, u32)>,
+    /// Some instructions start in a cycle only as the first.
+    has_first: bool,
 }
 
 impl Pipe {
     /// An empty pipeline at cycle 0.
     pub fn new(core: &Core) -> Pipe {
-        Pipe { width: core.issue_width, cycle: 0, used: 0, free: vec![0; core.units.len()], taking: Vec::new(), holding: Vec::new() }
+        let has_first = core.pairing.is_some();
+        Pipe {
+            width: core.issue_width,
+            cycle: 0,
+            used: 0,
+            free: vec![0; core.units.len()],
+            taking: Vec::new(),
+            holding: Vec::new(),
+            has_first,
+        }
     }
 
     /// Cycles that have passed when everything so far has started and lets go.
@@ -98,7 +125,7 @@ impl Pipe {
 
     /// The first cycle with a place for this instruction, if only the order counts.
     pub fn place(&self, need: &Need) -> u32 {
-        self.cycle + u32::from(self.used + need.slots > self.width)
+        self.cycle + u32::from(self.used + need.slots > self.width || need.is_first && self.used > 0)
     }
 
     /// The first cycle in which it would be missed: the one behind what starts already.
@@ -118,6 +145,8 @@ impl Pipe {
     /// Starts it; `at` is what [`Pipe::start`] said.
     pub fn take(&mut self, need: &Need, at: u32) {
         debug_assert!(at >= self.place(need), "an instruction starts in the order of the program");
+        // The pair that it was the second of is not filled up again.
+        let was_second = need.is_first && self.used > 0 && self.used < self.width && at == self.cycle + 1;
         if at > self.cycle {
             self.settle();
             self.cycle = at;
@@ -133,7 +162,7 @@ impl Pipe {
             self.cycle = at + need.issue_cycles - 1;
             self.used = need.slots;
         }
-        if need.is_taken {
+        if need.is_taken || was_second {
             self.used = self.width;
         }
     }
@@ -144,6 +173,10 @@ impl Pipe {
         let turn = |it: &Pipe| (it.cycle, it.used);
         let takes = |it: &Pipe| (it.taking.clone(), it.holding.clone());
         let is_idle = self.taking.is_empty() && self.holding.is_empty();
+        // What may only be the first starts alone behind a half pair.
+        if self.has_first && self.used > 0 && turn(self) != turn(other) {
+            return false;
+        }
         if turn(self) > turn(other) || self.cycle == other.cycle && takes(self) != takes(other) && !is_idle {
             return false;
         }

@@ -84,7 +84,8 @@ fn numbers(audit: &Audit) -> String {
         }
         None => html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n",
     }
-    for line in [text::path(audit), text::one_row(audit)].iter().filter(|it| !it.is_empty()) {
+    for line in [text::path(audit), text::patched(audit), text::one_row(audit)].iter().flat_map(|it| it.lines()).filter(|it| !it.is_empty())
+    {
         html += &format!("<p>{}.</p>\n", escape(line.trim_end()));
     }
     if let Some(missing) = audit.missing_lines {

@@ -37,6 +37,8 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "conditions": audit.timed.as_ref().map(|it| &it.conditions),
         "beyond_c": audit.timed.as_ref().and_then(|it| it.beyond_c),
         "no_lines": audit.missing_lines,
+        "patched": audit.function.tables.counts(),
+        "unread_tables": audit.function.tables.unread,
         "undecodable": audit.undecodable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "findings": findings,
     })

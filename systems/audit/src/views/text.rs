@@ -78,6 +78,7 @@ fn head(audit: &Audit) -> String {
         None => text += "; no cycles: this machine reorders instructions, and no model here says when one waits\n",
     }
     text += &path(audit);
+    text += &patched(audit);
     text += &one_row(audit);
     if let Some(missing) = audit.missing_lines {
         text += &format!("no source lines: {missing}\n");
@@ -104,6 +105,16 @@ pub(super) fn path(audit: &Audit) -> String {
         format!("; of {n} on it the least sure goes this way in {:.0} % of its runs", 100.0 * it)
     });
     format!("path as recorded ({recorded}){share}\n")
+}
+
+/// What of the function is other code when the kernel runs.
+pub(super) fn patched(audit: &Audit) -> String {
+    let tables = &audit.function.tables;
+    let said = tables.patched().map_or(String::new(), |it| {
+        format!("{it}: written over when the kernel starts; the path and its cycles are those before, and no edit is named\n")
+    });
+    let unread = tables.unread.iter();
+    unread.fold(said, |said, it| said + &format!("`{it}` has rows of a layout that is not known: what it says of the code is left out\n"))
 }
 
 /// Words that are shown as such, because nothing else is known of them.

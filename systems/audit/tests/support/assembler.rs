@@ -49,5 +49,6 @@ pub fn assembled(isa: Isa, text: &str) -> Function {
         callees: Default::default(),
         is_cold: false,
         constants: Default::default(),
+        tables: Default::default(),
     }
 }

@@ -9,20 +9,29 @@ use audit::decode::Isa;
 pub fn llvm(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     let (triple, features) = match isa {
         Isa::A32 => {
-            let all = disassembled("armv7a", "+trustzone,+fp-armv8,-neon,+hwdiv-arm,+mp", instructions);
+            // What orders memory and changes the system's state is of later versions, too, which have not all of the older.
+            let of_7 =
+                disassembled("armv7a", "+trustzone,+virtualization,+fp-armv8,-neon,+hwdiv-arm,+mp,+acquire-release,+sb,+crc", instructions);
+            let of_8 = disassembled("armv8.1a", "+trustzone,+virtualization,+fp-armv8,-neon,+sb", instructions);
+            let all = of_7.into_iter().zip(of_8).map(|(of_7, of_8)| of_7.or(of_8)).collect();
             return with_vectors(isa, all, "armv8a", instructions);
         }
         Isa::T32 => {
             // Of the two profiles either may know it.
             let of_m = disassembled("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", instructions);
-            let of_a = disassembled("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", instructions);
-            let all = of_m.into_iter().zip(of_a).map(|(of_m, of_a)| of_m.or(of_a)).collect();
+            let features = "+fp-armv8,+hwdiv,+mp,+acquire-release,+trustzone,+virtualization,+sb";
+            let of_a = disassembled("thumbv7r-none-eabi", features, instructions);
+            let of_8 = disassembled("thumbv8.1a-none-eabi", "+fp-armv8,-neon,+trustzone,+virtualization,+sb,-crc", instructions);
+            let all = of_m.into_iter().zip(of_a).zip(of_8).map(|((of_m, of_a), of_8)| of_m.or(of_a).or(of_8)).collect();
             return with_vectors(isa, all, "thumbv8a", instructions);
         }
         Isa::Sparc => ("sparc", "+hasleoncasa,+hasumacsmac"),
-        Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
-        Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond"),
-        Isa::A64 => ("aarch64", "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod,+fullfp16,+mte,+sve"),
+        Isa::Riscv32 => ("riscv32", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond,+svinval,+zicbom,+zicboz,+zawrs,+h"),
+        Isa::Riscv64 => ("riscv64", "+m,+a,+f,+d,+c,+zba,+zbb,+zbs,+zicond,+svinval,+zicbom,+zicboz,+zawrs,+h"),
+        Isa::A64 => (
+            "aarch64",
+            "+crc,+lse,+el3,+aes,+sha2,+rdm,+dotprod,+fullfp16,+mte,+sve,+pauth,+rcpc,+rcpc-immo,+rcpc3,+lor,+flagm,+altnzcv,+sb,+ssbs,+pan,+uaops,+dit,+wfxt,+xs,+nmi,+rand",
+        ),
         Isa::X86 => ("x86_64", ""),
     };
     disassembled(triple, features, instructions)

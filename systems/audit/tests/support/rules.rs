@@ -20,6 +20,15 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
     }
 }
 
+/// Of a later version than capstone knows.
+fn is_later(mnemonic: &str) -> bool {
+    const LATER: [&str; 28] = [
+        "ldap", "stl", "ldiapp", "stilp", "dsb", "wfe", "wfi", "rmif", "setf", "ldra", "pac", "aut", "xpac", "bra", "blra", "reta",
+        "ereta", "cfinv", "hlv", "hsv", "cbo", "wrs", "sinval", "sfence", "xaflag", "axflag", "hlt", "setpan",
+    ];
+    LATER.iter().any(|it| mnemonic.starts_with(it))
+}
+
 /// The same for capstone; `is_refused_by_llvm`: llvm-mc refuses the word too.
 pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'static str> {
     // What the two have in common is explained once.
@@ -89,13 +98,15 @@ pub fn explain_capstone(it: &Difference, is_refused_by_llvm: bool) -> Option<&'s
         (Isa::A64, Ok(_)) if first == "stgp" && it.theirs.is_none() && !is_refused_by_llvm => {
             Some("C6.2: `stgp` with a base that is stored, or updated, which capstone refuses")
         }
+        (Isa::A64 | Isa::A32 | Isa::Riscv32 | Isa::Riscv64, Ok(_)) if it.theirs.is_none() && !is_refused_by_llvm && is_later(first) => {
+            Some("what orders memory, signs pointers and changes the system's state in later versions, which capstone refuses")
+        }
         (Isa::A64, Ok(_)) if ours[0] == "dsb" && mnemonic == "dfb" => Some("C6.2: `dfb` is another name of this barrier"),
         (Isa::A64, Ok(_)) if first == "bfxil" && mnemonic == "bfc" => Some("C6.2: `bfc` is a name of version 8.2 for a field of zeros"),
         (Isa::Sparc, Ok(_)) if op3 == 0x26 && word >> 30 == 3 && mnemonic == "stq" => Some("B.6: `stdfq`, which version 9 gave to `stq`"),
         (Isa::Sparc, Ok(_)) if op3 == 0x3a && word >> 30 == 2 && theirs.get(1).is_some_and(|it| it == "%icc") => {
             Some("B.27: there is one set of condition codes, which version 9 names %icc")
         }
-        (Isa::A64, Ok(_)) if first == "hint" => Some("C6.2: hints of later versions have names"),
         (Isa::A64, Ok(_)) if first == "bfi" && mnemonic == "bfc" => Some("C6.2: `bfc` is a name of version 8.2 for `bfi` from zero"),
         (Isa::A64, Ok(_)) if ["prfm", "prfum"].contains(&first) && ours[1].parse::<u32>().is_ok() => {
             Some("C6.2: a prefetch without a name is shown by number, which capstone leaves out")
@@ -252,6 +263,10 @@ fn a64(it: &Difference) -> Option<&'static str> {
             let is_generic = |n: usize| ours[n] == generic || theirs[n] == generic && mnemonic == "msr";
             (ours.len() == theirs.len() && others.len() == 1 && is_generic(others[0]))
                 .then_some("D19.1: system registers outside our list are shown in the generic way")
+        }
+        Ok(ours) if ours.text.starts_with("hint #") => Some("C6.2: hints of later versions have names"),
+        Err(_) if ["ldap1", "stl1", "ldapur", "stlur"].contains(&mnemonic) => {
+            Some("C7.2: of what orders memory with vectors nothing is decoded (FEAT_LRCPC3)")
         }
         Err(why) if why.contains("unpredictable") => Some("K1.2: constrained unpredictable; llvm-mc only warns, or says nothing"),
         Err(why) if why.contains("must be ones") => Some("C2.2: bits in brackets should be ones; otherwise constrained unpredictable"),

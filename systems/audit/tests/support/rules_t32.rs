@@ -26,6 +26,9 @@ pub fn explain(it: &Difference) -> Option<&'static str> {
         Ok(ours) if ours.is_guarded() && ours.text.starts_with("udf") && mnemonic == "udf" => {
             Some("A7.7.194: `udf` has a condition like any other, which llvm-mc leaves out")
         }
+        Ok(ours) if ours.is_guarded() && ours.text.starts_with("hlt") && mnemonic == "hlt" => {
+            Some("F5.1.57 of DDI 0487: `hlt` is done whatever the block says that it stands in, and stops")
+        }
         Ok(ours) if ours.text.starts_with("udf") && ["trap", "__brkdiv0"].contains(&mnemonic) => {
             Some("A7.7.194: llvm-mc has names of systems for two words that are undefined for ever")
         }

@@ -3,7 +3,7 @@
 use super::multiply::{half_words, saturation};
 use super::word::{ALL, FIXED, NO_PC, UNDEFINED, Word, name};
 use super::{C, COPROCESSOR, CPSR, GE, LR, N, Q, SPSR, V, Z};
-use crate::decode::code::{Access, Class, Flow, IndexForm, Out, Role};
+use crate::decode::code::{Access, Class, Flow, IndexForm, Out, Reg, Role};
 
 /// `b` and `bl`.
 pub fn branch(word: &mut Word) -> Result<(), &'static str> {
@@ -49,15 +49,26 @@ pub fn miscellaneous(word: &mut Word) -> Result<(), &'static str> {
         (0, _) => status_write(word),
         (1, 1) => exchange(word, false),
         (1, 3) => count_zeros(word),
-        (2, 1) => Err("not modelled: Jazelle's bxj"),
+        // Jazelle is trivial in all cores here: it goes on in this state.
+        (2, 1) => exchange_as(word, false, "bxj"),
         (3, 1) => exchange(word, true),
         (5, _) => saturating(word),
+        (4, 0..3) => checksum(word),
+        (6, 3) if word.field(0, 20) == 0x6e => {
+            exception_return(word);
+            Ok(())
+        }
         (7, 1) => breakpoint(word),
+        (7, _) => call_upwards(word),
         _ => Err(UNDEFINED),
     }
 }
 
 fn status_read(word: &mut Word) -> Result<(), &'static str> {
+    if word.bit(9) && word.field(0, 8) == 0 && word.field(10, 2) == 0 {
+        let rd = word.reg(12)?;
+        return banked(word, rd, u32::from(word.bit(22)), word.field(8, 1) << 4 | word.field(16, 4), true);
+    }
     if word.field(0, 12) != 0 || word.field(16, 4) != 15 {
         return Err(FIXED);
     }
@@ -79,6 +90,10 @@ fn status_read(word: &mut Word) -> Result<(), &'static str> {
 
 fn status_write(word: &mut Word) -> Result<(), &'static str> {
     let mask = word.field(16, 4);
+    if !word.bit(25) && word.bit(9) && word.field(12, 4) == 15 && word.field(4, 4) == 0 && word.field(10, 2) == 0 {
+        let rn = word.reg(0)?;
+        return banked(word, rn, u32::from(word.bit(22)), word.field(8, 1) << 4 | mask, false);
+    }
     if word.field(12, 4) != 15 || mask == 0 {
         return Err(FIXED);
     }
@@ -133,6 +148,84 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// A register of another mode (the Virtualization Extensions): what the other mode has is in none of the names.
+pub fn banked(word: &mut Word, reg: Reg, is_saved: u32, number: u32, is_read: bool) -> Result<(), &'static str> {
+    const MODES: [&str; 16] = [
+        "lr_irq", "sp_irq", "lr_svc", "sp_svc", "lr_abt", "sp_abt", "lr_und", "sp_und", "", "", "", "", "lr_mon", "sp_mon", "elr_hyp",
+        "sp_hyp",
+    ];
+    const GENERAL: [&str; 7] = ["r8", "r9", "r10", "r11", "r12", "sp", "lr"];
+    let general = |nth: u32, mode: &str| GENERAL.get(nth as usize).map(|it| format!("{it}_{mode}"));
+    let other = match (is_saved, number) {
+        (0, 0..8) => general(number, "usr"),
+        (0, 8..16) => general(number - 8, "fiq"),
+        (0, _) => Some(MODES[number as usize - 16].to_owned()).filter(|it| !it.is_empty()),
+        (_, 14) => Some("SPSR_fiq".to_owned()),
+        (_, 16 | 18 | 20 | 22 | 28 | 30) => {
+            Some(format!("SPSR_{}", ["irq", "svc", "abt", "und", "", "", "mon", "hyp"][(number as usize - 16) / 2]))
+        }
+        _ => None,
+    };
+    let other = other.ok_or("unpredictable: there is no register of this number")?;
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    if is_read {
+        word.write(reg, Out::Result);
+        word.text("mrs", &format!("{}, {other}", name(reg.0.into())));
+    } else {
+        word.read(reg, Role::Source);
+        word.write(CPSR, Out::Result);
+        word.text("msr", &format!("{other}, {}", name(reg.0.into())));
+    }
+    Ok(())
+}
+
+/// `hlt`, and calls into the hypervisor or the secure monitor, which come back.
+fn call_upwards(word: &mut Word) -> Result<(), &'static str> {
+    let (kind, number) = (word.field(21, 2), word.field(8, 12) << 4 | word.field(0, 4));
+    if kind != 3 && !word.condition().is_empty() || kind == 3 && word.field(8, 12) != 0 {
+        return Err("unpredictable: it has no condition, or bits that must be zero are not");
+    }
+    upwards(word, ["hlt", "", "hvc", "smc"][kind as usize], number);
+    Ok(())
+}
+
+/// One of these; of Thumb, too.
+pub fn upwards(word: &mut Word, mnemonic: &str, number: u32) {
+    word.set_class(Class::System);
+    if mnemonic == "hlt" {
+        word.set_flow(Flow::Stop);
+    } else {
+        word.call_system();
+    }
+    word.text(mnemonic, &format!("#{number}"));
+}
+
+/// `eret`: back from the hypervisor.
+fn exception_return(word: &mut Word) {
+    word.set_class(Class::Return);
+    word.read(SPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
+    word.set_flow(Flow::Resume);
+    word.text("eret", "");
+}
+
+/// `crc32` and its relatives, of ARMv8.
+fn checksum(word: &mut Word) -> Result<(), &'static str> {
+    if word.field(8, 4) & !2 != 0 || !word.condition().is_empty() {
+        return Err(FIXED);
+    }
+    let (rd, rn, rm, size) = (word.reg(12)?, word.reg(16)?, word.reg(0)?, word.field(21, 2));
+    word.set_class(Class::Mul);
+    word.read(rn, Role::Source);
+    word.read_bits(rm, Role::Source, if size == 2 { ALL } else { (1 << (8 << size)) - 1 });
+    word.write(rd, Out::Result);
+    let mnemonic = format!("crc32{}{}", if word.bit(9) { "c" } else { "" }, ["b", "h", "w"][size as usize]);
+    word.text(&mnemonic, &[rd, rn, rm].map(|it| name(it.0.into())).join(", "));
+    Ok(())
+}
+
 /// `nop`, `yield`, `wfe`, `wfi`, `sev`, and those that were nothing when they were new.
 fn hint(word: &mut Word) -> Result<(), &'static str> {
     if word.field(8, 8) != 0xf0 {
@@ -151,10 +244,14 @@ fn hint(word: &mut Word) -> Result<(), &'static str> {
 }
 
 fn exchange(word: &mut Word, is_call: bool) -> Result<(), &'static str> {
+    exchange_as(word, is_call, if is_call { "blx" } else { "bx" })
+}
+
+fn exchange_as(word: &mut Word, is_call: bool, mnemonic: &str) -> Result<(), &'static str> {
     if word.field(8, 12) != 0xfff {
         return Err(FIXED);
     }
-    jump_to(word, is_call, if is_call { "blx" } else { "bx" })
+    jump_to(word, is_call, mnemonic)
 }
 
 /// A jump or a call to where the register in the lowest four bits says.
@@ -321,7 +418,11 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
     let all = word.all();
     match all >> 24 & 15 {
         0x0 if all >> 16 & 0xf1ff == 0xf101 => endianness(word),
-        0x1 if all & 0x0ff0_00e0 == 0x0100_0000 && !word.bit(16) => processor_state(word),
+        0x1 if all & 0x0ff1_0020 == 0x0100_0000 => processor_state(word),
+        0x1 if all & 0xffff_fdff == 0xf110_0000 => {
+            privileged_access(word, word.field(9, 1));
+            Ok(())
+        }
         0x1 if all & 0xffff_fdff == 0xf101_0000 => endianness(word),
         0x4..=0x7 if all & 0x0d30_f000 == 0x0510_f000 || all & 0x0d70_f000 == 0x0450_f000 => preload(word),
         0x2 | 0x3 => super::vector::vector(word),
@@ -385,6 +486,14 @@ fn processor_state(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// `setpan`, of ARMv8.1.
+pub fn privileged_access(word: &mut Word, value: u32) {
+    word.set_class(Class::System);
+    word.read(CPSR, Role::Source);
+    word.write(CPSR, Out::Result);
+    word.text("setpan", &format!("#{value}"));
+}
+
 /// `clrex`.
 pub fn clear_monitor(word: &mut Word) {
     word.set_class(Class::System);
@@ -409,6 +518,7 @@ pub fn barrier(word: &mut Word) -> Result<(), &'static str> {
         4 if option == 4 => word.text("pssbb", ""),
         4 => word.text("dsb", &name),
         5 => word.text("dmb", &name),
+        7 if option == 0 => word.text("sb", ""),
         6 => word.text("isb", &if option == 15 { name } else { format!("#{option}") }),
         _ => return Err(UNDEFINED),
     }

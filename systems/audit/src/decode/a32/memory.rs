@@ -291,7 +291,7 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `swp`, `ldrex`, `strex` and their widths.
+/// `swp`, `ldrex`, `strex` and their widths, and the ordered ones.
 pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
     let base = word.reg(16)?;
     let base_name = name(base.0.into());
@@ -316,13 +316,17 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
         word.text(if is_byte { "swpb" } else { "swp" }, &operands);
         return Ok(());
     }
-    if word.field(8, 4) != 15 {
-        return Err(FIXED);
-    }
+    // Of ARMv8 are those that others see in order, exclusive or not.
+    let (is_ordered, is_exclusive) = match word.field(8, 4) {
+        15 => (false, true),
+        14 => (true, true),
+        12 => (true, false),
+        _ => return Err(FIXED),
+    };
     let (suffix, width) = [("", 4), ("d", 8), ("b", 1), ("h", 2)][word.field(21, 2) as usize];
     let is_load = word.bit(20);
     let low = if is_load { 12 } else { 0 };
-    if is_load && word.field(0, 4) != 15 {
+    if is_load && word.field(0, 4) != 15 || !is_exclusive && (suffix == "d" || !is_load && word.field(12, 4) != 15) {
         return Err(FIXED);
     }
     let first = word.reg(low)?;
@@ -339,7 +343,13 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
         if is_double {
             word.write(second, Out::Nth(1));
         }
-        word.text(&format!("ldrex{suffix}"), &format!("{data}, [{base_name}]"));
+        let mnemonic = if is_ordered { "lda" } else { "ldr" };
+        word.text(&format!("{mnemonic}{}{suffix}", if is_exclusive { "ex" } else { "" }), &format!("{data}, [{base_name}]"));
+        return Ok(());
+    }
+    if !is_exclusive {
+        word.read_bits(first, Role::Data, if width >= 4 { ALL } else { (1 << (8 * width)) - 1 });
+        word.text(&format!("stl{suffix}"), &format!("{data}, [{base_name}]"));
         return Ok(());
     }
     let status = word.reg(12)?;
@@ -351,6 +361,7 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
         word.read(second, Role::Data);
     }
     word.write(status, Out::Result);
-    word.text(&format!("strex{suffix}"), &format!("{}, {data}, [{base_name}]", name(status.0.into())));
+    let mnemonic = if is_ordered { "stl" } else { "str" };
+    word.text(&format!("{mnemonic}ex{suffix}"), &format!("{}, {data}, [{base_name}]", name(status.0.into())));
     Ok(())
 }

@@ -54,6 +54,9 @@ impl Word {
 
     fn register_branch(&self) -> Result<Instruction, Undecodable> {
         let rn = self.rn();
+        if self.bit(24) || self.bit(11) {
+            return self.authenticated_branch();
+        }
         if self.field(20, 16) != 31 || self.field(15, 10) != 0 || self.field(4, 0) != 0 {
             return self.refuse("the branch is of a later version");
         }

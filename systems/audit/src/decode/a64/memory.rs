@@ -31,6 +31,8 @@ impl Word {
             (0, false, 0 | 1) => self.exclusive(),
             (1, _, 0 | 1) => self.literal(),
             (1, false, _) if self.field(31, 30) == 3 && self.bit(21) => self.tags_in_memory(),
+            (1, false, 2 | 3) if !self.bit(21) && self.field(11, 10) == 0 => self.ordered_with_offset(),
+            (1, false, 2 | 3) if !self.bit(21) && self.field(11, 10) == 2 => self.ordered_and_moved(),
             (2, ..) => self.pair(),
             (3, _, 0 | 1) => self.single(),
             (3, ..) => self.single_unsigned(),
@@ -61,7 +63,7 @@ impl Word {
         if self.bit(23) {
             // Ordered, not exclusive.
             if !is_ordered {
-                return self.refuse("the access is of a later version");
+                return self.ordered_in_region();
             }
             if rs != 31 || rt2 != 31 {
                 return self.refuse("fields that must be ones are not");
@@ -127,7 +129,7 @@ impl Word {
     }
 
     /// What a load of one register computes.
-    fn loaded(&self, rt: u32, is_64: bool, is_signed: bool) -> Operation {
+    pub(super) fn loaded(&self, rt: u32, is_64: bool, is_signed: bool) -> Operation {
         let zero = Value::Const(0);
         let width = if is_64 { 64 } else { 32 };
         Operation { op: Op::Load { is_signed }, width, extends: Extends::Zero, result: reg(rt), a: zero, b: zero }
@@ -246,7 +248,9 @@ impl Word {
             (false, 2) => self.with_offset("tr", self.signed(20, 12), Mode::Offset),
             (false, _) => self.with_offset("r", self.signed(20, 12), Mode::Before),
             (true, 2) => self.with_index(),
+            (true, 0) if !self.bit(26) && self.field(23, 22) == 2 && self.field(15, 12) == 12 => self.acquire(),
             (true, 0) if !self.bit(26) => self.atomic(),
+            (true, 1 | 3) => self.authenticated_load(),
             (true, _) => self.refuse("the access is of a later version"),
         }
     }

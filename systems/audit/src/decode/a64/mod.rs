@@ -1,4 +1,5 @@
-//! AArch64: base instructions of version 8.0, with the checksums and the large-system atomics of 8.1.
+//! AArch64: base instructions of version 8.0, with the checksums and the large-system atomics of 8.1, and of later versions what
+//! changes the system's state, orders memory or signs pointers; not transactions, 128-bit registers and 64-byte accesses.
 //!
 //! Source: Arm Architecture Reference Manual for A-profile, DDI 0487, chapters C4 (encodings) and
 //! C6 (instructions). What the manual calls constrained unpredictable is refused.
@@ -6,10 +7,12 @@
 //! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not followed. Halves are those of
 //! 8.2; what later versions have besides is refused.
 
+mod authenticated;
 mod control;
 mod float;
 mod immediate;
 mod memory;
+mod ordered;
 mod register;
 mod scalable;
 mod system;

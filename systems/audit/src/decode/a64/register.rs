@@ -1,7 +1,7 @@
 //! Arithmetic on registers: logic, sums, conditional selection, multiplication, division, shifts, bit order.
 
 use super::{
-    ALL, C, CONDITIONS, EXTENSIONS, SHIFTS, Word, bits_of_shifted, low_bits, name, name_sp, reads_condition, reg, reg_sp, value,
+    ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Word, Z, bits_of_shifted, low_bits, name, name_sp, reads_condition, reg, reg_sp, value,
     writes_flags,
 };
 use crate::decode::code::{Class, Instruction, Op, Out, Reg, Role, Shift, Undecodable, Value};
@@ -151,7 +151,28 @@ impl Word {
         Ok(it.computes(self.operation(op, result, Value::Reg(Reg(rn as u8)), b)))
     }
 
+    /// Flags made of the bits of a register. Of version 8.4.
+    fn moved_flags(&self) -> Result<Instruction, Undecodable> {
+        let (rn, mask) = (self.rn(), self.field(3, 0));
+        let it = match (self.field(31, 29), self.field(20, 15), self.field(14, 10), self.field(4, 0)) {
+            (1, 0, 2, 13) => self.plain(Class::Alu, format!("setf8 {}", name(rn, false))).reads(reg(rn), 0x1ff, Role::Source),
+            (1, 0, 18, 13) => self.plain(Class::Alu, format!("setf16 {}", name(rn, false))).reads(reg(rn), 0x1_ffff, Role::Source),
+            (5, by, 1, 0..16) => {
+                let bits = 0xf_u64.rotate_left(by);
+                self.plain(Class::Alu, format!("rmif {}, #{by}, #{mask}", name(rn, true))).reads(reg(rn), bits, Role::Source)
+            }
+            _ => return self.refuse("the operation is of a later version"),
+        };
+        // Of four flags `setf8` leaves the carry, `rmif` those that its mask has not.
+        let is_written = |nth: u32| if self.field(31, 29) == 5 { mask >> (3 - nth) & 1 == 1 } else { nth != 2 };
+        let flags = [N, Z, C, V].into_iter().zip(0..).filter(|(_, nth)| is_written(*nth));
+        Ok(flags.fold(it, |it, (flag, _)| it.writes(flag, 1, Out::Flag)))
+    }
+
     fn sum_with_carry(&self) -> Result<Instruction, Undecodable> {
+        if self.field(15, 10) != 0 && self.field(30, 29) == 1 {
+            return self.moved_flags();
+        }
         if self.field(15, 10) != 0 {
             return self.refuse("the operation is of a later version");
         }
@@ -210,6 +231,9 @@ impl Word {
 
     fn one_source(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, is_64) = (self.rd(), self.rn(), self.is_64());
+        if !self.bit(29) && self.rm() == 1 {
+            return self.signature();
+        }
         if self.bit(29) || self.rm() != 0 {
             return self.refuse("the operation is of a later version");
         }
@@ -256,6 +280,7 @@ impl Word {
                 let it = self.plain(Class::Mul, text).reads(reg(rn), low_bits(32), Role::Source);
                 Ok(it.reads(reg(rm), low_bits(8 << size), Role::Source).writes(reg(rd), ALL, Out::Result))
             }
+            12 => self.generic_signature(),
             _ => self.refuse("the operation is reserved or of a later version"),
         }
     }

@@ -48,20 +48,17 @@ impl Word {
             (self.field(20, 19), self.field(18, 16), self.field(15, 12), self.field(11, 8), self.field(7, 5), self.rd());
         let is_read = self.bit(21);
         match op0 {
+            0 if (is_read, op1, crn, crm) == (false, 3, 1, 0) && op2 < 2 => {
+                let text = format!("wf{}t {}", ["e", "i"][op2 as usize], name(rt, true));
+                Ok(self.plain(Class::System, text).reads(reg(rt), ALL, Role::Source))
+            }
             0 if is_read || rt != 31 => self.refuse("the system instruction is reserved"),
             0 => match (op1, crn) {
                 (3, 2) => Ok(self.hint(crm << 3 | op2)),
                 (3, 3) => self.barrier(crm, op2),
-                (_, 4) => {
-                    let field = match (op1, op2) {
-                        (0, 5) => "spsel",
-                        (3, 6) => "daifset",
-                        (3, 7) => "daifclr",
-                        _ => return self.refuse("the field of the state is of a later version"),
-                    };
-                    let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result);
-                    Ok(if field == "spsel" { changes_stack(it) } else { it })
-                }
+                (0, 4) if op2 < 3 && crm == 0 => Ok(self.turned_flags(op2)),
+                (0, 4) if op2 < 3 => self.refuse("bits that must be zero are not, which is unpredictable"),
+                (_, 4) => self.state_field(op1, crm, op2),
                 _ => self.refuse("the system instruction is reserved"),
             },
             1 if is_read => {
@@ -76,6 +73,34 @@ impl Word {
             }
             _ => Ok(self.move_system(is_read, [op0, op1, crn, crm, op2])),
         }
+    }
+
+    /// A field of the processor's state becomes a constant.
+    fn state_field(&self, op1: u32, crm: u32, op2: u32) -> Result<Instruction, Undecodable> {
+        let field = match (op1, op2) {
+            (0, 5) => "spsel",
+            (3, 6) => "daifset",
+            (3, 7) => "daifclr",
+            (0, 3) if crm < 2 => "uao",
+            (0, 4) if crm < 2 => "pan",
+            (1, 0) if crm < 2 => "allint",
+            (3, 1) if crm < 2 => "ssbs",
+            (3, 2) if crm < 2 => "dit",
+            (3, 4) if crm < 2 => "tco",
+            _ => return self.refuse("the field of the state is of a later version"),
+        };
+        let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result);
+        Ok(if field == "spsel" { changes_stack(it) } else { it })
+    }
+
+    /// The carry inverted, or all flags brought into another form. Of version 8.4 and 8.5.
+    fn turned_flags(&self, op2: u32) -> Instruction {
+        let it = self.plain(Class::Alu, ["cfinv", "xaflag", "axflag"][op2 as usize].to_owned());
+        if op2 == 0 {
+            return it.reads(C, 1, Role::Condition).writes(C, 1, Out::Flag);
+        }
+        let it = [N, Z, C, V].into_iter().fold(it, |it, flag| it.reads(flag, 1, Role::Source));
+        writes_flags(it)
     }
 
     fn hint(&self, number: u32) -> Instruction {
@@ -94,6 +119,12 @@ impl Word {
             4 => ("dsb", false),
             5 => ("dmb", false),
             6 => ("isb", true),
+            1 if crm & 3 == 2 => {
+                let domain = ["oshnxs", "nshnxs", "ishnxs", "synxs"][(crm >> 2) as usize];
+                return Ok(self.plain(Class::System, format!("dsb {domain}")));
+            }
+            7 if crm != 0 => return self.refuse("bits that must be zero are not, which is unpredictable"),
+            7 => return Ok(self.plain(Class::System, "sb".to_owned())),
             _ => return self.refuse("the barrier is of a later version"),
         };
         let text = match (plain, BARRIERS[crm as usize]) {
@@ -115,6 +146,8 @@ impl Word {
         let (rt, is_flags) = (self.rd(), system == "nzcv");
         if is_read {
             let it = self.plain(Class::System, format!("mrs {}, {system}", name(rt, true))).writes(reg(rt), ALL, Out::Result);
+            // A random number says in the flags whether it is one.
+            let it = if op1 == 3 && (crn, crm) == (2, 4) && op2 < 2 { writes_flags(it) } else { it };
             return match is_flags {
                 true => [N, Z, C, V].into_iter().fold(it, |it, flag| it.reads(flag, 1, Role::Source)),
                 false => it.reads(SYSTEM, ALL, Role::Source),

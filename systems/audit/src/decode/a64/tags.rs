@@ -1,11 +1,10 @@
 //! Memory tags: four bits of an address that must be those of the memory it leads to.
 //!
-//! Source: DDI 0487, C6.2 (the Memory Tagging Extension of version 8.5). The tag of an address is its bits 59 to 56. What moves all tags of a
-//! block at once is the system's, and refused.
+//! Source: DDI 0487, C6.2 (the Memory Tagging Extension of version 8.5). The tag of an address is its bits 59 to 56.
 
 use super::memory::{Mode, address_text, updates_base};
 use super::{ALL, SYSTEM, Word, name, name_sp, reg, reg_sp, writes_flags};
-use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
+use crate::decode::code::{Access, Class, IndexForm, Instruction, Out, Role, Undecodable};
 
 /// The tag of an address.
 const TAG: u64 = 0xf << 56;
@@ -54,6 +53,22 @@ impl Word {
         }
     }
 
+    /// All tags of a block, whose size a system register says.
+    fn tags_of_block(&self, op: u32) -> Result<Instruction, Undecodable> {
+        let (rt, rn) = (self.rd(), self.rn());
+        if self.field(20, 12) != 0 {
+            return self.refuse("the access is reserved");
+        }
+        let mnemonic = ["stzgm", "", "stgm", "ldgm"][op as usize];
+        let it = self.plain(Class::System, format!("{mnemonic} {}, [{}]", name(rt, true), name_sp(rn, true)));
+        let it = it.reads(reg_sp(rn), ALL, Role::Base).reads(SYSTEM, ALL, Role::Source);
+        // More than the width of an access can say: anywhere.
+        let access =
+            Access { is_store: op != 3, base: None, index: reg(rn).map(|it| (it, 0)), index_form: IndexForm::Other, disp: 0, width: 128 };
+        let it = it.accesses(access);
+        Ok(if op == 3 { it.writes(reg(rt), ALL, Out::Result) } else { it.reads(reg(rt), ALL, Role::Data) })
+    }
+
     /// Tags of memory stored, with zeros for the memory or without, and loaded.
     pub(super) fn tags_in_memory(&self) -> Result<Instruction, Undecodable> {
         let (rt, rn, op) = (self.rd(), self.rn(), self.field(23, 22));
@@ -67,7 +82,7 @@ impl Word {
                 let it = it.reads(reg_sp(rn), ALL, Role::Base).writes(reg(rt), TAG, Out::Result);
                 return Ok(it.loads(reg_sp(rn), disp, 16));
             }
-            _ => return self.refuse("tags of whole blocks are the system's"),
+            _ => return self.tags_of_block(op),
         };
         let (mnemonic, width) = [("stg", 16), ("stzg", 16), ("st2g", 32), ("stz2g", 32)][op as usize];
         let it = self.plain(Class::Store, format!("{mnemonic} {}, {}", name_sp(rt, true), address_text(rn, disp, mode)));

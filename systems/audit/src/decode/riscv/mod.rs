@@ -11,7 +11,7 @@ mod float;
 
 use super::build::{ALL, low_bits, number, refused, sign_extend};
 use super::{Conventions, first};
-use crate::decode::code::{Class, Extends, Flow, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
 
 /// Registers by number; then all control and status registers as one, the reservation of `lr`, and the registers of
 /// floating point.
@@ -482,8 +482,27 @@ impl Word {
             .writes(reg(rd), self.all(), out))
     }
 
+    /// What is done to a block of a cache (Zicbom, Zicboz).
+    fn cache_block(&self) -> Result<Instruction, Undecodable> {
+        let (rs1, kind) = (self.rs1(), self.word >> 20);
+        let Some(mnemonic) = ["cbo.inval", "cbo.clean", "cbo.flush", "", "cbo.zero"].get(kind as usize).filter(|it| !it.is_empty()) else {
+            return self.refuse("the fence is reserved");
+        };
+        if self.rd() != 0 {
+            return self.refuse("the fence is reserved");
+        }
+        let it = self.plain(Class::System, format!("{mnemonic} ({})", name(rs1))).reads(reg(rs1), self.all(), Role::Base);
+        // How long a block is no word says: anywhere.
+        let access =
+            Access { is_store: true, base: None, index: reg(rs1).map(|it| (it, 0)), index_form: IndexForm::Other, disp: 0, width: 128 };
+        Ok(it.accesses(access))
+    }
+
     fn fence(&self) -> Result<Instruction, Undecodable> {
         let word = self.word;
+        if self.funct3() == 2 {
+            return self.cache_block();
+        }
         let set = |bits: u32| -> String {
             let letters: String = "wroi".chars().enumerate().filter(|(n, _)| bits >> n & 1 != 0).map(|it| it.1).collect();
             if letters.is_empty() { "0".to_owned() } else { letters.chars().rev().collect() }
@@ -555,7 +574,37 @@ impl Word {
         }
     }
 
+    /// Memory of a guest, by the hypervisor (H).
+    fn guest(&self) -> Result<Instruction, Undecodable> {
+        let (rd, rs1, rs2, funct7) = (self.rd(), self.rs1(), self.rs2(), self.funct7());
+        let size = (funct7 >> 1 & 3) as usize;
+        let letter = ["b", "h", "w", "d"][size];
+        if funct7 >> 3 != 6 || size == 3 && !self.is_64 {
+            return self.refuse("the system instruction is reserved");
+        }
+        let address = format!("({})", name(rs1));
+        if funct7 & 1 == 1 {
+            if rd != 0 {
+                return self.refuse("the system instruction is reserved");
+            }
+            let it = self.plain(Class::System, format!("hsv.{letter} {}, {address}", name(rs2))).reads(reg(rs1), self.all(), Role::Base);
+            return Ok(it.reads(reg(rs2), low_bits(8 << size), Role::Data).stores(reg(rs1), 0, 1 << size));
+        }
+        let mnemonic = match (rs2, size) {
+            (0, _) => format!("hlv.{letter}"),
+            (1, 0 | 1) => format!("hlv.{letter}u"),
+            (1, 2) if self.is_64 => "hlv.wu".to_owned(),
+            (3, 1 | 2) => format!("hlvx.{letter}u"),
+            _ => return self.refuse("the system instruction is reserved"),
+        };
+        let it = self.plain(Class::System, format!("{mnemonic} {}, {address}", name(rd))).reads(reg(rs1), self.all(), Role::Base);
+        Ok(it.writes(reg(rd), self.all(), Out::Result).loads(reg(rs1), 0, 1 << size))
+    }
+
     fn system(&self) -> Result<Instruction, Undecodable> {
+        if self.funct3() == 4 {
+            return self.guest();
+        }
         if self.funct3() != 0 {
             return csr::decode(self);
         }
@@ -577,10 +626,31 @@ impl Word {
                 let it = self.plain(Class::System, text).reads(reg(rs1), self.all(), Role::Source);
                 return Ok(it.reads(reg(self.rs2()), self.all(), Role::Source));
             }
+            (0x00d, 0, 0) => ("wrs.nto", Flow::Next),
+            (0x01d, 0, 0) => ("wrs.sto", Flow::Next),
+            (0x180, 0, 0) => ("sfence.w.inval", Flow::Next),
+            (0x181, 0, 0) => ("sfence.inval.ir", Flow::Next),
+            (_, 0, rs1) if let Some(mnemonic) = translations(self.funct7()) => {
+                let text = format!("{mnemonic} {}, {}", name(rs1), name(self.rs2()));
+                let it = self.plain(Class::System, text).reads(reg(rs1), self.all(), Role::Source);
+                return Ok(it.reads(reg(self.rs2()), self.all(), Role::Source));
+            }
             _ => return self.refuse("the system instruction is reserved"),
         };
         let it = self.plain(if flow == Flow::Resume { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
         // Returns from a trap go where a control register says, and change the status.
         Ok(if flow == Flow::Resume { it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result) } else { it })
     }
+}
+
+/// Fences of translations by the number in their upper bits (Svinval, H).
+fn translations(funct7: u32) -> Option<&'static str> {
+    Some(match funct7 {
+        0x0b => "sinval.vma",
+        0x11 => "hfence.vvma",
+        0x13 => "hinval.vvma",
+        0x31 => "hfence.gvma",
+        0x33 => "hinval.gvma",
+        _ => return None,
+    })
 }

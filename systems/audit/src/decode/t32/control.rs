@@ -143,19 +143,54 @@ fn system(word: &mut Word, block: Block) -> Result<(), &'static str> {
             Ok(())
         }
         0x3b => barrier(word, block),
-        0x3c => Err("not modelled: Jazelle's bxj"),
+        0x3c if word.field(0, 12) == 0xf00 => {
+            let rm = word.field(16, 4);
+            jump_through(word, rm, block)
+        }
+        0x3c => Err(FIXED),
         0x3d => data::exception_return(word),
         0x3e | 0x3f => status_read(word),
-        0x7e => Err("not modelled: `hvc` of the Virtualization Extensions"),
+        0x78 if word.field(2, 18) == 0x3_e000 && word.field(0, 2) != 0 => {
+            word.set_class(Class::System);
+            word.call_system();
+            let level = word.field(0, 2);
+            word.text(&format!("dcps{level}"), "");
+            Ok(())
+        }
+        0x7e if word.bit(13) => Err(UNDEFINED),
+        0x7e if block.is_open() => Err(INSIDE),
+        0x7e => {
+            let number = word.field(16, 4) << 12 | word.field(0, 12);
+            a32::upwards(word, "hvc", number);
+            Ok(())
+        }
         0x7f if word.bit(13) => {
             word.set_suffix(".w");
             let number = word.field(16, 4) << 12 | word.field(0, 12);
             stop(word, number);
             Ok(())
         }
-        0x7f => Err("not modelled: `smc` of the Security Extensions"),
+        0x7f if word.field(0, 12) != 0 => Err(FIXED),
+        0x7f => {
+            let number = word.field(16, 4);
+            a32::upwards(word, "smc", number);
+            Ok(())
+        }
         _ => Err(UNDEFINED),
     }
+}
+
+/// `bxj`: Jazelle is trivial in all cores here, so it goes on in this state.
+fn jump_through(word: &mut Word, rm: u32, block: Block) -> Result<(), &'static str> {
+    if matches!(rm, 13 | 15) || block.goes_on() {
+        return Err("unpredictable: the register cannot stand here, or the block goes on");
+    }
+    let reg = Reg(rm as u8);
+    word.read(reg, Role::Target);
+    word.set_class(if reg == LR { Class::Return } else { Class::Jump });
+    word.set_flow(if reg == LR { Flow::Return } else { Flow::Jump });
+    word.text("bxj", name(rm));
+    Ok(())
 }
 
 /// `cps` of the A and R profiles.
@@ -240,6 +275,10 @@ fn status_read(word: &mut Word) -> Result<(), &'static str> {
         return Err(FIXED);
     }
     general(word, &[8])?;
+    if word.field(5, 3) == 1 && word.field(0, 4) == 0 {
+        let rd = Reg(word.field(8, 4) as u8);
+        return a32::banked(word, rd, word.field(20, 1), word.field(4, 1) << 4 | word.field(16, 4), true);
+    }
     let (rd, number) = (Reg(word.field(8, 4) as u8), word.field(0, 8));
     if word.field(16, 4) != 15 || number != 0 && word.bit(20) {
         return Err("unpredictable, or of the Virtualization Extensions: registers of other modes");
@@ -268,6 +307,10 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
         return Err(FIXED);
     }
     general(word, &[16])?;
+    if word.field(5, 3) == 1 && word.field(0, 4) == 0 {
+        let rn = Reg(word.field(16, 4) as u8);
+        return a32::banked(word, rn, word.field(20, 1), word.field(4, 1) << 4 | word.field(8, 4), false);
+    }
     let (rn, number, mask) = (Reg(word.field(16, 4) as u8), word.field(0, 8), word.field(8, 4));
     word.set_class(Class::System);
     word.read(rn, Role::Source);

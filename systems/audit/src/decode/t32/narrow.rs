@@ -286,6 +286,10 @@ fn miscellaneous(word: &mut Word, block: Block) -> Result<(), &'static str> {
             stack_list(word, 0x08bd_0000 | list, "pop")
         }
         6 => status(word, block),
+        10 if word.field(6, 2) == 2 => {
+            control::upwards(word, "hlt", word.field(0, 6));
+            Ok(())
+        }
         10 => {
             let Some(kind) = [Some(0x06bf_0f30), Some(0x06bf_0fb0), None, Some(0x06ff_0fb0)][word.field(6, 2) as usize] else {
                 return Err(UNDEFINED);
@@ -311,7 +315,7 @@ fn stack_list(word: &mut Word, bits: u32, mnemonic: &str) -> Result<(), &'static
     Ok(())
 }
 
-/// `setend` and `cps`.
+/// `setend`, `setpan` and `cps`.
 fn status(word: &mut Word, block: Block) -> Result<(), &'static str> {
     if block.is_open() {
         return Err(INSIDE);
@@ -322,6 +326,11 @@ fn status(word: &mut Word, block: Block) -> Result<(), &'static str> {
             word.text("setend", if word.bit(3) { "be" } else { "le" });
             ""
         }
+        1 if word.field(0, 3) == 0 => {
+            control::privileged_access(word, word.field(3, 1));
+            return Ok(());
+        }
+        0 | 1 => return Err(FIXED),
         6 => "cpsie",
         7 => "cpsid",
         _ => return Err(UNDEFINED),

@@ -70,7 +70,7 @@ fn json_has_the_keys_that_were_promised() {
         let keys: Vec<&str> = finding.as_object().expect("a finding is an object").keys().map(String::as_str).collect();
         assert_eq!(
             keys,
-            ["address", "kind", "who", "for", "cycles", "fill", "file", "line", "inline_stack", "disputed", "prevents", "edit"]
+            ["address", "kind", "instruction", "for", "cycles", "fill", "file", "line", "inline_stack", "disputed", "prevents", "edit"]
         );
         assert_eq!(finding["inline_stack"][0]["function"], "tag");
         assert_eq!((answer["kind"].as_str(), finding["file"].as_str()), (Some("model"), Some("fast.c")));

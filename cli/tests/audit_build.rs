@@ -42,7 +42,7 @@ fn cpp_is_compiled_and_its_names_are_shown() {
     );
     // What is wrong with the file, the compiler says.
     fs::write(folder.path().join("wrong.cpp"), "int f(class unknown it) { return it; }\n").expect("a scratch file");
-    assert!(refused(folder.path(), &["wrong.cpp", "--cpu", "cortex-a53"], 1).contains("wrong.cpp:1:1"));
+    assert!(refused(folder.path(), &["wrong.cpp", "--cpu", "cortex-a53"], 1).contains("wrong.cpp:1:21"));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn cpp_is_compiled_as_its_build_compiles_it() {
     let entry = serde_json::json!([{"directory": folder.path().join("b"), "file": "../ring.cpp", "command": command}]);
     fs::write(folder.path().join("b/compile_commands.json"), entry.to_string()).expect("written");
     let said = refused(folder.path(), &["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push"], 1);
-    assert!(said.contains("ring.cpp:5:5") && said.contains("--compile-commands"), "{said}");
+    assert!(said.contains("ring.cpp:5:15") && said.contains("--compile-commands"), "{said}");
     let args = ["ring.cpp", "--cpu", "cortex-a53", "--function", "ring::push", "--compile-commands", "b"];
     let said = ok(folder.path(), &args);
     assert!(said.contains("#62") && said.contains("if (q.n > LIMIT)"), "{said}");

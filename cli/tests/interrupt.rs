@@ -91,7 +91,7 @@ fn ctrl_c_ends_the_loop_of_a_shell() {
         let mut run = Run::start_as(shell, folder);
         run.wait_until(command, |run| run.descendants().len() >= 2);
         // As a terminal does: to every process of the group in the foreground.
-        kill("INT", &format!("-{}", run.child.id()));
+        kill("INT", format!("-{}", run.child.id()));
         let status = run.end();
         assert!(!run.folder.path().join("again").exists(), "{command}: the loop went on");
         assert_eq!(status.signal(), Some(2), "{command}");

@@ -322,7 +322,7 @@ fn the_runtime_has_no_hazard_that_audit_sees() {
             let instructions: Vec<_> = range.clone().step_by(4).map(decode).collect();
             let found = audit::facts::hazards::lint(&instructions);
             let named: Vec<String> =
-                found.iter().map(|it| format!("{}: {}: {}", label(instructions[it.idx].address as u32), it.who, it.why)).collect();
+                found.iter().map(|it| format!("{}: {}: {}", label(instructions[it.idx].address as u32), it.instruction, it.why)).collect();
             let in_one_of = |it: &str, labels: &[&str]| labels.iter().any(|label| it.starts_with(&format!("{label}:")));
             let is_known = |it: &&String| {
                 // Nothing here ever leaves supervisor mode.

@@ -53,7 +53,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let numbers = |audit: &Audit| audit.timed.as_ref().map(|it| json!(it.cycles));
     let list = |audit: &Audit, findings: &[&Finding]| -> Vec<Value> {
-        let of = |it: &&Finding| json!({"kind": it.kind, "who": it.who, "for": it.why, "cycles": it.cycles, "line": audit.frame(it.idx, None).map(|it| it.line)});
+        let of = |it: &&Finding| json!({"kind": it.kind, "instruction": it.instruction, "for": it.why, "cycles": it.cycles, "line": audit.frame(it.idx, None).map(|it| it.line)});
         findings.iter().map(of).collect()
     };
     out.object(&json!({
@@ -162,7 +162,7 @@ fn only_in<'a>(one: &'a Audit, other: &Audit) -> Vec<&'a Finding> {
     let mut found = Vec::new();
     for finding in &one.findings {
         let same =
-            |it: &&mut (&Finding, bool)| !it.1 && it.0.kind == finding.kind && it.0.who == finding.who && it.0.cycles == finding.cycles;
+            |it: &&mut (&Finding, bool)| !it.1 && it.0.kind == finding.kind && it.0.instruction == finding.instruction && it.0.cycles == finding.cycles;
         match left.iter_mut().find(same) {
             Some(it) => it.1 = true,
             None => found.push(finding),
@@ -177,5 +177,5 @@ fn line(audit: &Audit, finding: &Finding) -> String {
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    format!("{place}: {} {}, {} {unit}: {}", finding.kind.name(), finding.who, finding.cycles, finding.why)
+    format!("{place}: {} {}, {} {unit}: {}", finding.kind.name(), finding.instruction, finding.cycles, finding.why)
 }

@@ -275,14 +275,14 @@ impl Checked {
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
-    a.kind == b.kind && a.who == b.who && a.cycles == b.cycles
+    a.kind == b.kind && a.instruction == b.instruction && a.cycles == b.cycles
 }
 
 fn cause(audit: &Audit, finding: &Finding) -> Cause {
     Cause {
         place: audit.frame(finding.idx, None).map(|it| (it.file.clone(), it.line)),
         address: audit.function.instructions[finding.idx].address,
-        said: format!("{}: {} ({})", finding.kind.name(), finding.who, finding.why),
+        said: format!("{}: {} ({})", finding.kind.name(), finding.instruction, finding.why),
         cycles: finding.cycles,
     }
 }

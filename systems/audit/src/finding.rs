@@ -67,7 +67,7 @@ pub struct Finding {
     /// What kind.
     pub kind: Kind,
     /// The instruction that waits, or is not needed.
-    pub who: String,
+    pub instruction: String,
     /// For what it waits, or why it is not needed.
     pub why: String,
     /// Cycles that are lost, on the model.

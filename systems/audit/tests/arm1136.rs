@@ -175,7 +175,7 @@ fn told(words: &[u32]) -> (Cycles, String) {
     let timed = time_path(&function, &core(), &Guide::of(&function), Effort::Search).expect("it has instructions");
     let lines = explain(&function, &core(), &timed).into_iter().map(|it| {
         let address = function.instructions[it.idx].address;
-        let mut text = format!("{address:#x} {} waits {} for {}\n", it.who, it.cycles, it.why);
+        let mut text = format!("{address:#x} {} waits {} for {}\n", it.instruction, it.cycles, it.why);
         for (name, line) in [("fill", &it.fill), ("prevents", &it.prevents), ("edit", &it.edit.as_ref().map(|it| it.text.clone()))] {
             if let Some(line) = line {
                 text += &format!("    {name}: {line}\n");

@@ -257,7 +257,7 @@ fn check(isa: Isa, machine: &[&str]) {
         for finding in needed(&subject) {
             if let Some(changed) = without(&words, &function, finding.kind, finding.idx) {
                 *counts.entry(finding.kind).or_default() += 1;
-                names.push(format!("seed {seed}: {} at {}: {}", finding.who, finding.idx, finding.why));
+                names.push(format!("seed {seed}: {} at {}: {}", finding.instruction, finding.idx, finding.why));
                 pairs.push((words.clone(), changed));
             }
         }

@@ -638,11 +638,11 @@ fn who_is_blamed_for_a_wait_fills_it() {
             if named.is_empty() {
                 // Nobody who crosses an exit fills this one, and nothing is advised.
                 let crosses = crossings(order, &timed.trace).iter().any(|(it, _)| is_between(&timed.trace.places[*it as usize]));
-                assert!(!crosses && finding.edit.is_none(), "seed {seed}: {}: {prevents}", finding.who);
+                assert!(!crosses && finding.edit.is_none(), "seed {seed}: {}: {prevents}", finding.instruction);
                 n_others += 1;
                 continue;
             }
-            assert!(named.iter().any(is_between), "seed {seed}: {}: {prevents}", finding.who);
+            assert!(named.iter().any(is_between), "seed {seed}: {}: {prevents}", finding.instruction);
             *(if is_store { &mut n_stores } else { &mut n_exits }) += 1;
         }
     }

@@ -194,7 +194,7 @@ fn waits(cpu: &str, body: &str) -> Vec<(String, String)> {
     let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
     let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
     let stalls = audit.findings.iter().filter(|it| it.kind == Kind::Stall);
-    stalls.map(|it| (it.who.clone(), it.why.clone())).collect()
+    stalls.map(|it| (it.instruction.clone(), it.why.clone())).collect()
 }
 
 /// Only one of the two halves of a block is done: neither waits for the other.

@@ -68,7 +68,7 @@ fn finding(instructions: &[Instruction], idx: usize, write: usize, missing: usiz
     Finding {
         idx,
         kind: Kind::Hazard,
-        who: instructions[idx].text.clone(),
+        instruction: instructions[idx].text.clone(),
         why: format!("{why}, and the write to {name} at {address:#x} may take effect only behind the third instruction after it"),
         cycles: 0,
         fill: Some(format!("{missing} more instruction{} between them, such as `nop`", if missing == 1 { "" } else { "s" })),
@@ -292,7 +292,7 @@ mod tests {
             Isa::Sparc.decode(0x1000 + 4 * n as u64, &word.to_be_bytes()).unwrap_or_else(|error| panic!("{error}"))
         };
         let instructions: Vec<Instruction> = words.iter().enumerate().map(decode).collect();
-        let line = |it: Finding| format!("{:#x} {}: {}; {}\n", instructions[it.idx].address, it.who, it.why, it.fill.unwrap_or_default());
+        let line = |it: Finding| format!("{:#x} {}: {}; {}\n", instructions[it.idx].address, it.instruction, it.why, it.fill.unwrap_or_default());
         expected.assert_eq(&lint(&instructions).into_iter().map(line).collect::<String>());
     }
 

@@ -102,8 +102,8 @@ impl<'a> Subject<'a> {
 
     /// A finding about instruction `idx` that costs one issue slot.
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
-        let who = format!("`{}`", self.at(idx).text);
-        Finding { idx, kind, who, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
+        let instruction = format!("`{}`", self.at(idx).text);
+        Finding { idx, kind, instruction, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
     }
 
     /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is written again, is such a one.

@@ -50,7 +50,7 @@ impl Stalls<'_> {
         Finding {
             idx: self.timed.trace.places[at],
             kind: Kind::Stall,
-            who: self.path.instruction(at as u32).text.clone(),
+            instruction: self.path.instruction(at as u32).text.clone(),
             why: why.join("; "),
             cycles: self.timed.timing.stall_cycles[at],
             fill,

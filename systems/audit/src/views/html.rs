@@ -203,7 +203,7 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
     let place = audit.frame(finding.idx, view.pivot.as_deref()).map_or_else(String::new, |it| format!(", {}:{}", it.file, it.line));
     let link = if finding.kind == Kind::Stall { "waits for " } else { "" };
-    let who = finding.who.trim_matches('`');
+    let who = finding.instruction.trim_matches('`');
     let mut html = format!(
         "<h3>{}: <code>{}</code> <span class=\"kind\">{} {unit}{}</span></h3>\n<p>{link}{}</p>\n",
         finding.kind.name(),

@@ -49,7 +49,7 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
     json!({
         "address": audit.function.instructions[finding.idx].address,
         "kind": finding.kind,
-        "who": finding.who,
+        "instruction": finding.instruction,
         "for": finding.why,
         "cycles": finding.cycles,
         "fill": finding.fill,

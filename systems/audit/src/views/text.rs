@@ -205,7 +205,7 @@ fn findings(audit: &Audit, view: &View) -> String {
         text += &one(audit, alike[0], view);
         if let [_, .., last] = alike {
             let cycles: u32 = alike.iter().map(|it| it.cycles).sum();
-            let more = format!("and {} more like it, to `{}`: {cycles} cycles in all", alike.len() - 1, last.who);
+            let more = format!("and {} more like it, to `{}`: {cycles} cycles in all", alike.len() - 1, last.instruction);
             text += &wrapped(&more).join("\n");
             text.push('\n');
         }
@@ -219,7 +219,7 @@ fn findings(audit: &Audit, view: &View) -> String {
 
 /// One says what there is to say of both: the same kind of instruction waits as long for the same kind of unit or operand.
 fn are_alike(a: &Finding, b: &Finding) -> bool {
-    let mnemonic = |it: &Finding| it.who.split(' ').next().map(str::to_owned);
+    let mnemonic = |it: &Finding| it.instruction.split(' ').next().map(str::to_owned);
     let is_stall = a.kind == crate::finding::Kind::Stall && b.kind == a.kind;
     let is_unit = |it: &Finding| it.why.starts_with("the unit that");
     is_stall
@@ -237,7 +237,7 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    let mut lines = vec![format!("{place}: {} {}: {} {unit}", finding.kind.name(), finding.who, finding.cycles)];
+    let mut lines = vec![format!("{place}: {} {}: {} {unit}", finding.kind.name(), finding.instruction, finding.cycles)];
     let link = if finding.kind == crate::finding::Kind::Stall { "waits for " } else { "" };
     lines.extend(wrapped(&format!("{link}{}", finding.why)));
     if let Some(disputed) = disputed(&finding.disputed) {

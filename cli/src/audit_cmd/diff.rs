@@ -161,8 +161,9 @@ fn only_in<'a>(one: &'a Audit, other: &Audit) -> Vec<&'a Finding> {
     let mut left: Vec<(&Finding, bool)> = other.findings.iter().map(|it| (it, false)).collect();
     let mut found = Vec::new();
     for finding in &one.findings {
-        let same =
-            |it: &&mut (&Finding, bool)| !it.1 && it.0.kind == finding.kind && it.0.instruction == finding.instruction && it.0.cycles == finding.cycles;
+        let same = |it: &&mut (&Finding, bool)| {
+            !it.1 && it.0.kind == finding.kind && it.0.instruction == finding.instruction && it.0.cycles == finding.cycles
+        };
         match left.iter_mut().find(same) {
             Some(it) => it.1 = true,
             None => found.push(finding),

@@ -24,6 +24,10 @@
 #ifndef RW_WINDOWS_H
 #define RW_WINDOWS_H
 
+#if defined(__FIX_LEON3FT_B2BST) || defined(__FIX_LEON3FT_TN0018)
+#error "regwin: this code has no workarounds for the errata of LEON3FT (GRLIB-TN-0009, GRLIB-TN-0018): not for GR712RC, UT699, UT700"
+#endif
+
 #define RW_WIM RW_L0
 #define RW_O6 (RW_L0 + 64)
 #define RW_RESIDENT 0x4000

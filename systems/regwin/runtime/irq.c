@@ -17,7 +17,7 @@ enum { TIMER_RELOAD = 1, TIMER_CONTROL = 2 };
 
 BOOT int irq_attach(unsigned level, irq_handler *handler, void *argument)
 {
-    if (level == 0 || level >= IRQS || handlers[level].run)
+    if (level == 0 || level >= IRQS || !handler || handlers[level].run)
         return THR_REFUSED;
     unsigned before = irq_lock();
     handlers[level].run = handler;
@@ -55,6 +55,15 @@ RUNTIME void irq_dispatch(unsigned level)
     console_text("regwin: interrupt ");
     console_number(level);
     console_text(" has no handler\n");
+    machine_stop();
+}
+
+RUNTIME void irq_waits(const char *verb, const char *what)
+{
+    console_text("regwin: a handler ");
+    console_text(verb);
+    console_text(what);
+    console_text("\n");
     machine_stop();
 }
 
@@ -144,7 +153,10 @@ BOOT void thr_preempt(unsigned ticks)
         irq_detach(THR_TIMER_IRQ);
         return;
     }
-    irq_attach(THR_TIMER_IRQ, tick, 0);
+    if (irq_attach(THR_TIMER_IRQ, tick, 0) && handlers[THR_TIMER_IRQ].run != tick) {
+        console_text("regwin: thr_preempt finds another handler at THR_TIMER_IRQ\n");
+        machine_stop();
+    }
     TIMER[TIMER_RELOAD] = ticks - 1;
     TIMER[TIMER_CONTROL] = 15; /* runs, again and again, from the start, with interrupts */
 }
@@ -160,6 +172,7 @@ RUNTIME void thr_sleep(unsigned ticks)
         const char *name;
     } clock = {"the clock"};
     struct thr *self = thr_self();
+    may_wait("calls ", "thr_sleep");
     unsigned before = irq_lock();
     self->waits = &clock;
     self->waits_for = THR_WAITS_TIME;

@@ -52,6 +52,35 @@ void ready_yield_flush(void);
 #define ready_push thr_wake
 #endif
 
+#ifdef PREEMPT
+/* Depth of interrupt handlers; and why the ready queue is looked at before the interrupted thread goes on. */
+struct irq_state {
+    unsigned depth, looks;
+};
+enum { IRQ_LOOK = 1, IRQ_SLICE_OVER = 2 };
+extern struct irq_state irq_state;
+/* Masks interrupts; returns what irq_unlock puts back. */
+unsigned irq_lock(void);
+void irq_unlock(unsigned before);
+#endif
+
+#ifdef PREEMPT
+/* A handler has called what waits: says what, and stops the machine. */
+void irq_waits(const char *verb, const char *what) __attribute__((noreturn));
+#endif
+
+/* What may make the running thread wait begins with this: a handler runs on no thread's stack, so nothing could be switched away from. */
+static inline void may_wait(const char *verb, const char *what)
+{
+#ifdef PREEMPT
+    if (irq_state.depth)
+        irq_waits(verb, what);
+#else
+    (void)verb;
+    (void)what;
+#endif
+}
+
 static inline void give_up(void)
 {
 #ifdef PRIORITIES
@@ -65,18 +94,6 @@ static inline void give_up(void)
 void ready_move(struct thr *t, unsigned priority);
 /* Runs a more urgent thread, if one is ready. Interrupts masked, not in a handler. */
 void ready_give_way(void);
-#endif
-
-#ifdef PREEMPT
-/* Depth of interrupt handlers; and why the ready queue is looked at before the interrupted thread goes on. */
-struct irq_state {
-    unsigned depth, looks;
-};
-enum { IRQ_LOOK = 1, IRQ_SLICE_OVER = 2 };
-extern struct irq_state irq_state;
-/* Masks interrupts; returns what irq_unlock puts back. */
-unsigned irq_lock(void);
-void irq_unlock(unsigned before);
 #endif
 
 /* Loops of what is called often carry their THR_LOOP in an instruction that they need anyway: one that is executed when the loop is

@@ -26,6 +26,7 @@ RUNTIME void list_unlink(struct thr_list *list, struct thr *t)
 RUNTIME int list_wait(struct thr_list *list, const void *object, int why, unsigned ticks)
 {
     struct thr *self = thr_self();
+    may_wait("waits for ", *(const char *const *)object);
     self->waits = object;
     self->waits_for = why;
     list_insert(list, self);

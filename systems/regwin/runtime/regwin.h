@@ -27,6 +27,9 @@
  * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
  * and must not return.
  *
+ * C++. Constructors run before main, destructors of what is global never. There are no exceptions, no new and no delete: compile with
+ * -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit, and give operator delete if a destructor is virtual.
+ *
  * Time. Switches, single wakes and semaphores have no loop whose length depends on the number of threads. These have one,
  * and interrupts are masked meanwhile: the end of a thread, which wakes all that join it; a list of waiting threads, which is
  * kept in order by a walk along it, and so are the waits that end after a time. `meanwhile regwin wcet` gives the longest
@@ -40,9 +43,20 @@
 #define REGWIN_H
 #include "regwin_options.h"
 
+#if defined(__FIX_LEON3FT_B2BST) || defined(__FIX_LEON3FT_TN0018)
+#error "regwin: this runtime has no workarounds for the errata of LEON3FT (GRLIB-TN-0009, GRLIB-TN-0018): not for GR712RC, UT699, UT700"
+#endif
+
 #if defined(_SOFT_FLOAT) && !defined(THR_SOFT_FLOAT)
 #error "regwin: -msoft-float needs __adddf3 and its like, which no compiler of Debian brings for 32-bit SPARC: leave it out \
 and use FPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+/* Called by the runtime, so that they have the names of C. */
+int main(void);
+void machine_idle(void);
 #endif
 
 /* Waiting threads. */
@@ -132,7 +146,7 @@ static inline struct thr *thr_self(void)
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN or the stack not aligned, if the record is that of a
+ * Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN or goes beyond the end of memory, if the stack is not aligned, if there is no `entry`, if the record is that of a
  * thread that has not ended, or with THR_TLS if it is no part of a struct thr_tls; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
@@ -169,7 +183,7 @@ static inline void thr_block(enum thr_reason reason)
 }
 
 /* Lets a suspended thread run again, after the threads that are ready (with WORKING_SET before them, if its windows are
- * still there). The caller runs on. The thread must be suspended. */
+ * still there). The caller runs on. The thread must be suspended; with PRIORITIES one that is ready or runs is left as it is. */
 void thr_wake(struct thr *thread);
 
 /* Lets all ready threads run before the running one goes on; returns at once if there are none. */
@@ -261,10 +275,11 @@ void work_loop(void *unused);
 
 #ifdef PREEMPT
 /* Interrupts. A handler runs at its level, on a stack of its own (THR_IRQ_STACK bytes, in regwin_options.h): those of higher levels
- * come meanwhile. It may use what is said to be for handlers, and thr_wake; no floating point, and nothing that waits.
+ * come meanwhile. It may use what is said to be for handlers, and thr_wake; no floating point, and nothing that waits: that
+ * stops the machine with `regwin: a handler calls NAME`.
  * A thread that it makes ready runs when the outermost handler has returned. */
 typedef void irq_handler(void *argument);
-/* Levels 1 to 14. THR_REFUSED if the level is in use or is none. The interrupt controller lets it through from now on. */
+/* Levels 1 to 14. THR_REFUSED if the level is in use or is none, or there is no handler. The interrupt controller lets it through from now on. */
 int irq_attach(unsigned level, irq_handler *handler, void *argument);
 void irq_detach(unsigned level);
 /* Raises an interrupt by software. */
@@ -275,7 +290,7 @@ unsigned irq_lock(void);
 void irq_unlock(unsigned before);
 
 /* Starts the clock, which has the interrupt THR_TIMER_IRQ (regwin_options.h): a tick every `ticks` ticks of the timer unit's prescaler, which is left as the boot loader set it.
- * At each, the running thread is interrupted as if it had called thr_yield there. 0 stops the clock. */
+ * If that has another handler, the machine stops and says so. At each tick the running thread is interrupted as if it had called thr_yield there. 0 stops the clock. */
 void thr_preempt(unsigned ticks);
 /* Ticks of the clock so far. */
 unsigned thr_now(void);
@@ -351,4 +366,7 @@ void console_number(unsigned value);
 /* Ends the machine. */
 void machine_stop(void) __attribute__((noreturn));
 
+#ifdef __cplusplus
+}
+#endif
 #endif

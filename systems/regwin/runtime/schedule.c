@@ -5,12 +5,16 @@
 RUNTIME void thr_wake(struct thr *t)
 {
     unsigned before = kernel_enter();
-    ready_push(t);
+#ifdef PRIORITIES
+    if (!t->queued)
+#endif
+        ready_push(t);
     kernel_leave(before);
 }
 
 RUNTIME void thr_yield(void)
 {
+    may_wait("calls ", "thr_yield");
     unsigned before = kernel_enter();
     ready_yield();
     kernel_leave(before);
@@ -18,6 +22,7 @@ RUNTIME void thr_yield(void)
 
 RUNTIME void thr_yield_flush(void)
 {
+    may_wait("calls ", "thr_yield_flush");
     unsigned before = kernel_enter();
     ready_yield_flush();
     kernel_leave(before);
@@ -25,6 +30,7 @@ RUNTIME void thr_yield_flush(void)
 
 RUNTIME void thr_block_leave(void)
 {
+    may_wait("calls ", "thr_block");
     unsigned before = kernel_enter();
     give_up();
     kernel_leave(before);
@@ -32,6 +38,7 @@ RUNTIME void thr_block_leave(void)
 
 RUNTIME void thr_block_flush(void)
 {
+    may_wait("calls ", "thr_block");
     unsigned before = kernel_enter();
 #ifdef PRIORITIES
     thr_self()->queued = 0;

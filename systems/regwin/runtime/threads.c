@@ -72,6 +72,10 @@ static inline int has_tls(const struct thr *t)
 #define tls_begin(t)
 #endif
 
+/* Constructors of C++, in the linker's order. */
+typedef void constructor(void);
+extern constructor *__init_array_start[], *__init_array_end[];
+
 /* Called by boot.S. main may make no thread. */
 void thr_begin(void);
 BOOT void thr_begin(void)
@@ -79,6 +83,8 @@ BOOT void thr_begin(void)
     first_frame(&thr_idle, idle_stack, sizeof idle_stack, machine_idle, 0);
     tls_begin(&thr_boot);
     tls_begin(&thr_idle);
+    for (constructor **it = __init_array_start; it != __init_array_end; it++)
+        (*it)();
 }
 
 static BOOT int create(struct thr *t, unsigned priority, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
@@ -91,7 +97,7 @@ static BOOT int create(struct thr *t, unsigned priority, const char *name, void 
         else if (known[i] == t && t->alive)
             return THR_REFUSED;
     }
-    if (slot == THR_MAX || bytes < THR_STACK_MIN || (unsigned)stack % 8 || !has_tls(t))
+    if (slot == THR_MAX || bytes < THR_STACK_MIN || bytes > -(unsigned)stack || (unsigned)stack % 8 || !entry || !has_tls(t))
         return THR_REFUSED;
     tls_begin(t);
     known[slot] = t;

@@ -12,7 +12,7 @@ pub(crate) use files;
 /// The files of the runtime: name and text.
 pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "boot.S", "ready.S", "ready_priorities.c", "schedule.c", "threads.c", "lists.c", "semaphores.c", "mutex.c", "queues.c",
-    "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "console.c", "offsets.c", "regwin.h", "kernel.h", "window.h", "link.ld",
+    "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "builtins.c", "console.c", "offsets.c", "regwin.h", "kernel.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
     "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
@@ -113,7 +113,7 @@ impl Options {
 
     /// What programs link besides, if they use it.
     pub fn more_sources(&self) -> Vec<&'static str> {
-        let all = ["semaphores.c", "mutex.c", "queues.c", "pools.c", "work.c", "traps.c", "jump.S"];
+        let all = ["builtins.c", "semaphores.c", "mutex.c", "queues.c", "pools.c", "work.c", "traps.c", "jump.S"];
         all.into_iter().filter(|it| !self.sources().contains(it)).collect()
     }
 }

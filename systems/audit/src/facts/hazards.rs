@@ -292,7 +292,8 @@ mod tests {
             Isa::Sparc.decode(0x1000 + 4 * n as u64, &word.to_be_bytes()).unwrap_or_else(|error| panic!("{error}"))
         };
         let instructions: Vec<Instruction> = words.iter().enumerate().map(decode).collect();
-        let line = |it: Finding| format!("{:#x} {}: {}; {}\n", instructions[it.idx].address, it.instruction, it.why, it.fill.unwrap_or_default());
+        let line =
+            |it: Finding| format!("{:#x} {}: {}; {}\n", instructions[it.idx].address, it.instruction, it.why, it.fill.unwrap_or_default());
         expected.assert_eq(&lint(&instructions).into_iter().map(line).collect::<String>());
     }
 

@@ -143,8 +143,12 @@ std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);
 /// The constant behind an argument that Fortran passes by reference.
 llvm::Value *byReference(const Binding &B, llvm::Value *Arg);
 
-/// Hazards of the whole module, such as MPI_THREAD_MULTIPLE.
-std::optional<Refusal> moduleHazard(const llvm::Module &M);
+/// What makes moving a message unsafe wherever in the program it is, such as MPI_THREAD_MULTIPLE, and the function that says so.
+struct Hazard {
+  Refusal Why;
+  const llvm::Function *By;
+};
+std::optional<Hazard> moduleHazard(const llvm::Module &M);
 
 } // namespace overlap
 #endif

@@ -369,12 +369,11 @@ fn hazards(program: &Path) -> (Vec<String>, bool) {
     if !is_open && file.section_by_name("overlap_sites").is_none() {
         return nothing;
     }
-    let mut found: Vec<String> = Vec::new();
-    for (start, what) in calls::hazards() {
-        if let Some(name) = names.iter().find(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with(&start)) {
-            found.push(format!("{what} ({name})"));
-        }
-    }
+    // One function of each kind is enough to say.
+    let mut kinds: Vec<(&str, &str)> = names.iter().filter_map(|name| Some((calls::hazard(name)?, *name))).collect();
+    kinds.sort_unstable();
+    kinds.dedup_by_key(|it| it.0);
+    let mut found: Vec<String> = kinds.into_iter().map(|(what, name)| format!("{what} ({name})")).collect();
     if !is_open && found.is_empty() {
         found.push("what the remarks of its files name".to_owned());
     }

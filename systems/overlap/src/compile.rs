@@ -156,6 +156,9 @@ fn not_to_be_kept(request: &Request) -> Ended {
 /// call is made without the plugin.
 fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
     let mut ended = run(command, input)?;
+    if !ended.ok && request.language == Language::Fortran {
+        ended.said = driver::about_modules(&String::from_utf8_lossy(&ended.said)).into_bytes();
+    }
     if ended.ok && step.links {
         let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
         let (why, is_off) = hazards(&output);

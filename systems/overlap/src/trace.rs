@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use measure::tool::{self, ToolError};
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Object, ObjectSection};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -125,6 +126,8 @@ pub struct Site {
     /// Mean window in microseconds, over ranks.
     pub window_us: f64,
 }
+
+const LOAD_LIMIT: Duration = Duration::from_secs(20);
 
 /// A mean window below this hides nothing worth mentioning, in microseconds.
 pub const SIGNIFICANT_US: f64 = 5.0;
@@ -269,22 +272,22 @@ fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
             return Ok((path, mpi));
         }
     }
-    Err(failed("none of these words is a program linked with OpenMPI or MPICH"))
+    Err(failed(
+        "none of these words is a program linked with OpenMPI or MPICH as a shared library, itself or by a library of its own; \
+         where a script starts it, name the program in its place",
+    ))
 }
 
-/// Launchers are linked with parts of the libraries, programs with `libmpi` or `libmpich` itself.
+/// The MPI that a program loads, itself or by a library of its own. Launchers load parts of the libraries only. Which files that takes,
+/// the dynamic linker knows best: it goes by paths in the program and in the environment.
 fn linked_with(path: &Path) -> Option<Mpi> {
     let bytes = std::fs::read(path).ok()?;
-    let file = object::File::parse(&*bytes).ok()?;
-    let names = |what: &str| file.dynamic_symbols().any(|it| it.is_undefined() && it.name() == Ok(what));
-    if !names("MPI_Init") && !names("MPI_Init_thread") && !names("mpi_init_") {
-        return None;
-    }
-    let dynamic = file.section_by_name(".dynstr")?.data().ok()?;
-    let needs = |name: &[u8]| dynamic.windows(name.len()).any(|it| it == name);
-    if needs(b"libmpich") {
+    object::File::parse(&*bytes).ok()?;
+    let loaded = tool::run(Command::new("ldd").arg(path), b"", LOAD_LIMIT).and_then(tool::Ran::ok).ok()?.text();
+    let loads = |start: &str| loaded.lines().any(|line| line.trim_start().starts_with(start));
+    if loads("libmpich.so") || loads("libmpichfort.so") {
         Some(Mpi::Mpich)
-    } else if needs(b"libmpi.so") || needs(b"libmpi_mpifh") {
+    } else if loads("libmpi.so") || loads("libmpi_mpifh.so") {
         Some(Mpi::OpenMpi)
     } else {
         None

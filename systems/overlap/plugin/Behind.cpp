@@ -109,16 +109,16 @@ Behind::Verdict Behind::verdictOfStart(CallInst &Call, StringRef Name) {
   const CallInfo *Twin = findCall(Sends ? "MPI_Send" : "MPI_Recv", Fortran);
   bool OfC = Call.getCalledFunction()->getName().starts_with("MPI_");
   std::optional<Library> OfFortran = OfC ? std::nullopt : fortranLibrary(P.M);
-  if ((!Sends && Name != "IRecv") || Call.arg_size() != (OfC ? 7u : 8u) || !(OfC || OfFortran))
+  if ((!Sends && Name != "IRecv") || Call.arg_size() != Twin->NumArgs + (Sends ? 1 : 0) + (OfC ? 0 : 1) || !(OfC || OfFortran))
     return Verdict::Ends;
   Library OfHandle = Call.getArgOperand(Twin->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich;
   Binding Now{OfFortran.value_or(OfHandle), !OfC};
-  if (isSentinel(Now, Call.getArgOperand(0), Call.getDataLayout()))
+  if (isSentinel(Now, Call.getArgOperand(Sends ? Twin->SendBuf : Twin->RecvBuf), Call.getDataLayout()))
     return Verdict::Ends;
   Verdict Of = verdictOfArguments(Call, *Twin, Now, /*Starts=*/true);
   if (Of == Verdict::Ends)
     return Of;
-  Value *Datatype = Call.getArgOperand(2);
+  Value *Datatype = Call.getArgOperand(Sends ? Twin->SendType : Twin->RecvType);
   if (Sends && isFilledByEach(Call, *Twin, Now))
     return Verdict::Ends;
   if (Sends) {

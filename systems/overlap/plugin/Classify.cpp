@@ -45,13 +45,13 @@ static Constant *external(Module &M, StringRef Name) {
 Constant *Binding::nullRequest(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_request_null");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x2c000000 : 0);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_REQUEST_NULL : OPENMPI_REQUEST_NULL);
 }
 
 Constant *Binding::probed(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_mpi_comm_self");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x44000000 : 1);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_SELF);
 }
 
 Constant *Binding::ignoreStatus(Module &M) const {
@@ -441,7 +441,7 @@ static std::optional<Refusal> threadHazard(const Function &F) {
     auto *Known = dyn_cast_or_null<ConstantInt>(Level);
     if (!Known)
       Found = Refusal::ThreadLevelUnknown;
-    else if (Known->getSExtValue() >= 3)
+    else if (Known->getSExtValue() >= LEVEL_MULTIPLE)
       return Refusal::ThreadMultiple;
   }
   return Found;

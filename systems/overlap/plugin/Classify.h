@@ -8,6 +8,7 @@
 
 #include "Calls.h"
 #include "Options.h"
+#include "runtime/handles.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/IR/InstrTypes.h"
@@ -40,7 +41,7 @@ struct Binding {
   /// A communicator on which MPI_Iprobe moves messages, as a value of handleType: MPI_COMM_SELF, but for MPICH, which does
   /// nothing then, MPI_COMM_WORLD.
   llvm::Constant *probed(llvm::Module &M) const;
-  int anySource() const { return Mpi == Library::Mpich ? -2 : -1; }
+  int anySource() const { return Mpi == Library::Mpich ? MPICH_ANY_SOURCE : OPENMPI_ANY_SOURCE; }
   /// MPI_STATUS_IGNORE.
   llvm::Constant *ignoreStatus(llvm::Module &M) const;
 };

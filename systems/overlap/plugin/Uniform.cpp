@@ -311,7 +311,7 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
     if (auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts()))
       return G->getName() == "ompi_mpi_comm_world";
   } else if (auto *C = dyn_cast_or_null<ConstantInt>(V)) {
-    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? 0x44000000u : 0u);
+    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_WORLD);
   }
   // Depth 100 asks for the world itself.
   if (Depth >= 4)

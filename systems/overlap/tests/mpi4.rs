@@ -72,3 +72,59 @@ fn no_function_of_a_library_is_unknown_by_mistake() {
         }
     }
 }
+
+/// What `plugin/runtime/handles.h` says of each library's constants, in C and in Fortran; an empty name for one that is not there.
+const HANDLES: [(&str, &str, &str); 5] = [
+    ("MPI_REQUEST_NULL", "MPICH_REQUEST_NULL", "OPENMPI_REQUEST_NULL"),
+    ("MPI_COMM_WORLD", "MPICH_COMM_WORLD", "OPENMPI_COMM_WORLD"),
+    ("MPI_ERRORS_ARE_FATAL", "MPICH_ERRORS_ARE_FATAL", "OPENMPI_ERRORS_ARE_FATAL"),
+    ("MPI_ANY_SOURCE", "MPICH_ANY_SOURCE", "OPENMPI_ANY_SOURCE"),
+    ("MPI_COMM_SELF", "", "OPENMPI_COMM_SELF"),
+];
+
+#[test]
+fn handles_are_those_of_the_libraries() {
+    let header = support::root().join("systems/overlap/plugin/runtime/handles.h");
+    let numbers = std::fs::read_to_string(&header).expect("it is there");
+    let number = |name: &str| {
+        let text =
+            numbers.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix(' ')).expect("it is there");
+        let text = text.trim_matches(['(', ')']);
+        text.strip_prefix("0x").map_or_else(|| text.parse(), |it| i64::from_str_radix(it, 16)).expect("a number")
+    };
+    for mpi in support::libraries("handles") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let program = folder.path().join("p");
+        let mut text = "program p\n  include 'mpif.h'\n".to_owned();
+        let mut expected = Vec::new();
+        for (name, mpich, openmpi) in HANDLES {
+            let ours = if mpi == Mpi::Mpich { mpich } else { openmpi };
+            if !ours.is_empty() {
+                text += &format!("  print *, {name}\n");
+                expected.push(number(ours));
+            }
+        }
+        text += "  print *, MPI_THREAD_SERIALIZED\n  print *, MPI_THREAD_MULTIPLE\nend program\n";
+        expected.extend(["LEVEL_SERIALIZED", "LEVEL_MULTIPLE"].map(number));
+        std::fs::write(folder.path().join("p.f90"), text).expect("a scratch file");
+        let source = folder.path().join("p.f90");
+        support::compile_plain(mpi, Language::Fortran, &[source.to_str().expect("text"), "-o", program.to_str().expect("text")]);
+        // It calls nothing of MPI, so no launcher is needed.
+        let ran = measure::tool::run(&mut std::process::Command::new(&program), b"", support::LIMIT).expect("it runs");
+        let found: Vec<i64> = ran.text().split_whitespace().map(|it| it.parse().expect("a number")).collect();
+        assert_eq!(found, expected, "{}", mpi.name());
+
+        let mut text = format!("#include \"{}\"\n#include <mpi.h>\n", header.display());
+        text += "_Static_assert(MPI_THREAD_SERIALIZED == LEVEL_SERIALIZED && MPI_THREAD_MULTIPLE == LEVEL_MULTIPLE, \"\");\n";
+        if mpi == Mpi::Mpich {
+            text += "_Static_assert(MPI_COMBINER_NAMED == MPICH_COMBINER_NAMED, \"\");\n";
+            let all = HANDLES.iter().filter(|it| !it.1.is_empty());
+            text += &all.map(|it| format!("_Static_assert((int){} == (int){}, \"\");\n", it.0, it.1)).collect::<String>();
+        } else {
+            text += "_Static_assert(MPI_ANY_SOURCE == OPENMPI_ANY_SOURCE && MPI_COMBINER_NAMED == OPENMPI_COMBINER_NAMED, \"\");\n";
+        }
+        let source = folder.path().join("p.c");
+        std::fs::write(&source, text).expect("a scratch file");
+        support::compile_plain(mpi, Language::C, &["-c", source.to_str().expect("text"), "-o", program.to_str().expect("text")]);
+    }
+}

@@ -65,6 +65,12 @@ pub fn hazard(symbol: &str) -> Option<&'static str> {
     named.or_else(|| (is_symbol(symbol) && !is_known(&procedure)).then_some("a function of MPI that is not known"))
 }
 
+/// True for a blocking collective by a name that the uniform shim does not replace: of the profiling interface, of Fortran.
+pub fn is_past_shim(symbol: &str) -> bool {
+    let is_it = |row: &Row| row.kind == "Collective" && procedure(symbol).is_some_and(|it| it.eq_ignore_ascii_case(row.name));
+    !symbol.starts_with("MPI_") && rows().any(|row| is_it(&row))
+}
+
 /// The uniform shim in C: every blocking collective that was not converted becomes a start and a wait, so that it matches the
 /// converted ones. It is linked into programs compiled with `--collectives uniform`; a converted start looks for
 /// `__overlap_uniform` and calls the blocking twin without it.
@@ -149,6 +155,16 @@ mod tests {
         // Data, the program's own names, and what is known by another name.
         for symbol in ["MPI_F_STATUS_IGNORE", "mpi_fortran_bottom_", "mpi_take", "MPIR_Dup_fn", "MPI_Isend_c", "mpi_wtime_f08_", "mpi"] {
             assert_eq!(hazard(symbol), None, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn collectives_past_the_shim() {
+        for symbol in ["PMPI_Bcast", "mpi_allreduce_", "pmpi_allreduce_f08ts_", "PMPI_Scan_c"] {
+            assert!(is_past_shim(symbol), "{symbol}");
+        }
+        for symbol in ["MPI_Bcast", "MPI_Bcast_c", "PMPI_Ibcast", "PMPI_Wait", "mpi_send_", "PMPI_Barrier", "printf"] {
+            assert!(!is_past_shim(symbol), "{symbol}");
         }
     }
 

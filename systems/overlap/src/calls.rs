@@ -30,7 +30,7 @@ fn rows() -> impl Iterator<Item = Row> {
 }
 
 /// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its names, as the plugin has it.
-fn procedure(symbol: &str) -> Option<String> {
+pub(crate) fn procedure(symbol: &str) -> Option<String> {
     let lower = symbol.to_ascii_lowercase();
     let name = lower.strip_prefix('p').unwrap_or(&lower).strip_prefix("mpi_")?.trim_end_matches('_');
     let name = name.strip_suffix("_large").unwrap_or(name);

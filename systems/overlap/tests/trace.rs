@@ -82,11 +82,12 @@ fn programs_whose_library_begins_and_ends() {
             support::compile_plain(mpi, Language::C, &["-O1", "-shared", "-fPIC", &write(at, "up.c", UP), "-o", &library]);
             let found = format!("-Wl,-rpath,{}", at.display());
             let source = write(at, "app.c", text);
-            let words = ["-O1", &source, "-o", &program, &found, &library];
+            let words = ["-O1", &source, "-o", &program, &found];
             if text == CALLS {
-                support::compile_plain(mpi, Language::C, &words);
+                support::compile_plain(mpi, Language::C, &[&words[..], &[&format!("-L{}", at.display()), "-lup"]].concat());
             } else {
-                let ran = tool::run(Command::new("clang-19").args(words), b"", support::LIMIT);
+                // The program names the library by its path then.
+                let ran = tool::run(Command::new("clang-19").args(words).arg(&library), b"", support::LIMIT);
                 ran.and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
             }
             let trace = traced(mpi, &program).unwrap_or_else(|error| panic!("{error}"));

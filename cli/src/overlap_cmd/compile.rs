@@ -67,6 +67,11 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
             ));
         }
     }
+    if let Some(name) = &ended.past_shim {
+        out.warning(&format!(
+            "overlap: the collectives of this program stay blocking, because it calls {name}, which --collectives uniform does not cover"
+        ));
+    }
     if let Some(linker) = &ended.other_linker {
         out.warning(&format!(
             "overlap: with -flto nothing of this program is overlapped, because the linker {linker} does not load the plugin; link with -fuse-ld=lld, or leave out -flto"
@@ -84,6 +89,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "ran": ended.ran,
         "mpi": library.name(),
         "switched_off": ended.switched_off,
+        "past_shim": ended.past_shim,
         "other_linker": ended.other_linker,
         "without_plugin": ended.without_plugin.is_some(),
         "reproducer": reproducer,

@@ -185,7 +185,10 @@ fn listing(folders: [&Path; 2], file: &str, rows: &[&Row]) -> String {
 /// Sites, converted, refused by reason.
 fn table(rows: &[Row], notes: &Notes) -> Table {
     let summary = remarks::summary(rows);
-    let mut table = Table::new("sites", &["what", "number"]).kind(Kind::Model).note("window in weighted instructions, from the compiler");
+    let mut table = Table::new("sites", &["what", "number"]).kind(Kind::Model).note(
+        "calls as the compiler had them in all of these files: one in a function that was copied counts for each copy, where `trace` counts \
+         lines of one program; window in weighted instructions, from the compiler",
+    );
     let mut row = |what: &str, number: String| table.push(vec![Cell::words(what), Cell::number(number)]);
     row("sites", summary.sites.to_string());
     // Which program an object became part of is not known here.

@@ -43,7 +43,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let sites = trace.sites();
     let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
     out.line(&format!(
-        "{} transformed, {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {}, {}",
+        "{} of the program's source transformed (a line counts once), {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {}, {}",
         count(trace.transformed as usize, "site"),
         sites.len(),
         count(trace.ranks as usize, "rank"),

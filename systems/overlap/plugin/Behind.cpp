@@ -78,22 +78,49 @@ Behind::Verdict Behind::verdictOfArguments(CallInst &Call, const CallInfo &Info,
   return Worst;
 }
 
+bool Behind::isFilledByEach(const CallInst &Call, const CallInfo &Info, const Binding &Bind) const {
+  ScalarEvolution &SE = P.SE;
+  auto Size = datatypeSize(Bind, Call.getArgOperand(Info.SendType));
+  Value *Count = byReference(Bind, Call.getArgOperand(Info.SendCount));
+  const SCEV *LastPass = SE.getBackedgeTakenCount(&P.L);
+  if (!Size || !Count || isa<SCEVCouldNotCompute>(LastPass) || SE.getTypeSizeInBits(LastPass->getType()) > 64)
+    return false;
+  Type *Int = Type::getInt64Ty(Call.getContext());
+  const SCEV *Last = SE.getNoopOrZeroExtend(LastPass, Int), *N = SE.getNoopOrZeroExtend(SE.getSCEV(Count), Int);
+  auto IsBelow = [&](const SCEV *A, const SCEV *B) {
+    return SE.isKnownPredicate(ICmpInst::ICMP_SLT, A, B) || SE.isLoopEntryGuardedByCond(&P.L, ICmpInst::ICMP_SLT, A, B);
+  };
+  return any_of(P.Writes, [&](const Written &W) {
+    // The message begins `At` bytes behind where the writing does. The first pass comes below its end and the last above its beginning.
+    auto *At = dyn_cast<SCEVConstant>(SE.getMinusSCEV(SE.getSCEV(Call.getArgOperand(Info.SendBuf)), W.Low));
+    if (!At || W.Step <= 0 || At->getAPInt().getSExtValue() >= W.To)
+      return false;
+    const SCEV *From = SE.getAddExpr(SE.getMulExpr(Last, SE.getConstant(Int, W.Step)), SE.getConstant(Int, W.From, true));
+    const SCEV *To = SE.getAddExpr(SE.getMulExpr(N, SE.getConstant(Int, *Size)), SE.getConstant(Int, At->getAPInt().getSExtValue(), true));
+    // A pass for each element, as often as there are elements, or what is known of the bytes.
+    bool Elements = W.Step == static_cast<int64_t>(*Size) && W.From <= At->getAPInt().getSExtValue() && IsBelow(Last, N);
+    return Elements || IsBelow(From, To);
+  });
+}
+
 /// The program's own messages: what is sent is compared when it starts.
 Behind::Verdict Behind::verdictOfStart(CallInst &Call, StringRef Name) {
   bool Fortran = false, Sends = Name == "ISend";
   const CallInfo *Twin = findCall(Sends ? "MPI_Send" : "MPI_Recv", Fortran);
   bool OfC = Call.getCalledFunction()->getName().starts_with("MPI_");
   std::optional<Library> OfFortran = OfC ? std::nullopt : fortranLibrary(P.M);
-  if ((!Sends && Name != "IRecv") || Call.arg_size() != (OfC ? 7u : 8u) || !(OfC || OfFortran))
+  if ((!Sends && Name != "IRecv") || Call.arg_size() != Twin->NumArgs + (Sends ? 1 : 0) + (OfC ? 0 : 1) || !(OfC || OfFortran))
     return Verdict::Ends;
   Library OfHandle = Call.getArgOperand(Twin->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich;
   Binding Now{OfFortran.value_or(OfHandle), !OfC};
-  if (isSentinel(Now, Call.getArgOperand(0), Call.getDataLayout()))
+  if (isSentinel(Now, Call.getArgOperand(Sends ? Twin->SendBuf : Twin->RecvBuf), Call.getDataLayout()))
     return Verdict::Ends;
   Verdict Of = verdictOfArguments(Call, *Twin, Now, /*Starts=*/true);
   if (Of == Verdict::Ends)
     return Of;
-  Value *Datatype = Call.getArgOperand(2);
+  Value *Datatype = Call.getArgOperand(Sends ? Twin->SendType : Twin->RecvType);
+  if (Sends && isFilledByEach(Call, *Twin, Now))
+    return Verdict::Ends;
   if (Sends) {
     Starts.insert(&Call);
     Bind = Now;
@@ -131,6 +158,7 @@ Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
     return verdictOfStart(Call, Start->Name);
   auto It = Blocking.find(&Call);
   if (It == Blocking.end() || !isFilled(Call.getArgOperand(It->second->Info->SendBuf)) ||
+      isFilledByEach(Call, *It->second->Info, It->second->Bind) ||
       verdictOfArguments(Call, *It->second->Info, It->second->Bind, /*Starts=*/false) == Verdict::Ends)
     return Verdict::Ends;
   Fills.insert(&Call);

@@ -52,6 +52,8 @@ private:
   bool isApart(const llvm::MemoryLocation &Loc, bool FromWritten);
   llvm::MemoryLocation message(llvm::Value *Buffer);
   bool isFilled(llvm::Value *Buffer) { return !isApart(message(Buffer), /*FromWritten=*/true); }
+  /// True if each pass writes to the message that `Call` sends, so that none could be left when it starts.
+  bool isFilledByEach(const llvm::CallInst &Call, const CallInfo &Info, const Binding &Bind) const;
   void walk(llvm::BasicBlock *Block);
   void follow(llvm::BasicBlock *From, llvm::BasicBlock *To);
 

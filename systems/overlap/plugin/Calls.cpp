@@ -2,6 +2,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <optional>
 
 using namespace llvm;
@@ -69,37 +70,60 @@ static const StringMap<CallInfo> &table() {
   return Table;
 }
 
+/// Procedures that have no row but are known, in lower case.
+static const StringSet<> &known() {
+  static const StringSet<> Known = [] {
+    StringSet<> K;
+    SmallVector<StringRef, 0> Words;
+#define KNOWN(Names) SplitString(Names, Words);
+#include "MpiCalls.def"
+    for (StringRef Word : Words)
+      K.insert(Word.lower());
+    return K;
+  }();
+  return Known;
+}
+
 namespace {
 /// The parts of a symbol of MPI.
 struct SymbolParts {
   std::string Name; ///< In lower case, without `mpi_`.
-  bool Fortran = false, Profiling = false, F08 = false;
+  bool Fortran = false, Profiling = false, F08 = false, Large = false;
+
+  /// As it was called, without what is behind the name of the procedure.
+  void take(StringRef Symbol) {
+    Large = Symbol.consume_back("_large");
+    F08 = Symbol.consume_back("_f08") || Symbol.consume_back("_f08ts") || Symbol.consume_back("_f");
+    F08 |= Symbol.consume_back("_cptr");
+    Large |= Symbol.consume_back("_c");
+    // One for each type and shape of Fortran.
+    Name = Symbol.starts_with("sizeof_") ? "sizeof" : Symbol.lower();
+  }
 };
 } // namespace
 
-/// `MPI_Send`, `PMPI_Send`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two libraries calls.
+/// `MPI_Send`, `PMPI_Send`, `MPI_Send_c`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two libraries calls.
 static std::optional<SymbolParts> partsOf(StringRef Symbol) {
   SymbolParts Parts;
   if (Symbol.consume_front("MPI_") || (Parts.Profiling = Symbol.consume_front("PMPI_"))) {
-    Parts.Name = Symbol.lower();
     // Some Fortran compilers write all in capitals.
-    if (Symbol.empty() || !isUpper(Symbol[0]) || Symbol.drop_front() != StringRef(Parts.Name).drop_front())
+    if (Symbol.empty() || !isUpper(Symbol[0]) || Symbol.drop_front() != StringRef(Symbol.lower()).drop_front())
       return std::nullopt;
+    Parts.take(Symbol);
     return Parts;
   }
   Parts.Profiling = Symbol.starts_with("p");
   if (!Symbol.consume_front(Parts.Profiling ? "pmpi_" : "mpi_") || !Symbol.consume_back("_"))
     return std::nullopt;
   Parts.Fortran = true;
-  Parts.F08 = Symbol.consume_back("_f08") || Symbol.consume_back("_f08ts");
-  Parts.Name = Symbol.str();
+  Parts.take(Symbol);
   return Parts;
 }
 
 /// The same for symbols that are called as MPI's own bindings of C and Fortran are.
 static std::optional<SymbolParts> plainPartsOf(StringRef Symbol) {
   std::optional<SymbolParts> Parts = partsOf(Symbol);
-  return Parts && !Parts->Profiling && !Parts->F08 ? Parts : std::nullopt;
+  return Parts && !Parts->Profiling && !Parts->F08 && !Parts->Large ? Parts : std::nullopt;
 }
 
 const CallInfo *findRow(StringRef Symbol, bool &Fortran, bool AnyName) {
@@ -132,13 +156,41 @@ static bool hasKind(StringRef Symbol, CallKind Kind, bool AnyName) {
 
 bool isQuery(StringRef Symbol) { return hasKind(Symbol, CallKind::Query, false); }
 bool isClock(StringRef Symbol) { return hasKind(Symbol, CallKind::Clock, true); }
+bool isValue(StringRef Symbol) { return hasKind(Symbol, CallKind::Value, true); }
 
 bool isMpiName(StringRef Symbol) {
   return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") || Symbol.starts_with("mpi_") ||
          Symbol.starts_with("pmpi_");
 }
 
-bool isMpiSymbol(StringRef Symbol) { return Symbol.starts_with("MPIX_") || partsOf(Symbol); }
+static bool isExtension(StringRef Symbol) {
+  return Symbol.starts_with("MPIX_") || Symbol.starts_with("PMPIX_") ||
+         (Symbol.ends_with("_") && (Symbol.starts_with("mpix_") || Symbol.starts_with("pmpix_")));
+}
+
+bool isMpiSymbol(StringRef Symbol) { return isExtension(Symbol) || partsOf(Symbol); }
+
+std::string procedure(StringRef Symbol) {
+  std::string Lower = Symbol.lower();
+  StringRef Name = Lower;
+  Name.consume_front("p");
+  if (!Name.consume_front("mpi_"))
+    return "";
+  SymbolParts Parts;
+  Parts.take(Name.rtrim('_'));
+  return Parts.Name;
+}
+
+bool isUnknown(StringRef Symbol) {
+  std::string Name = procedure(Symbol);
+  return isMpiSymbol(Symbol) && !table().contains(Name) && !known().contains(Name);
+}
+
+const CallInfo *findLarge(StringRef Symbol) {
+  std::optional<SymbolParts> Parts = partsOf(Symbol);
+  auto It = Parts && Parts->Large ? table().find(Parts->Name) : table().end();
+  return It == table().end() || It->second.Kind > CallKind::Stays ? nullptr : &It->second;
+}
 
 bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
   bool Fortran = false;

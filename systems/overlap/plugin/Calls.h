@@ -12,7 +12,7 @@
 namespace overlap {
 
 /// What the conversion makes of a function. The first ones block.
-enum class CallKind { Send, Recv, Sendrecv, Collective, Stays, Start, End, Test, Query, Type, Clock, Other };
+enum class CallKind { Send, Recv, Sendrecv, Collective, Stays, Start, End, Test, Query, Type, Clock, Value, Other };
 
 /// One row of MpiCalls.def. Places of arguments are those of the C binding, -1 for none.
 struct CallInfo {
@@ -39,8 +39,8 @@ struct CallInfo {
   bool isSame(unsigned At) const { return At < 32 && (Same >> At & 1); }
 };
 
-/// The row of this function, or null. `Fortran` is set if it is the Fortran symbol. With `AnyName` also by its name in `mpi_f08`
-/// and in the profiling interface.
+/// The row of this function, or null. `Fortran` is set if it is the Fortran symbol. With `AnyName` also by its name in `mpi_f08`,
+/// in the profiling interface and with large counts.
 const CallInfo *findRow(llvm::StringRef Symbol, bool &Fortran, bool AnyName = false);
 
 /// The same if it is a blocking call; one that leaves requests pending; one that ends requests, or may.
@@ -53,6 +53,19 @@ bool isQuery(llvm::StringRef Symbol);
 
 /// True for a call whose answer differs from rank to rank.
 bool isClock(llvm::StringRef Symbol);
+
+/// True for a call whose answer is no code but follows from its arguments.
+bool isValue(llvm::StringRef Symbol);
+
+/// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its names: `allreduce` for
+/// `MPI_Allreduce`, `PMPI_Allreduce_c`, `mpi_allreduce_` and `mpi_allreduce_f08ts_large_`. Empty for what is none of MPI's.
+std::string procedure(llvm::StringRef Symbol);
+
+/// True for the symbol of a procedure of MPI of which MpiCalls.def says nothing.
+bool isUnknown(llvm::StringRef Symbol);
+
+/// The row of a blocking call by its name for large counts, `MPI_Send_c`; null for another function.
+const CallInfo *findLarge(llvm::StringRef Symbol);
 
 /// True for every function of MPI, by name, and for others whose names begin so: where less is known of a function than
 /// that it is none of MPI's, it is believed to be one.

@@ -45,13 +45,13 @@ static Constant *external(Module &M, StringRef Name) {
 Constant *Binding::nullRequest(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_request_null");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x2c000000 : 0);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_REQUEST_NULL : OPENMPI_REQUEST_NULL);
 }
 
 Constant *Binding::probed(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_mpi_comm_self");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? 0x44000000 : 1);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_SELF);
 }
 
 Constant *Binding::ignoreStatus(Module &M) const {
@@ -428,37 +428,51 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   return std::nullopt;
 }
 
-std::optional<Refusal> moduleHazard(const Module &M) {
+/// Why the level of threads that `F`, MPI_Init_thread by any of its names, is called with is a hazard.
+static std::optional<Refusal> threadHazard(const Function &F) {
+  std::optional<Refusal> Found;
+  for (const Use &U : F.uses()) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    bool Fortran = F.getName().starts_with("mpi_") || F.getName().starts_with("pmpi_");
+    unsigned At = Fortran ? 0 : 2;
+    Value *Level = Call && Call->isCallee(&U) && Call->arg_size() > At
+                       ? byReference(Binding{Library::Mpich, Fortran}, Call->getArgOperand(At))
+                       : nullptr;
+    auto *Known = dyn_cast_or_null<ConstantInt>(Level);
+    if (!Known)
+      Found = Refusal::ThreadLevelUnknown;
+    else if (Known->getSExtValue() >= LEVEL_MULTIPLE)
+      return Refusal::ThreadMultiple;
+  }
+  return Found;
+}
+
+std::optional<Hazard> moduleHazard(const Module &M) {
+  std::optional<Hazard> Found;
   for (const Function &F : M) {
-    std::string Lower = F.getName().lower();
-    StringRef Name = Lower;
     if (!isMpiName(F.getName()) || F.use_empty())
       continue;
-    Name.consume_front("p");
+    StringRef Symbol = F.getName();
+    std::string Procedure = procedure(Symbol);
+    StringRef Name = Procedure;
 #define HAZARD(Beginning, Why, Words)                                                                                                      \
-  if (Name.starts_with("mpi_" Beginning) && !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                            \
-    return Refusal::Why;
+  if (Name.starts_with(Beginning) && !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                                   \
+    return Hazard{Refusal::Why, &F};
 #include "MpiCalls.def"
-    if (Name == "mpi_init_thread" || Name == "mpi_init_thread_") {
-      for (const User *U : F.users()) {
-        auto *Call = dyn_cast<CallBase>(U);
-        if (!Call || Call->getCalledFunction() != &F || Call->arg_size() < 2)
-          return Refusal::ThreadMultiple;
-        bool Fortran = Name.ends_with("_");
-        Value *Level = byReference(Binding{Library::Mpich, Fortran}, Call->getArgOperand(Fortran ? 0 : 2));
-        auto *Known = dyn_cast_or_null<ConstantInt>(Level);
-        if (!Known || Known->getSExtValue() >= 3)
-          return Refusal::ThreadMultiple;
-      }
-    }
+    if (Name == "init_thread")
+      if (auto Why = threadHazard(F))
+        return Hazard{*Why, &F};
+    // What is defined here is not MPI's. Another hazard says more.
+    if (!Found && F.isDeclaration() && isUnknown(Symbol))
+      Found = Hazard{Refusal::UnknownFunction, &F};
   }
-  return std::nullopt;
+  return Found;
 }
 
 std::vector<Site> classify(Module &M, const Options &O) {
   std::vector<Site> Sites;
   std::optional<Library> OfFortran = fortranLibrary(M);
-  std::optional<Refusal> Hazard = moduleHazard(M);
+  std::optional<Hazard> Unsafe = moduleHazard(M);
   for (Function &F : M)
     for (Instruction &I : instructions(F)) {
       auto *Call = dyn_cast<CallBase>(&I);
@@ -466,21 +480,26 @@ std::vector<Site> classify(Module &M, const Options &O) {
       bool Fortran = false;
       // A function of this name that is defined here is not MPI's.
       const CallInfo *Info = Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
-      if (!Info)
+      const CallInfo *Large = Callee && Callee->isDeclaration() ? findLarge(Callee->getName()) : nullptr;
+      if (!Info && !Large)
         continue;
       Site S;
       S.Call = Call;
-      S.Info = Info;
+      S.Info = Info ? Info : Large;
       S.Caller = &F;
       S.Loc = Call->getDebugLoc();
-      if (Info->Kind == CallKind::Stays) {
+      if (Large) {
+        S.Refused = Refusal::LargeCount;
+      } else if (Info->Kind == CallKind::Stays) {
         S.Refused = refuseAlone(S, O);
       } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
         S.Bind = *Bind;
         S.Comm = Call->getArgOperand(Info->Comm);
         S.Refused = refuseAlone(S, O);
-        if (!S.Refused)
-          S.Refused = Hazard;
+        if (!S.Refused && Unsafe) {
+          S.Refused = Unsafe->Why;
+          S.Detail = "it calls " + Unsafe->By->getName().str();
+        }
       } else {
         S.Refused = Refusal::UnknownBinding;
       }

@@ -8,6 +8,7 @@
 
 #include "Calls.h"
 #include "Options.h"
+#include "runtime/handles.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/IR/InstrTypes.h"
@@ -40,7 +41,7 @@ struct Binding {
   /// A communicator on which MPI_Iprobe moves messages, as a value of handleType: MPI_COMM_SELF, but for MPICH, which does
   /// nothing then, MPI_COMM_WORLD.
   llvm::Constant *probed(llvm::Module &M) const;
-  int anySource() const { return Mpi == Library::Mpich ? -2 : -1; }
+  int anySource() const { return Mpi == Library::Mpich ? MPICH_ANY_SOURCE : OPENMPI_ANY_SOURCE; }
   /// MPI_STATUS_IGNORE.
   llvm::Constant *ignoreStatus(llvm::Module &M) const;
 };
@@ -143,8 +144,12 @@ std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);
 /// The constant behind an argument that Fortran passes by reference.
 llvm::Value *byReference(const Binding &B, llvm::Value *Arg);
 
-/// Hazards of the whole module, such as MPI_THREAD_MULTIPLE.
-std::optional<Refusal> moduleHazard(const llvm::Module &M);
+/// What makes moving a message unsafe wherever in the program it is, such as MPI_THREAD_MULTIPLE, and the function that says so.
+struct Hazard {
+  Refusal Why;
+  const llvm::Function *By;
+};
+std::optional<Hazard> moduleHazard(const llvm::Module &M);
 
 } // namespace overlap
 #endif

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace overlap {
 
-/// MPI_ERRORS_ARE_FATAL. Source: `mpi.h` and `mpif.h` of OpenMPI 4.1 and MPICH 4.0.
+/// MPI_ERRORS_ARE_FATAL.
 static bool isDefault(const CallBase &Call, bool Fortran) {
   // In Fortran either library may be meant, and no handler of the one is this number of the other.
   Value *Handler = byReference(Binding{Library::OpenMpi, Fortran}, Call.getArgOperand(1));
@@ -19,7 +19,7 @@ static bool isDefault(const CallBase &Call, bool Fortran) {
   if (auto *G = dyn_cast<GlobalVariable>(Handler->stripPointerCasts()))
     return !Fortran && G->getName() == "ompi_mpi_errors_are_fatal";
   auto *C = dyn_cast<ConstantInt>(Handler);
-  return C && (C->getZExtValue() == 0x54000000 || (Fortran && C->isOne()));
+  return C && (C->equalsInt(MPICH_ERRORS_ARE_FATAL) || (Fortran && C->equalsInt(OPENMPI_ERRORS_ARE_FATAL)));
 }
 
 bool setsDefaultOnly(const Function &F) {

@@ -160,7 +160,9 @@ void Filler::ends() {
 void Filler::waits() {
   for (CallInst *Start : Of.Starts) {
     IRBuilder<> B(Start);
-    sends(B, *Start, *Of.Bind, 0, 1, 2, 0);
+    bool Fortran = false;
+    const CallInfo &Row = *findStart(Start->getCalledFunction()->getName(), Fortran);
+    sends(B, *Start, *Of.Bind, Row.SendBuf, Row.SendCount, Row.SendType, 0);
   }
   for (CallInst *Wait : Of.Waits) {
     AllocaInst *State = Top.CreateAlloca(stateType(*Of.Bind, C), nullptr, "overlap.state");

@@ -35,11 +35,19 @@ static Function *calleeOf(const Instruction &I) {
   return Call ? Call->getCalledFunction() : nullptr;
 }
 
-/// The call of `I` if it is of this function of MPI, in C.
-static CallInst *callOf(Instruction &I, StringRef Name) {
-  Function *Callee = calleeOf(I);
-  return Callee && Callee->isDeclaration() && Callee->getName() == Name ? dyn_cast<CallInst>(&I) : nullptr;
+/// The row of what `I` calls, if that is a function of MPI in C and no invoke.
+static const CallInfo *rowOf(const Instruction &I) {
+  Function *Callee = isa<CallInst>(I) ? calleeOf(I) : nullptr;
+  bool Fortran = false;
+  const CallInfo *Row = Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
+  return Row && !Fortran && cast<CallInst>(I).arg_size() == Row->NumArgs ? Row : nullptr;
 }
+
+/// True for MPI_Wait and MPI_Waitall.
+static bool endsAll(const CallInfo &Row) { return Row.Kind == CallKind::End && Row.Index < 0 && Row.Done < 0; }
+/// True for MPI_Irecv and MPI_Isend, as rows that are made of blocking ones are named.
+static bool startsReceive(const CallInfo &Row) { return Row.Kind == CallKind::Start && Row.Name == "IRecv"; }
+static bool startsSend(const CallInfo &Row) { return Row.Kind == CallKind::Start && Row.Name == "ISend"; }
 
 /// Calls that ask for a number or for the time, and the bytes that they write through a pointer at most.
 static constexpr unsigned AskedBytes = 16;
@@ -77,10 +85,8 @@ static bool eachUse(const Value *Object, function_ref<bool(const Use &)> Good) {
 static bool isDeadStatus(const Binding &B, Value *V, const DataLayout &DL) {
   Value *Object = getUnderlyingObject(V);
   return isSentinel(B, V, DL) || ((isa<AllocaInst>(Object) || isNoAliasCall(Object)) && eachUse(Object, [](const Use &U) {
-                                    Function *Callee = calleeOf(*cast<Instruction>(U.getUser()));
-                                    return Callee && Callee->isDeclaration() &&
-                                           ((Callee->getName() == "MPI_Wait" && U.getOperandNo() == 1) ||
-                                            (Callee->getName() == "MPI_Waitall" && U.getOperandNo() == 2));
+                                    const CallInfo *Row = rowOf(*cast<Instruction>(U.getUser()));
+                                    return Row && endsAll(*Row) && static_cast<int>(U.getOperandNo()) == Row->Status;
                                   }));
 }
 
@@ -147,28 +153,27 @@ private:
 
 Exchange::Exchange(Function &F) {
   for (Instruction &I : instructions(F)) {
-    auto Add = [&](CallInst *Call, SmallVectorImpl<Start> &To, int Request, bool Received) {
-      if (!Call || Call->arg_size() < 6 || !Call->getArgOperand(1)->getType()->isIntegerTy(32))
-        return;
-      Binding B{Call->getArgOperand(5)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
-      auto Bytes = datatypeSize(B, Call->getArgOperand(2));
-      if (!Bytes || isSentinel(B, Call->getArgOperand(0), I.getDataLayout()))
-        return;
-      Bind = B;
-      To.push_back({Call, 0, 1, Request, *Bytes, Received});
-    };
-    Add(callOf(I, "MPI_Irecv"), Starts, 6, true);
-    Add(callOf(I, "MPI_Isend"), Starts, 6, false);
-    Add(callOf(I, "MPI_Send"), Sends, -1, false);
+    const CallInfo *Row = rowOf(I);
+    if (!Row || !(startsReceive(*Row) || startsSend(*Row) || Row->Kind == CallKind::Send))
+      continue;
+    auto *Call = cast<CallInst>(&I);
+    bool Received = startsReceive(*Row);
+    int Buffer = Received ? Row->RecvBuf : Row->SendBuf, Count = Received ? Row->RecvCount : Row->SendCount;
+    if (!Call->getArgOperand(Count)->getType()->isIntegerTy(32))
+      continue;
+    Binding B{Call->getArgOperand(Row->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+    auto Bytes = datatypeSize(B, Call->getArgOperand(Received ? Row->RecvType : Row->SendType));
+    if (!Bytes || isSentinel(B, Call->getArgOperand(Buffer), I.getDataLayout()))
+      continue;
+    Bind = B;
+    (Row->Kind == CallKind::Send ? Sends : Starts).push_back({Call, Buffer, Count, Row->at('Q'), *Bytes, Received});
   }
   if (!Bind)
     return;
-  for (Instruction &I : instructions(F)) {
-    CallInst *One = callOf(I, "MPI_Wait"), *All = callOf(I, "MPI_Waitall");
-    if ((One && One->arg_size() == 2 && isDeadStatus(*Bind, One->getArgOperand(1), I.getDataLayout())) ||
-        (All && All->arg_size() == 3 && isDeadStatus(*Bind, All->getArgOperand(2), I.getDataLayout())))
-      Waits.push_back(One ? One : All);
-  }
+  for (Instruction &I : instructions(F))
+    if (const CallInfo *Row = rowOf(I);
+        Row && endsAll(*Row) && isDeadStatus(*Bind, cast<CallInst>(I).getArgOperand(Row->Status), I.getDataLayout()))
+      Waits.push_back(cast<CallInst>(&I));
 }
 
 bool Exchange::keep(function_ref<bool(const CallInst &)> Good) {
@@ -194,7 +199,7 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
     }
   for (CallInst *Wait : Of.Waits) {
     Putting.insert(Wait);
-    AddObjects(Wait->getArgOperand(Wait->arg_size() - 1), Statuses);
+    AddObjects(Wait->getArgOperand(rowOf(*Wait)->Status), Statuses);
   }
   for (const Exchange::Start &S : Of.Starts)
     walk(S.Call->getParent(), std::next(S.Call->getIterator()), Noted);
@@ -339,6 +344,7 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
 /// `overlap.later.MPI_Send(list, ...)`, which need not block, or `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
 static Function *helper(Module &M, const CallInst &Call, const Options &O, uint64_t ElementBytes) {
   StringRef Callee = Call.getCalledFunction()->getName();
+  const CallInfo &Row = *rowOf(Call);
   std::string Name = ("overlap.later." + Callee).str() + (ElementBytes ? "." + std::to_string(ElementBytes) : "");
   if (Function *Known = M.getFunction(Name))
     return Known;
@@ -354,23 +360,25 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   for (unsigned At = 1; At < F->arg_size(); ++At)
     Args.push_back(F->getArg(At));
   Value *List = F->getArg(0);
-  if (Callee == "MPI_Send") {
-    Value *Bytes = B.CreateMul(B.CreateSExt(Args[1], B.getInt64Ty()), B.getInt64(ElementBytes));
-    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"), {List, Args[0], Bytes, B.getInt64(O.MinBytes)});
+  if (Row.Kind == CallKind::Send) {
+    Value *Bytes = B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
+    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"), {List, Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
     B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
     B.SetInsertPoint(Ours);
+    bool Fortran = false;
+    int RequestAt = findRow("MPI_Isend", Fortran)->at('Q');
     SmallVector<Type *, 8> StartTypes(Old->params());
-    StartTypes.push_back(B.getPtrTy());
+    StartTypes.insert(StartTypes.begin() + RequestAt, B.getPtrTy());
     SmallVector<Value *, 8> StartArgs(Args);
-    StartArgs.push_back(Request);
+    StartArgs.insert(StartArgs.begin() + RequestAt, Request);
     B.CreateRet(B.CreateCall(M.getOrInsertFunction("MPI_Isend", FunctionType::get(Old->getReturnType(), StartTypes, false)), StartArgs));
-  } else if (Callee == "MPI_Wait") {
-    Value *Taken = B.CreateCall(runtime(M, "__overlap_later_take"), {List, Args[0]});
+  } else if (Row.Many < 0) {
+    Value *Taken = B.CreateCall(runtime(M, "__overlap_later_take"), {List, Args[Row.Requests]});
     B.CreateCondBr(B.CreateIsNotNull(Taken), Ours, Theirs);
     B.SetInsertPoint(Ours);
     B.CreateRet(ConstantInt::get(Old->getReturnType(), 0));
   } else {
-    B.CreateCall(runtime(M, "__overlap_later_take_all"), {List, Args[0], Args[1]});
+    B.CreateCall(runtime(M, "__overlap_later_take_all"), {List, Args[Row.Many], Args[Row.Requests]});
     B.CreateBr(Theirs);
     Ours->eraseFromParent();
   }
@@ -405,9 +413,9 @@ static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
 static bool hasExchange(Function &F) {
   bool Starts = false, Waits = false;
   for (Instruction &I : instructions(F))
-    if (Function *Callee = calleeOf(I); Callee && Callee->isDeclaration()) {
-      Starts |= Callee->getName() == "MPI_Irecv";
-      Waits |= Callee->getName() == "MPI_Wait" || Callee->getName() == "MPI_Waitall";
+    if (const CallInfo *Row = rowOf(I)) {
+      Starts |= startsReceive(*Row);
+      Waits |= endsAll(*Row);
     }
   return Starts && Waits;
 }

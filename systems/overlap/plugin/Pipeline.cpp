@@ -209,7 +209,9 @@ bool startAhead(Site &S, ArrayRef<Site *> Sites, Analyses &A, Cost &Weights, con
     return false;
   Ahead Move(S, *L, A);
   Move.Work = backwardChain(Move.Latch->getTerminator(), A);
-  if (Move.weight(Weights, 0) < O.MinWeight)
+  // Where there is no work there is no place before it, whatever the user wants.
+  uint64_t Least = std::max<uint64_t>(O.MinWeight, 1);
+  if (Move.weight(Weights, 0) < Least)
     return false;
   auto Refuse = [&](Refusal Why) {
     if (!S.LoopRefused) {
@@ -254,7 +256,7 @@ bool startAhead(Site &S, ArrayRef<Site *> Sites, Analyses &A, Cost &Weights, con
     return Open && (A.Fx.meets(*Other, S) || A.Fx.meets(*Other, NextS));
   });
   Move.From = std::max(Known, Free);
-  if (!Alone || Move.weight(Weights, Move.From) < O.MinWeight) {
+  if (!Alone || Move.weight(Weights, Move.From) < Least) {
     for (Instruction *I : reverse(Move.Next))
       I->eraseFromParent();
     return Refuse(!Alone || Free >= Known ? Refusal::PassUses : Refusal::PassUnknown);

@@ -212,6 +212,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPlugin
             });
             PB.registerFullLinkTimeOptimizationLastEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
               Options O = fromEnvironment();
+              O.AtLink = true;
               if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None)
                 MPM.addPass(OverlapPass(O));
               MPM.addPass(DropLines(/*AtLink=*/true));

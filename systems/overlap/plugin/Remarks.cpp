@@ -38,6 +38,12 @@ static std::string saysBeyond(const Site &S, const Options &O) {
              : "; " + std::to_string(S.Beyond) + " weighted instructions behind it do not need the message either";
 }
 
+/// What would show the rest of the program. At link time it has been asked for already.
+static StringRef saysRemedy(Refusal Why, const Options &O) {
+  bool WantsMore = is_contained({Refusal::NoMain, Refusal::OpaqueProgram, Refusal::MayThrow}, Why);
+  return WantsMore && !O.AtLink ? "; compile with -flto, which shows the program's other files" : "";
+}
+
 void remark(const Site &S, const Options &O) {
   OptimizationRemarkEmitter ORE(S.Caller);
   const BasicBlock *Block = &S.Caller->getEntryBlock();
@@ -52,6 +58,7 @@ void remark(const Site &S, const Options &O) {
         << describe(*S.Refused);
       if (!S.Detail.empty())
         R << "; " << ore::NV("Detail", S.Detail);
+      R << saysRemedy(*S.Refused, O);
       R << saysBeyond(S, O);
       if (S.Polls)
         R << "; its window has " << ore::NV("Polls", S.Polls) << " polls";

@@ -25,6 +25,13 @@ static bool isPure(StringRef Name) {
 
 static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
 
+/// The row of what `Call` calls, if it has as many arguments as MPI's function: others of that name are not MPI's.
+static const CallInfo *rowOf(const CallBase &Call, bool &Fortran) {
+  const Function *Callee = calleeOf(Call);
+  const CallInfo *Row = Callee ? findRow(Callee->getName(), Fortran) : nullptr;
+  return Row && Call.arg_size() == Row->NumArgs + Fortran ? Row : nullptr;
+}
+
 Uniform::Uniform(Module &M) : M(M), Main(mainOf(M)), Opaque(opaqueIn(M)) {
   if (wholeProgram())
     analyse();
@@ -215,7 +222,7 @@ bool Uniform::visitCall(const CallBase &Call) {
   bool Pure = Call.onlyReadsMemory() || (Callee && (Callee->getName() == "printf" || Callee->getName() == "fprintf"));
   StringRef Name = Callee ? Callee->getName() : "";
   bool Fortran = false;
-  const CallInfo *Row = findRow(Name, Fortran);
+  const CallInfo *Row = rowOf(Call, Fortran);
   for (const Use &Arg : Call.args()) {
     if (!Arg->getType()->isPointerTy() || Pure || Call.isBundleOperand(&Arg))
       continue;
@@ -285,6 +292,8 @@ bool Uniform::callDiffers(const CallBase &Call) const {
   StringRef Name = Callee->getName();
   if (isClock(Name))
     return true;
+  if (isValue(Name))
+    return any_of(Call.args(), ArgDiffers);
   // Codes of MPI: an error on one rank only ends the program, or the program has an error handler
   // and is refused as a whole.
   if (isMpiName(Name))
@@ -302,7 +311,7 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
     if (auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts()))
       return G->getName() == "ompi_mpi_comm_world";
   } else if (auto *C = dyn_cast_or_null<ConstantInt>(V)) {
-    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? 0x44000000u : 0u);
+    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_WORLD);
   }
   // Depth 100 asks for the world itself.
   if (Depth >= 4)
@@ -326,7 +335,7 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
       return false;
     if (Callee->isIntrinsic())
       continue;
-    const CallInfo *Row = findRow(Callee->getName(), IsFortran);
+    const CallInfo *Row = rowOf(*Call, IsFortran);
     if (!Row)
       return false;
     for (const Use &A : Call->args()) {
@@ -362,20 +371,17 @@ std::optional<Refusal> Uniform::refuse(const MessageCall &S) const {
     if (S.Bind.Fortran ? loadDiffers(Type) : differs(Type))
       return Refusal::DerivedDatatype;
   }
+  // Every call of the same procedure may match this one, whatever it is called: with large counts, in the other language, past a shim.
   const Function *Callee = S.Call->getCalledFunction();
-  StringRef Name = Callee->getName();
-  std::string Profiling = (S.Bind.Fortran ? "p" : "P") + Name.str();
-  if (const Function *Direct = M.getFunction(Profiling); Direct && !Direct->use_empty())
-    return Refusal::ProfilingCall;
+  std::string Procedure = procedure(Callee->getName());
+  for (const Function &F : M)
+    if (&F != Callee && !F.use_empty() && procedure(F.getName()) == Procedure)
+      return StringRef(F.getName().lower()).starts_with("p") ? Refusal::ProfilingCall : Refusal::OtherSite;
   for (const User *U : Callee->users()) {
     auto *Call = dyn_cast<CallBase>(U);
     if (!Call || Call->getCalledFunction() != Callee || DifferingBlocks.contains(Call->getParent()))
       return Refusal::OtherSite;
   }
-  // The same call through the other language's name.
-  std::string Other = S.Bind.Fortran ? S.mpiName() : "mpi_" + StringRef(S.Info->Name).lower() + "_";
-  if (const Function *Twin = M.getFunction(Other); Twin && !Twin->use_empty())
-    return Refusal::OtherSite;
   return std::nullopt;
 }
 

@@ -30,7 +30,7 @@ void noteWildcards(Module &M) {
     // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
     bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
     bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
-    return (C->getSExtValue() == -1 && !Mpich) || (C->getSExtValue() == -2 && !OpenMpi);
+    return (C->getSExtValue() == OPENMPI_ANY_SOURCE && !Mpich) || (C->getSExtValue() == MPICH_ANY_SOURCE && !OpenMpi);
   };
   for (const Function &F : M)
     for (const Instruction &I : instructions(F)) {

@@ -1,7 +1,5 @@
 //! MPI's functions, from the one table that the plugin has, too: `plugin/MpiCalls.def`.
 
-use std::fmt::Write;
-
 const TABLE: &str = include_str!("../plugin/MpiCalls.def");
 
 /// One row: a function, what the conversion makes of it, and the roles of its arguments, a letter each.
@@ -21,46 +19,94 @@ fn lines(macro_name: &str) -> impl Iterator<Item = [&'static str; 3]> {
     })
 }
 
+/// Functions of which no more is known than that they are harmless.
+fn known() -> impl Iterator<Item = &'static str> {
+    TABLE.lines().filter_map(|line| line.strip_prefix("KNOWN(\"")?.strip_suffix("\")")).flat_map(str::split_ascii_whitespace)
+}
+
 fn rows() -> impl Iterator<Item = Row> {
     let roles = |text: &'static str| text.split_ascii_whitespace().filter_map(|it| it.chars().next()).collect();
     lines("MPI").map(move |[name, kind, arguments]| Row { name, kind, roles: roles(arguments) })
 }
 
-/// How names of functions begin that make moving a message unsafe wherever in the program they are, in C and in Fortran and
-/// in lower case, and what they are.
-pub fn hazards() -> impl Iterator<Item = (String, &'static str)> {
-    lines("HAZARD").map(|[beginning, _, words]| (format!("mpi_{beginning}"), words))
+/// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its names, as the plugin has it.
+pub(crate) fn procedure(symbol: &str) -> Option<String> {
+    let lower = symbol.to_ascii_lowercase();
+    let name = lower.strip_prefix('p').unwrap_or(&lower).strip_prefix("mpi_")?.trim_end_matches('_');
+    let name = name.strip_suffix("_large").unwrap_or(name);
+    let name = ["_f08", "_f08ts", "_f"].into_iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
+    let name = name.strip_suffix("_cptr").or_else(|| name.strip_suffix("_c")).unwrap_or(name);
+    // One for each type and shape of Fortran.
+    Some(if name.starts_with("sizeof_") { "sizeof" } else { name }.to_owned())
+}
+
+/// True for a name that is formed as MPI's are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or `p` before them too; and for
+/// those of extensions.
+fn is_symbol(symbol: &str) -> bool {
+    let of_c = symbol.strip_prefix('P').unwrap_or(symbol);
+    let of_fortran = symbol.strip_prefix('p').unwrap_or(symbol);
+    let is_function = |name: &str| name.starts_with(|it: char| it.is_ascii_uppercase()) && name[1..] == name[1..].to_ascii_lowercase();
+    of_c.starts_with("MPIX_")
+        || of_c.strip_prefix("MPI_").is_some_and(is_function)
+        || (symbol.ends_with('_') && (of_fortran.starts_with("mpi_") || of_fortran.starts_with("mpix_")))
+}
+
+/// True if the table says something of a procedure.
+fn is_known(procedure: &str) -> bool {
+    let is_it = |name: &str| name.eq_ignore_ascii_case(procedure);
+    let is_twin = |row: &Row| ["Send", "Recv", "Sendrecv", "Collective"].contains(&row.kind) && is_it(&format!("I{}", row.name));
+    rows().any(|row| is_it(row.name) || is_twin(&row)) || known().any(is_it)
+}
+
+/// What makes moving a message unsafe wherever in a program that uses `symbol`; none if that is no function of MPI or a harmless one.
+pub fn hazard(symbol: &str) -> Option<&'static str> {
+    let procedure = procedure(symbol).unwrap_or_default();
+    let named = lines("HAZARD").find(|[beginning, ..]| procedure.starts_with(beginning)).map(|[_, _, words]| words);
+    named.or_else(|| (is_symbol(symbol) && !is_known(&procedure)).then_some("a function of MPI that is not known"))
+}
+
+/// True for a blocking collective by a name that the uniform shim does not replace: of the profiling interface, of Fortran.
+pub fn is_past_shim(symbol: &str) -> bool {
+    let is_it = |row: &Row| row.kind == "Collective" && procedure(symbol).is_some_and(|it| it.eq_ignore_ascii_case(row.name));
+    !symbol.starts_with("MPI_") && rows().any(|row| is_it(&row))
 }
 
 /// The uniform shim in C: every blocking collective that was not converted becomes a start and a wait, so that it matches the
 /// converted ones. It is linked into programs compiled with `--collectives uniform`; a converted start looks for
 /// `__overlap_uniform` and calls the blocking twin without it.
 pub fn uniform_shim() -> String {
-    let mut text = "#include <mpi.h>\nconst char __overlap_uniform = 1;\n".to_owned();
-    for row in rows().filter(|it| it.kind == "Collective") {
-        let parameter = |(at, role): (usize, &char)| match role {
-            's' => format!("const void *a{at}"),
-            'r' => format!("void *a{at}"),
-            'n' | 'N' | 'R' => format!("int a{at}"),
-            't' | 'T' => format!("MPI_Datatype a{at}"),
-            'a' => format!("const int a{at}[]"),
-            'A' => format!("const MPI_Datatype a{at}[]"),
-            'o' => format!("MPI_Op a{at}"),
-            'c' => format!("MPI_Comm a{at}"),
-            role => panic!("no argument of a collective has the role `{role}`"),
-        };
-        let parameters: Vec<String> = row.roles.iter().enumerate().map(parameter).collect();
-        let arguments: String = (0..row.roles.len()).map(|at| format!("a{at}, ")).collect();
-        let _ = write!(
-            text,
-            "int MPI_{}({}) {{\n  MPI_Request request;\n  int code = PMPI_I{}({arguments}&request);\n  \
-             return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;\n}}\n",
-            row.name,
-            parameters.join(", "),
-            row.name.to_lowercase(),
-        );
-    }
-    text
+    let collectives = || rows().filter(|it| it.kind == "Collective");
+    let plain: String = collectives().map(|row| shim(&row, false)).collect();
+    let large: String = collectives().map(|row| shim(&row, true)).collect();
+    format!("#include <mpi.h>\nconst char __overlap_uniform = 1;\n{plain}#if MPI_VERSION >= 4\n{large}#endif\n")
+}
+
+/// The shim of one collective, by its plain name or by that with large counts.
+fn shim(row: &Row, is_large: bool) -> String {
+    let (int, places, suffix) = if is_large { ("MPI_Count", "MPI_Aint", "_c") } else { ("int", "int", "") };
+    let parameter = |(at, role): (usize, &char)| match role {
+        's' => format!("const void *a{at}"),
+        'r' => format!("void *a{at}"),
+        'n' | 'N' => format!("{int} a{at}"),
+        'R' => format!("int a{at}"),
+        't' | 'T' => format!("MPI_Datatype a{at}"),
+        // Behind an array of counts is one of displacements.
+        'a' if at > 0 && row.roles[at - 1] == 'a' => format!("const {places} a{at}[]"),
+        'a' => format!("const {int} a{at}[]"),
+        'A' => format!("const MPI_Datatype a{at}[]"),
+        'o' => format!("MPI_Op a{at}"),
+        'c' => format!("MPI_Comm a{at}"),
+        role => panic!("no argument of a collective has the role `{role}`"),
+    };
+    let parameters: Vec<String> = row.roles.iter().enumerate().map(parameter).collect();
+    let arguments: String = (0..row.roles.len()).map(|at| format!("a{at}, ")).collect();
+    format!(
+        "int MPI_{}{suffix}({}) {{\n  MPI_Request request;\n  int code = PMPI_I{}{suffix}({arguments}&request);\n  \
+         return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;\n}}\n",
+        row.name,
+        parameters.join(", "),
+        row.name.to_lowercase(),
+    )
 }
 
 #[cfg(test)]
@@ -73,10 +119,11 @@ mod tests {
         assert_eq!(all.len(), TABLE.lines().filter(|it| it.starts_with("MPI(")).count());
         let send = all.iter().find(|it| it.name == "Send").expect("there is one");
         assert_eq!((send.kind, send.roles.as_slice()), ("Send", &['s', 'N', 'T', 'p', 'g', 'c'][..]));
-        let known = "srntNTaAoRpgkwvcCuqQmfidSbP";
+        let letters = "srntNTaAoRpgkwvcCuqQmfidSbP";
         for row in &all {
-            assert!(row.roles.iter().all(|it| known.contains(*it)), "{row:?}");
+            assert!(row.roles.iter().all(|it| letters.contains(*it)), "{row:?}");
             assert_eq!(all.iter().filter(|it| it.name == row.name).count(), 1, "{row:?}");
+            assert!(!known().any(|it| it == row.name), "{row:?}");
             // The table says what each letter is.
             assert!(
                 row.roles.iter().all(|it| TABLE.lines().any(|line| line.starts_with("//") && line.contains(&format!(" {it}  ")))),
@@ -86,10 +133,39 @@ mod tests {
     }
 
     #[test]
-    fn hazards_are_names_in_lower_case() {
-        let all: Vec<(String, &str)> = hazards().collect();
-        assert!(all.contains(&("mpi_win_".to_owned(), "one-sided windows")));
-        assert!(all.iter().all(|it| it.0 == it.0.to_lowercase()));
+    fn a_procedure_has_many_names() {
+        for symbol in ["MPI_Allreduce", "PMPI_Allreduce_c", "mpi_allreduce_", "mpi_allreduce__", "pmpi_allreduce_f08ts_large_"] {
+            assert_eq!(procedure(symbol).as_deref(), Some("allreduce"), "{symbol}");
+        }
+        assert_eq!(procedure("MPI_Comm_f2c").as_deref(), Some("comm_f2c"));
+        assert_eq!(procedure("printf"), None);
+    }
+
+    #[test]
+    fn hazards_by_any_name() {
+        for symbol in ["MPI_Win_create", "MPI_Win_allocate_c", "PMPI_Win_fence", "mpi_win_create_", "mpi_win_create_f08ts_"] {
+            assert_eq!(hazard(symbol), Some("one-sided windows"), "{symbol}");
+        }
+        for symbol in ["MPI_Session_init", "mpi_session_init_f08_", "MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"] {
+            assert_eq!(hazard(symbol), Some("sessions"), "{symbol}");
+        }
+        for symbol in ["MPI_Ineighbor_nothing", "PMPI_Nothing", "mpi_nothing_", "MPIX_Comm_revoke", "pmpix_comm_revoke_"] {
+            assert_eq!(hazard(symbol), Some("a function of MPI that is not known"), "{symbol}");
+        }
+        // Data, the program's own names, and what is known by another name.
+        for symbol in ["MPI_F_STATUS_IGNORE", "mpi_fortran_bottom_", "mpi_take", "MPIR_Dup_fn", "MPI_Isend_c", "mpi_wtime_f08_", "mpi"] {
+            assert_eq!(hazard(symbol), None, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn collectives_past_the_shim() {
+        for symbol in ["PMPI_Bcast", "mpi_allreduce_", "pmpi_allreduce_f08ts_", "PMPI_Scan_c"] {
+            assert!(is_past_shim(symbol), "{symbol}");
+        }
+        for symbol in ["MPI_Bcast", "MPI_Bcast_c", "PMPI_Ibcast", "PMPI_Wait", "mpi_send_", "PMPI_Barrier", "printf"] {
+            assert!(!is_past_shim(symbol), "{symbol}");
+        }
     }
 
     #[test]
@@ -97,6 +173,12 @@ mod tests {
         let text = uniform_shim();
         assert!(text.contains("int MPI_Bcast(void *a0, int a1, MPI_Datatype a2, int a3, MPI_Comm a4) {"), "{text}");
         assert!(text.contains("PMPI_Ialltoallw(a0, a1, a2, a3, a4, a5, a6, a7, a8, &request)"), "{text}");
-        assert_eq!(text.matches("PMPI_Wait").count(), rows().filter(|it| it.kind == "Collective").count());
+        assert!(
+            text.contains(
+                "int MPI_Gatherv_c(const void *a0, MPI_Count a1, MPI_Datatype a2, void *a3, const MPI_Count a4[], const MPI_Aint a5[], "
+            ),
+            "{text}"
+        );
+        assert_eq!(text.matches("PMPI_Wait").count(), 2 * rows().filter(|it| it.kind == "Collective").count());
     }
 }

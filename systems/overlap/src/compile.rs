@@ -50,6 +50,8 @@ pub struct Ended {
     pub said: Vec<u8>,
     /// Reasons for which the linked program keeps all calls blocking.
     pub switched_off: Vec<String>,
+    /// A collective that a program compiled with `uniform` calls by a name past the shim, for which all of them stay blocking.
+    pub past_shim: Option<String>,
     /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then sees nothing of it.
     pub other_linker: Option<String>,
     /// Why the plugin had no part in a compilation that it belonged to.
@@ -147,6 +149,7 @@ fn not_to_be_kept(request: &Request) -> Ended {
         ok: false,
         said: said.into(),
         switched_off: Vec::new(),
+        past_shim: None,
         other_linker: None,
         without_plugin: None,
     }
@@ -156,8 +159,18 @@ fn not_to_be_kept(request: &Request) -> Ended {
 /// call is made without the plugin.
 fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
     let mut ended = run(command, input)?;
+    if !ended.ok && request.language == Language::Fortran {
+        ended.said = driver::about_modules(&String::from_utf8_lossy(&ended.said)).into_bytes();
+    }
     if ended.ok && step.links {
         let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
+        if let Some(name) = past_shim(request, command, &output)? {
+            // Blocking by that name, it would never match what the shim makes of the others.
+            let settings = Settings { collectives: "off".to_owned(), ..request.settings.clone() };
+            let request = Request { settings: &settings, ..*request };
+            let (mut command, _) = prepare(&request)?;
+            return Ok(Ended { past_shim: Some(name), ..checked(&request, &mut command, step, input)? });
+        }
         let (why, is_off) = hazards(&output);
         ended.switched_off = why;
         let note = beside(request, step, OFF);
@@ -355,7 +368,24 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
     let status = child.wait().map_err(failed)?;
     // Its end may be our own doing, and is not to be answered with another compilation.
     measure::interrupt::hold();
-    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), other_linker: None, without_plugin: None })
+    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), past_shim: None, other_linker: None, without_plugin: None })
+}
+
+/// A collective that the program calls by a name that the shim in it, if `command` put it there, does not replace.
+fn past_shim(request: &Request, command: &Command, program: &Path) -> Result<Option<String>, ToolError> {
+    if request.settings.collectives != "uniform" {
+        return Ok(None);
+    }
+    let shim = plugin::uniform_shim(request.mpi)?;
+    let is_linked = command.get_args().any(|it| it == shim);
+    Ok(undefined(program).filter(|_| is_linked).and_then(|names| names.into_iter().find(|it| calls::is_past_shim(it))))
+}
+
+/// The names that a program has from its libraries; none if it is no such file.
+fn undefined(program: &Path) -> Option<Vec<String>> {
+    let bytes = std::fs::read(program).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    Some(file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| Some(it.name().ok()?.to_owned())).collect())
 }
 
 /// What in a linked program makes its converted calls unsafe; nothing if none was converted. The flag is true if the
@@ -369,12 +399,11 @@ fn hazards(program: &Path) -> (Vec<String>, bool) {
     if !is_open && file.section_by_name("overlap_sites").is_none() {
         return nothing;
     }
-    let mut found: Vec<String> = Vec::new();
-    for (start, what) in calls::hazards() {
-        if let Some(name) = names.iter().find(|name| name.to_ascii_lowercase().trim_start_matches('p').starts_with(&start)) {
-            found.push(format!("{what} ({name})"));
-        }
-    }
+    // One function of each kind is enough to say.
+    let mut kinds: Vec<(&str, &str)> = names.iter().filter_map(|name| Some((calls::hazard(name)?, *name))).collect();
+    kinds.sort_unstable();
+    kinds.dedup_by_key(|it| it.0);
+    let mut found: Vec<String> = kinds.into_iter().map(|(what, name)| format!("{what} ({name})")).collect();
     if !is_open && found.is_empty() {
         found.push("what the remarks of its files name".to_owned());
     }

@@ -220,6 +220,48 @@ pub fn fortran_flags(flags: &[String], links: bool) -> Vec<String> {
     flags.iter().filter(known).filter(wanted).cloned().collect()
 }
 
+const UNREADABLE: &str = "Cannot read module file for module '";
+
+/// What flang said, with one sentence in place of its complaints about each byte of a module file that another compiler made, as Debian's
+/// modules `mpi` and `mpi_f08` are gfortran's.
+pub fn about_modules(said: &str) -> String {
+    let mut text = String::new();
+    let mut told: Vec<&str> = Vec::new();
+    let mut skips = false;
+    for line in said.split_inclusive('\n') {
+        let module = line.split_once(UNREADABLE).and_then(|it| it.1.split_once('\'')).map(|it| it.0);
+        match module.filter(|it| said.contains(&format!("{UNREADABLE}{it}': bad character"))) {
+            Some(module) if told.contains(&module) => skips = true,
+            Some(module) => {
+                told.push(module);
+                skips = false;
+                let place = line.split_once(UNREADABLE).map_or("", |it| it.0);
+                text +=
+                    &format!("{place}the file of module `{module}` was not made by flang, which cannot read it; {}\n", instead_of(module));
+            }
+            None if line.contains("error: ") || line.contains("warning: ") => {
+                skips = false;
+                text += line;
+            }
+            // The line of the source, and the mark below it.
+            None if !skips => text += line,
+            None => {}
+        }
+    }
+    text
+}
+
+/// What a user can do who has no module of this name for flang.
+fn instead_of(module: &str) -> &'static str {
+    match module {
+        "mpi" => {
+            "write `include 'mpif.h'` behind `implicit none` in place of `use mpi`, or name a folder with modules made by flang with -I"
+        }
+        "mpi_f08" => "name a folder with MPI's modules made by flang with -I, or change to `include 'mpif.h'`, whose handles are integers",
+        _ => "compile its source with flang, too",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,6 +366,34 @@ mod tests {
         for line in ["-O2 -c a.c", "-g0 -c a.c", "@args.rsp", "a.o -o a-g"] {
             assert!(!of(line).wants_lines, "{line}");
         }
+    }
+
+    #[test]
+    fn modules_of_another_compiler_are_told_of_once() {
+        let bytes = |module: &str, place: &str| {
+            let one = |what: &str| {
+                format!("./a.f90:{place}: error: Cannot read module file for module '{module}': {what}\n   use {module}\n       ^^^\n")
+            };
+            one("bad character (0x1f) in Fortran token") + &one("#\n\u{fffd}: unknown or unimplemented directive") + &one("Unmatched '('")
+        };
+        let said = format!(
+            "error: Semantic errors in a.f90\n{}{}./a.f90:9:3: error: No explicit type\n",
+            bytes("mpi", "2:6"),
+            bytes("grid", "3:6")
+        );
+        let told = about_modules(&said);
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines.len(), 8, "{told}");
+        assert_eq!((lines[0], lines[7]), ("error: Semantic errors in a.f90", "./a.f90:9:3: error: No explicit type"));
+        assert!(
+            lines[1].starts_with("./a.f90:2:6: error: the file of module `mpi` was not made by flang") && lines[1].contains("mpif.h"),
+            "{told}"
+        );
+        assert_eq!(lines[2..4], ["   use mpi", "       ^^^"]);
+        assert!(lines[4].ends_with("compile its source with flang, too"), "{told}");
+        // A module that is not there, and all else, stays as flang says it.
+        let missing = "./a.f90:2:6: error: Cannot read module file for module 'mpi': Source file 'mpi.mod' was not found\n   use mpi\n";
+        assert_eq!(about_modules(missing), missing);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives it.
 
 pub mod bench;
-mod calls;
+pub mod calls;
 pub mod compile;
 pub mod compile_time;
 pub mod driver;

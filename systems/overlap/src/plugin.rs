@@ -112,6 +112,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "runtime/clock.h",
     "runtime/embed.cmake",
     "runtime/first.c",
+    "runtime/handles.h",
     "runtime/later.c",
     "runtime/message.c",
     "runtime/pending.c"

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use measure::tool::{self, ToolError};
 use object::{Object, ObjectSection, ObjectSymbol};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::calls;
 use crate::mpi::Mpi;
 use crate::places::Places;
 use crate::plugin;
@@ -125,6 +127,8 @@ pub struct Site {
     /// Mean window in microseconds, over ranks.
     pub window_us: f64,
 }
+
+const LOAD_LIMIT: Duration = Duration::from_secs(20);
 
 /// A mean window below this hides nothing worth mentioning, in microseconds.
 pub const SIGNIFICANT_US: f64 = 5.0;
@@ -269,26 +273,41 @@ fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
             return Ok((path, mpi));
         }
     }
-    Err(failed("none of these words is a program linked with OpenMPI or MPICH"))
+    Err(failed(
+        "none of these words is a program linked with OpenMPI or MPICH as a shared library that begins MPI, itself or by a library of its \
+         own; where a script starts it, name the program in its place",
+    ))
 }
 
-/// Launchers are linked with parts of the libraries, programs with `libmpi` or `libmpich` itself.
+/// The MPI that a program loads and begins, itself or by a library of its own. Launchers load parts of the libraries only. Which files that
+/// takes, the dynamic linker knows best: it goes by paths in the program and in the environment.
 fn linked_with(path: &Path) -> Option<Mpi> {
     let bytes = std::fs::read(path).ok()?;
-    let file = object::File::parse(&*bytes).ok()?;
-    let names = |what: &str| file.dynamic_symbols().any(|it| it.is_undefined() && it.name() == Ok(what));
-    if !names("MPI_Init") && !names("MPI_Init_thread") && !names("mpi_init_") {
-        return None;
-    }
-    let dynamic = file.section_by_name(".dynstr")?.data().ok()?;
-    let needs = |name: &[u8]| dynamic.windows(name.len()).any(|it| it == name);
-    if needs(b"libmpich") {
-        Some(Mpi::Mpich)
-    } else if needs(b"libmpi.so") || needs(b"libmpi_mpifh") {
-        Some(Mpi::OpenMpi)
+    object::File::parse(&*bytes).ok()?;
+    let loaded = tool::run(Command::new("ldd").arg(path), b"", LOAD_LIMIT).and_then(tool::Ran::ok).ok()?.text();
+    let (of_mpi, others): (Vec<&str>, Vec<&str>) = loaded.lines().map(str::trim).partition(|line| line.starts_with("libmpi"));
+    let loads = |start: &str| of_mpi.iter().any(|line| line.starts_with(start));
+    let mpi = if loads("libmpich.so") || loads("libmpichfort.so") {
+        Mpi::Mpich
+    } else if loads("libmpi.so") || loads("libmpi_mpifh.so") {
+        Mpi::OpenMpi
     } else {
-        None
-    }
+        return None;
+    };
+    // `libc.so.6 => /lib/libc.so.6 (0x7f...)`, or only the path.
+    let libraries = others.iter().filter_map(|line| line.split_once(" => ").map_or(*line, |it| it.1).split(" (").next()).map(Path::new);
+    std::iter::once(path).chain(libraries).any(begins).then_some(mpi)
+}
+
+/// True if a file calls what MPI begins with, in any language.
+fn begins(path: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(path) else { return false };
+    let Ok(file) = object::File::parse(&*bytes) else { return false };
+    let starts = ["init", "init_thread", "session_init"];
+    file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| it.name().ok()).any(|name| {
+        let procedure = calls::procedure(name);
+        starts.iter().any(|it| procedure.as_deref() == Some(*it))
+    })
 }
 
 /// Number of different sites in the section that the plugin fills.

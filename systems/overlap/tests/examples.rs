@@ -254,6 +254,45 @@ fn uniform_matches_objects_that_were_not_converted() {
 }
 
 #[test]
+fn a_collective_past_the_uniform_shim_takes_it_out() {
+    for (mpi, past) in support::libraries("uniform collectives").into_iter().flat_map(|it| [(it, "PMPI_Bcast"), (it, "mpi_bcast_")]) {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        std::fs::write(place("here.c"), UNIFORM[0].1).expect("a scratch file");
+        let of_c = "#include <mpi.h>\nvoid elsewhere(double *x, int n) { PMPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); }\n";
+        let of_fortran = "#include <mpi.h>\nvoid mpi_bcast_(void *, int *, MPI_Fint *, int *, MPI_Fint *, int *);
+void elsewhere(double *x, int n) {
+  int root = 0, code;
+  MPI_Fint type = MPI_Type_c2f(MPI_DOUBLE), world = MPI_Comm_c2f(MPI_COMM_WORLD);
+  mpi_bcast_(x, &n, &type, &root, &world, &code);
+}\n";
+        let is_fortran = past == "mpi_bcast_";
+        std::fs::write(place("elsewhere.c"), if is_fortran { of_fortran } else { of_c }).expect("a scratch file");
+        // The library of the Fortran binding, as its wrapper names it.
+        let fortran = if mpi == Mpi::Mpich { "-lmpichfort" } else { "-lmpi_mpifh" };
+        let more = if is_fortran { fortran } else { "-lm" };
+        support::compile_plain(mpi, Language::C, &["-O1", &place("here.c"), &place("elsewhere.c"), "-o", &place("plain"), more]);
+        support::compile_plain(mpi, Language::C, &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")]);
+        let settings = Settings { collectives: "uniform".to_owned(), min_bytes: Some(0), ..Settings::default() };
+        support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", &place("here.c"), "-o", &place("here.o")]);
+        let words = [place("here.o"), place("elsewhere.o"), "-o".to_owned(), place("uniform"), more.to_owned()];
+        let request = overlap::compile::Request {
+            language: Language::C,
+            mpi,
+            settings: &settings,
+            compiler: Some("clang-19"),
+            plugin: None,
+            arguments: &words,
+            folder: None,
+        };
+        let ended = overlap::compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((ended.ok, ended.past_shim.as_deref()), (true, Some(past)), "{}", String::from_utf8_lossy(&ended.said));
+        let expected = support::output(mpi, 3, &folder.path().join("plain"), &[]);
+        assert_eq!(support::output(mpi, 3, &folder.path().join("uniform"), &[]), expected, "{} past {past}", mpi.name());
+    }
+}
+
+#[test]
 fn the_report_finds_sites_and_windows() {
     for mpi in support::libraries("the report's examples") {
         for program in overlap::examples::PROGRAMS {

@@ -5,11 +5,12 @@
  * what is met; a loop runs the passes that meet nothing and keeps the others until the messages are there.
  *
  * Compiled to bitcode when the plugin is built, and linked into every module that uses it, like `pending.c`. A handle is a
- * pointer with OpenMPI and a number with MPICH; source of the numbers: mpi.h of OpenMPI 4.1 and MPICH 4.0. */
+ * pointer with OpenMPI and a number with MPICH. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "clock.h"
+#include "handles.h"
 
 #define SHARED __attribute__((weak, noinline))
 
@@ -57,7 +58,7 @@ static void *no_status(void)
 
 static int is_null(const union handle *handle)
 {
-	return &ompi_request_null ? handle->pointer == &ompi_request_null : handle->number == 0x2c000000;
+	return &ompi_request_null ? handle->pointer == &ompi_request_null : handle->number == MPICH_REQUEST_NULL;
 }
 
 static void set_null(union handle *handle)
@@ -65,7 +66,7 @@ static void set_null(union handle *handle)
 	if (&ompi_request_null)
 		handle->pointer = &ompi_request_null;
 	else
-		handle->number = 0x2c000000;
+		handle->number = MPICH_REQUEST_NULL;
 }
 
 static void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)

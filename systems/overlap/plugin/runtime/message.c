@@ -1,13 +1,13 @@
 /* A message that was blocking: its start, its wait, and polls between. The call itself, whose arguments differ, is the plugin's.
  *
  * Compiled to bitcode when the plugin is built, once for each library and language (FORTRAN and MPICH are 0 or 1), and linked into
- * every module that uses it, which has it for itself. The names have a dot, which no program's have, and in Fortran end with `.f`.
- * Source of the numbers: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0. */
+ * every module that uses it, which has it for itself. The names have a dot, which no program's have, and in Fortran end with `.f`. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "handles.h"
 
 #if FORTRAN
 #define NAME(name) __asm__("overlap." name ".f")
@@ -26,15 +26,15 @@ extern char ompi_request_null, ompi_mpi_comm_self;
 
 /* A communicator on which MPI_Iprobe moves messages: MPI_COMM_SELF, but for MPICH, which does nothing then, MPI_COMM_WORLD. */
 #if MPICH
-static const handle null_request = 0x2c000000, probed = 0x44000000;
-enum { ANY_SOURCE = -2, COMBINER_NAMED = 1 };
+static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD;
+enum { ANY_SOURCE = MPICH_ANY_SOURCE, COMBINER_NAMED = MPICH_COMBINER_NAMED };
 #elif FORTRAN
-static const handle null_request = 0, probed = 1;
-enum { ANY_SOURCE = -1, COMBINER_NAMED = 0 };
+static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF;
+enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #else
 #define null_request (&ompi_request_null)
 #define probed (&ompi_mpi_comm_self)
-enum { ANY_SOURCE = -1, COMBINER_NAMED = 0 };
+enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #endif
 
 /* The largest tag that every MPI has: hardly anybody sends it. */

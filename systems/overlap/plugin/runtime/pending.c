@@ -3,7 +3,7 @@
  * Compiled to bitcode when the plugin is built, and linked into every module that uses it. Of the copies of a variable one
  * remains in a process; of those of a function one in a program and one in each library. It is the same for OpenMPI and
  * MPICH, and looks which one there is when it runs: handles are pointers in the one and numbers in the other, which differ
- * in nothing that is used here. Source of the numbers: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0.
+ * in nothing that is used here.
  *
  * A wrong count costs time: too low, and messages stand still as without us; too high, and a loop asks now and then for nothing. So
  * requests that are freed, cancelled or ended by another thread need no care. One that stays too high is worse: MPI_Finalize of MPICH 4.0
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "handles.h"
 
 #define SHARED __attribute__((weak, noinline))
 
@@ -21,7 +22,6 @@ int MPI_Iprobe() __attribute__((weak));
 int MPI_Finalized(int *ended) __attribute__((weak));
 int MPI_Query_thread(int *level) __attribute__((weak));
 
-enum { THREAD_SERIALIZED = 2 };
 /* The largest tag that every MPI has: hardly anybody sends it. */
 enum { TAG_OF_NOBODY = 32767 };
 
@@ -51,11 +51,11 @@ SHARED int __overlap_open(int n, const void *requests, int fortran)
 	int open = 0;
 	for (int i = 0; i < n; i++)
 		if (fortran)
-			open += ((const int32_t *)requests)[i] != (&ompi_request_null ? 0 : 0x2c000000);
+			open += ((const int32_t *)requests)[i] != (&ompi_request_null ? OPENMPI_REQUEST_NULL : MPICH_REQUEST_NULL);
 		else if (&ompi_request_null)
 			open += ((char *const *)requests)[i] != &ompi_request_null;
 		else
-			open += ((const int32_t *)requests)[i] != 0x2c000000;
+			open += ((const int32_t *)requests)[i] != MPICH_REQUEST_NULL;
 	return open;
 }
 
@@ -115,13 +115,13 @@ static void ask(void)
 		return;
 	if (level < 0)
 		MPI_Query_thread(&level);
-	if (level == THREAD_SERIALIZED)
+	if (level == LEVEL_SERIALIZED)
 		return;
 	if (&ompi_mpi_comm_self)
-		((int (*)(int, int, void *, int *, void *))MPI_Iprobe)(-1, TAG_OF_NOBODY, &ompi_mpi_comm_self, &flag, (void *)0);
+		((int (*)(int, int, void *, int *, void *))MPI_Iprobe)(OPENMPI_ANY_SOURCE, TAG_OF_NOBODY, &ompi_mpi_comm_self, &flag, (void *)0);
 	else
 		/* On MPI_COMM_SELF nothing would move. */
-		((int (*)(int, int, int, int *, void *))MPI_Iprobe)(-2, TAG_OF_NOBODY, 0x44000000, &flag, (void *)1);
+		((int (*)(int, int, int, int *, void *))MPI_Iprobe)(MPICH_ANY_SOURCE, TAG_OF_NOBODY, MPICH_COMM_WORLD, &flag, (void *)1);
 	__overlap_pending = pending;
 }
 

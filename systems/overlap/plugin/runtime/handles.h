@@ -1,0 +1,25 @@
+/* The handles and numbers of both libraries that the plugin and its run-time part name. OpenMPI's handles in C are addresses of
+ * variables. MPICH's are the same in C and in Fortran. Source: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0; tests/mpi4.rs compares. */
+#ifndef OVERLAP_HANDLES_H
+#define OVERLAP_HANDLES_H
+
+#define MPICH_REQUEST_NULL 0x2c000000
+#define MPICH_COMM_WORLD 0x44000000
+#define MPICH_ERRORS_ARE_FATAL 0x54000000
+#define MPICH_ANY_SOURCE (-2)
+#define MPICH_COMBINER_NAMED 1
+
+#define OPENMPI_ANY_SOURCE (-1)
+#define OPENMPI_COMBINER_NAMED 0
+
+/* In Fortran. */
+#define OPENMPI_REQUEST_NULL 0
+#define OPENMPI_COMM_WORLD 0
+#define OPENMPI_COMM_SELF 1
+#define OPENMPI_ERRORS_ARE_FATAL 1
+
+/* In both. */
+#define LEVEL_SERIALIZED 2
+#define LEVEL_MULTIPLE 3
+
+#endif

@@ -9,7 +9,9 @@ use overlap::settings;
 use report::number::count;
 use report::page::{Block, Card, Section};
 use report::svg::{Chart, Ratio, RatioChart};
-use report::{Cell, Evidence, Kind, Table};
+use report::{Cell, Kind, Table};
+
+use crate::evidence::Evidence;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

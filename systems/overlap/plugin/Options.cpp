@@ -72,8 +72,12 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
     O.Profile = Value.str();
     return !Value.empty();
   }
-  if (Key == "min-bytes")
-    return !Value.getAsInteger(10, O.MinBytes);
+  if (Key == "min-bytes") {
+    // The program compares it with numbers that have a sign.
+    bool Read = !Value.getAsInteger(10, O.MinBytes);
+    O.MinBytes = std::min<uint64_t>(O.MinBytes, INT64_MAX);
+    return Read;
+  }
   if (Key == "min-weight")
     return !Value.getAsInteger(10, O.MinWeight);
   if (Key == "poll-us")

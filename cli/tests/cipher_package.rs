@@ -85,6 +85,35 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_file_of_c_is_refused_on_a_big_endian_processor_or_empty() {
+    if !has("clang-19") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    for (name, args) in [("stream", &["aes-128", "--mode", "ctr"][..]), ("message", &["ascon-p12", "--mode", "aead"])] {
+        let made = package(at, &[args, &["--name", name, "-o", name]].concat());
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        for processor in ["aarch64_be", "s390x"] {
+            let target = format!("--target={processor}-none-elf");
+            for file in walk(&at.join(name).join("src")).into_iter().filter(|it| it.extension().is_some_and(|it| it == "c")) {
+                let include = format!("-I{name}/include");
+                let args = [&target, "-ffreestanding", "-fsyntax-only", &include, &file.display().to_string()];
+                let said = Command::new("clang-19").args(args).current_dir(at).output().expect("it was found");
+                let stem = file.file_stem().expect("a file").to_string_lossy().into_owned();
+                let is_empty = stem.contains("_x86_64") || stem.contains("_avx") || stem.contains("_sse") || processor == "s390x";
+                let is_refused = text(&said.stderr).contains("little-endian AArch64");
+                assert!(
+                    is_refused || (is_empty && stem.contains('_') && said.status.success()),
+                    "{processor} {stem}: {}",
+                    text(&said.stderr)
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn both_compilers_give_no_warning_and_neon_runs() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();

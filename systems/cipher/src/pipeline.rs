@@ -281,6 +281,18 @@ pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<
     [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().filter(works).collect()
 }
 
+/// Why this slicing is refused if the calls of the program are too many to be written out; `None` for other refusals, and for what
+/// compiles. Programs of which a count of the equations shows that they are not are not compiled.
+pub fn too_many_calls(ast: &ast::Program, entries: &[&str], slicing: Slicing) -> Option<Vec<Diagnostic>> {
+    let word = if slicing == Slicing::Bit { 1 } else { 16 };
+    let options = Options { slicing, word: Some(word), unroll: Unroll::No, ..Options::default() };
+    let mut program = elaborate(ast, entries, slicing.dir(), Some(word)).ok()?.program;
+    Run { options: &options, warnings: vec![], circuits: vec![], dump: None }.loops(&mut program, slicing);
+    let counted = inline::count(&program, options.inline, options.thresholds);
+    // Passes before `inline` make a program smaller.
+    counted.err().and_then(|inline::TooLarge| compile(ast, entries, &options).err())
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {

@@ -82,6 +82,20 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "cipher",
+        name: "s390x-linux-gnu-gcc",
+        used_for: "compiles plain C for a big-endian processor in tests",
+        asks: ("s390x-linux-gnu-gcc", VERSION),
+        from: From::Debian("gcc-s390x-linux-gnu"),
+    },
+    Tool {
+        system: "cipher",
+        name: "qemu-s390x",
+        used_for: "runs it",
+        asks: ("qemu-s390x", VERSION),
+        from: From::Debian("qemu-user"),
+    },
+    Tool {
+        system: "cipher",
         name: "valgrind",
         used_for: "checks the emitted C",
         asks: ("valgrind", VERSION),

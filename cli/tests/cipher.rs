@@ -48,6 +48,43 @@ fn list_names_all_primitives_with_their_slicings() {
     assert!(rows.iter().all(|r| r["kind"].is_string() && r["source"].is_string()));
 }
 
+/// A program whose last node calls the one above `n` times, which does the same, and so on.
+fn calls_in_calls(word: &str, n: usize, depth: usize) -> String {
+    let mut text = format!("node n0 (x:{word}) returns (y:{word}) let y = (x <<< 1) ^ x tel\n");
+    for k in 1..depth {
+        let calls: String = (0..n).map(|i| format!("t[{}] = n{}(t[{i}]); ", i + 1, k - 1)).collect();
+        text += &format!("node n{k} (x:{word}) returns (y:{word}) vars t:{word}[{}] let t[0] = x; {calls}y = t[{n}] tel\n", n + 1);
+    }
+    text
+}
+
+#[test]
+fn check_refuses_what_compile_refuses_for_its_calls() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("calls.ua").display().to_string();
+    let c = folder.path().join("calls.c").display().to_string();
+    for (word, n, depth, is_right) in [("u32", 2, 29, false), ("b64", 3, 20, false), ("u<V>16", 2, 26, false), ("u32", 2, 9, true)] {
+        std::fs::write(&file, calls_in_calls(word, n, depth)).expect("written");
+        let checked = meanwhile(&["cipher", "check", &file], "");
+        let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+        assert_eq!(checked.status.success(), is_right, "{word} {n} {depth}: {said}");
+        let compiled = meanwhile(&["cipher", "compile", &file, "-o", &c], "");
+        assert_eq!(compiled.status.success(), is_right, "{word} {n} {depth}");
+        if !is_right {
+            assert!(said.contains("more than 3000000 equations after inlining"), "{said}");
+            assert_eq!(said, String::from_utf8_lossy(&compiled.stderr), "{word}");
+        }
+    }
+    // Bits of a word may have few enough calls where the words do not.
+    std::fs::write(&file, calls_in_calls("u32", 2, 29).replace("(x <<< 1) ^ x", "~x")).expect("written");
+    let checked = meanwhile(&["cipher", "check", &file, "--json"], "");
+    assert_eq!(json(&checked)["slicings"], serde_json::json!(["b"]));
+    // What `compile` is told to keep as calls it compiles.
+    std::fs::write(&file, calls_in_calls("u32", 2, 29)).expect("written");
+    let kept = meanwhile(&["cipher", "compile", &file, "--slicing", "v", "--inline", "none", "-o", &c], "");
+    assert!(kept.status.success(), "{}", String::from_utf8_lossy(&kept.stderr));
+}
+
 #[test]
 fn run_gives_the_published_output_and_takes_parts_of_a_composed_field() {
     let zero = "0".repeat(32);

@@ -19,7 +19,12 @@ fn package(folder: &Path, more: &[&str]) -> Output {
 
 /// AES-128, ChaCha20 and a user's own LEA, in `trio`.
 fn trio(folder: &Path) {
-    let made = package(folder, &["aes-128", "chacha20", LEA, "--name", "trio", "-o", "trio"]);
+    of(folder, &["aes-128", "chacha20", LEA]);
+}
+
+/// A package `trio` of these.
+fn of(folder: &Path, ciphers: &[&str]) {
+    let made = package(folder, &[ciphers, &["--name", "trio", "-o", "trio"]].concat());
     assert!(made.status.success(), "{}", text(&made.stderr));
 }
 
@@ -82,6 +87,35 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
         if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
     }
     found
+}
+
+#[test]
+fn every_file_of_c_is_refused_on_a_big_endian_processor_or_empty() {
+    if !has("clang-19") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    for (name, args) in [("stream", &["aes-128", "--mode", "ctr"][..]), ("message", &["ascon-p12", "--mode", "aead"])] {
+        let made = package(at, &[args, &["--name", name, "-o", name]].concat());
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        for processor in ["aarch64_be", "s390x"] {
+            let target = format!("--target={processor}-none-elf");
+            for file in walk(&at.join(name).join("src")).into_iter().filter(|it| it.extension().is_some_and(|it| it == "c")) {
+                let include = format!("-I{name}/include");
+                let args = [&target, "-ffreestanding", "-fsyntax-only", &include, &file.display().to_string()];
+                let said = Command::new("clang-19").args(args).current_dir(at).output().expect("it was found");
+                let stem = file.file_stem().expect("a file").to_string_lossy().into_owned();
+                let is_empty = stem.contains("_x86_64") || stem.contains("_avx") || stem.contains("_sse") || processor == "s390x";
+                let is_refused = text(&said.stderr).contains("little-endian AArch64");
+                assert!(
+                    is_refused || (is_empty && stem.contains('_') && said.status.success()),
+                    "{processor} {stem}: {}",
+                    text(&said.stderr)
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -164,15 +198,51 @@ fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
         return;
     }
     let at = &kept("package");
-    trio(at);
+    of(at, &["aes-128", "chacha20", LEA, "aes-128-decrypt", "serpent-128", "serpent-128-decrypt"]);
     let [aes, chacha] = references(at).map(|it| it.display().to_string());
     std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
-    std::fs::copy(format!("{SUPPORT}/openssl.rs"), at.join("trio/rust/tests/openssl.rs")).expect("copied");
+    for file in ["openssl.rs", "inverse.rs"] {
+        std::fs::copy(format!("{SUPPORT}/{file}"), at.join("trio/rust/tests").join(file)).expect("copied");
+    }
     let ran = cargo_test(at, &[("AES_REFERENCE", &aes), ("CHACHA_REFERENCE", &chacha), ("RUSTFLAGS", "-Dwarnings")]);
     let said = text(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", text(&ran.stderr));
-    for name in ["test aes128 ... ok", "test chacha20 ... ok", "test lea128 ... ok", "streams_agree_with_openssl ... ok"] {
+    for name in [
+        "test aes128 ... ok",
+        "test chacha20 ... ok",
+        "test lea128 ... ok",
+        "streams_agree_with_openssl ... ok",
+        "decryption_is_the_inverse ... ok",
+    ] {
         assert!(said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn crates_and_python_packages_say_what_they_are() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    trio(at);
+    let read = |path: &str| std::fs::read_to_string(at.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    // One of the three is the user's own, and so is its licence.
+    for file in ["rust/Cargo.toml", "python/pyproject.toml"] {
+        let text = read(&format!("trio/{file}"));
+        assert!(text.contains("readme = \"README.md\"") && !text.contains("license"), "{text}");
+    }
+    for folder in ["rust", "python"] {
+        let text = read(&format!("trio/{folder}/README.md"));
+        assert!(text.contains("- `Aes128`: ") && text.contains("- `Lea128`: ") && !text.contains('@'), "{text}");
+    }
+    assert!(at.join("trio/python/trio/py.typed").exists());
+    let made = package(at, &["ascon-p12", "--mode", "aead,hash,xof", "-o", "ours", "--name", "ours"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    assert!(read("ours/rust/Cargo.toml").contains("license = \"MIT OR Apache-2.0\""));
+    assert!(read("ours/python/pyproject.toml").contains("license = {text = \"MIT OR Apache-2.0\"}"));
+    // Every function that a user calls has types.
+    for module in ["trio/python/trio/__init__.py", "ours/python/ours/__init__.py"] {
+        for line in read(module).lines().map(str::trim).filter(|it| it.starts_with("def ") && !it.starts_with("def _")) {
+            assert!(line.contains(" -> ") && (line.contains(": ") || line.contains("(self) ")), "{module}: {line}");
+        }
     }
 }
 

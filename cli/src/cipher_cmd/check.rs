@@ -43,11 +43,18 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The slicings in which a program compiles; if there are none, the errors of the first one that the compiler would try.
+/// The slicings in which a program compiles, as `compile` does unless it is told to keep calls; if there are none, the errors of the
+/// first one that the compiler would try.
 fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
-    let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
+    let (mut slicings, mut refused) = (Vec::new(), None);
+    for slicing in subject.slicings(None) {
+        match subject.too_many_calls(slicing) {
+            None => slicings.push(slicing.letter()),
+            Some(errors) => refused = refused.or(Some(errors)),
+        }
+    }
     if slicings.is_empty() {
-        let refused = subject.compile(&cipher::pipeline::Options::default()).err();
+        let refused = refused.or_else(|| subject.compile(&cipher::pipeline::Options::default()).err());
         return Err(refused.expect("no slicing works, so this one does not"));
     }
     Ok(slicings)

@@ -281,6 +281,18 @@ pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<
     [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().filter(works).collect()
 }
 
+/// Why this slicing is refused if the calls of the program are too many to be written out; `None` for other refusals, and for what
+/// compiles. Programs of which a count of the equations shows that they are not are not compiled.
+pub fn too_many_calls(ast: &ast::Program, entries: &[&str], slicing: Slicing) -> Option<Vec<Diagnostic>> {
+    let word = if slicing == Slicing::Bit { 1 } else { 16 };
+    let options = Options { slicing, word: Some(word), unroll: Unroll::No, ..Options::default() };
+    let mut program = elaborate(ast, entries, slicing.dir(), Some(word)).ok()?.program;
+    Run { options: &options, warnings: vec![], circuits: vec![], dump: None }.loops(&mut program, slicing);
+    let counted = inline::count(&program, options.inline, options.thresholds);
+    // Passes before `inline` make a program smaller.
+    counted.err().and_then(|inline::TooLarge| compile(ast, entries, &options).err())
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -487,6 +499,9 @@ impl Run<'_> {
             format!("model {}: none {:.0} cycles, {} {:.0} cycles", target.machine.name, before.cycles, other.name(), after.cycles);
         if asked == Schedule::Bitslice && is_kept {
             reason += "; nothing to gain, so the order stays";
+        } else if is_kept && after.cycles < before.cycles {
+            let least = 100.0 * (1.0 - gain);
+            reason += &format!("; a predicted gain below {least:.0} % is not taken, as C compilers order the code anew");
         }
         let (program, schedule) = if is_kept { (plain, Schedule::None) } else { (ordered, other) };
         (program, if asked == Schedule::Auto { schedule } else { asked }, Some(reason))
@@ -524,6 +539,8 @@ impl Run<'_> {
         let of_equation = |cost: &estimate::Cost| cost.spills / cost.equations.max(1.0);
         let mut best = (1, one.cycles);
         let mut texts = vec![format!("1 {:.0}", one.cycles)];
+        // Why the least of these numbers is not the one taken.
+        let mut but = (one.cycles, String::new());
         for n in 2..=most {
             let mut several = program.clone();
             interleave::interleave(&mut several, 0, n);
@@ -532,11 +549,20 @@ impl Run<'_> {
             texts.push(format!("{n} {cycles:.0}"));
             let spills_max = if n == 2 { AUTO_SPILLS } else { AUTO_SPILLS_MORE };
             let fits = interleave::n_equations(&several) <= unrolled_max(slicing) as usize;
-            if fits && cycles < best.1 * AUTO_INTERLEAVE && of_equation(&cost) - of_equation(&one) <= spills_max {
+            let spills = of_equation(&cost) - of_equation(&one);
+            if fits && cycles < best.1 * AUTO_INTERLEAVE && spills <= spills_max {
                 best = (n, cycles);
+                but = (cycles, String::new());
+            } else if cycles < but.0 {
+                let why = match (fits, spills <= spills_max) {
+                    (false, _) => "are more code than the processor holds ready",
+                    (true, false) => "spill more registers, which C compilers make worse than the model",
+                    (true, true) => "gain less than 2 %",
+                };
+                but = (cycles, format!("; {n} {why}"));
             }
         }
-        (best.0, Some(format!("model {}: cycles of a batch, of {}", target.machine.name, texts.join(", of "))))
+        (best.0, Some(format!("model {}: cycles of a batch, of {}{}", target.machine.name, texts.join(", of "), but.1)))
     }
 
     fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {

@@ -129,6 +129,11 @@ impl Subject {
         if all.len() < 2 { all.first().copied() } else { all.iter().find(|it| is_short(it)).or(all.first()).copied() }
     }
 
+    /// Why this slicing is refused, if its calls are too many to be written out.
+    pub fn too_many_calls(&self, slicing: Slicing) -> Option<Vec<Diagnostic>> {
+        pipeline::too_many_calls(&self.ast, &self.entries(), slicing)
+    }
+
     /// Runs the passes.
     pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
         pipeline::compile(&self.ast, &self.entries(), options)

@@ -136,6 +136,32 @@ fn batches_that_the_model_takes_keep_the_order_of_the_text_and_one_batch_is_sche
 }
 
 #[test]
+fn a_smaller_number_of_the_model_that_is_not_taken_comes_with_the_reason() {
+    let (b, v) = (Slicing::Bit, Slicing::Vertical);
+    for (name, slicing, is_smaller) in [("rectangle-80", b, true), ("present-80", b, true), ("chacha20", b, false), ("clyde-128", v, true)]
+    {
+        let made = made(name, slicing, Arch::X86_64, Unroll::Auto, Interleave::Times(1));
+        let reason = made.compiled.schedule_reason.as_deref().expect("auto says why");
+        let cycles: Vec<f64> = reason.split(' ').filter_map(|it| it.parse().ok()).take(2).collect();
+        let [before, after] = cycles[..] else { panic!("{reason}") };
+        let is_taken = made.compiled.schedule != Schedule::None;
+        assert_eq!((after < before, reason.contains("is not taken")), (is_smaller, is_smaller && !is_taken), "{name}: {reason}");
+    }
+    for (name, slicing) in [("rectangle-80", b), ("photon-256", b), ("aes-128", v), ("serpent-128", v), ("ascon-p12", v)] {
+        for arch in [Arch::X86_64, Arch::Avx2] {
+            let made = made(name, slicing, arch, Unroll::Yes, Interleave::Auto);
+            let reason = made.compiled.interleave_reason.as_deref().expect("auto says why");
+            let Some((numbers, why)) = reason.split_once(" of 1 ").map(|it| it.1.split_once("; ").unwrap_or((it.1, ""))) else { continue };
+            let cycles: Vec<f64> =
+                numbers.split(", of ").map(|it| it.split(' ').next_back().expect("a number").parse().expect("one")).collect();
+            let taken = cycles[made.compiled.interleave as usize - 1];
+            let is_least = cycles.iter().all(|it| *it >= taken);
+            assert!(is_least || !why.is_empty(), "{name} {}: {reason}", arch.name());
+        }
+    }
+}
+
+#[test]
 fn a_call_takes_the_blocks_of_all_batches() {
     for n in 1..=4 {
         let made = made("serpent-128", Slicing::Vertical, Arch::Avx2, Unroll::No, Interleave::Times(n));

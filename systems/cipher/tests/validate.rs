@@ -220,6 +220,99 @@ fn signs_fill_a_second_register() {
 }
 
 #[test]
+fn bits_are_complemented_cleared_and_set_in_place() {
+    let said = |body: &str| of_body(&format!("uint64_t t = x; {body} *y = (uint32_t)t ^ k;")).verdict;
+    // Each changes a bit, and what follows changes it back; what follows with the bit beside it does not.
+    for (change, back) in [("btcq $33, %0", "t ^= (uint64_t)1 << AT;"), ("btsq $33, %0", "t &= ~((uint64_t)1 << AT);")] {
+        for (at, verdict) in [("33", Verdict::Proved), ("3", Verdict::Different)] {
+            let body = format!("__asm__(\"{change}\" : \"+r\"(t)); {} t ^= t >> 33;", back.replace("AT", at));
+            assert_eq!(said(&body), verdict, "{change} {at}");
+        }
+    }
+    let cleared = |bit: u32| format!("__asm__(\"btrl ${bit}, %k0\" : \"+r\"(t)); t |= x & 8;");
+    assert_eq!((said(&cleared(3)), said(&cleared(4))), (Verdict::Proved, Verdict::Different));
+    // The carry is the bit as it was.
+    let carried = |bit: u32| {
+        format!("uint32_t c = 0; __asm__(\"btcl $5, %k0; adcl $0, %1\" : \"+r\"(t), \"+r\"(c)); t ^= 32 ^ c ^ (x >> {bit} & 1);")
+    };
+    assert_eq!((said(&carried(5)), said(&carried(6))), (Verdict::Proved, Verdict::Different));
+    let borrowed = |bit: u32| {
+        format!("uint32_t c; __asm__(\"btl $5, %k2; sbbl %1, %1\" : \"+r\"(t), \"=r\"(c) : \"r\"(x)); t ^= c ^ (0 - (x >> {bit} & 1));")
+    };
+    assert_eq!((said(&borrowed(5)), said(&borrowed(6))), (Verdict::Proved, Verdict::Different));
+}
+
+/// The verdict on an AVX-512 function with this body, which should xor its arguments.
+fn of_vectors(body: &str) -> Report {
+    let (_, made) = of_text(SUM, Arch::Avx512);
+    let source = format!(
+        "#include <immintrin.h>\n#include <stdint.h>\ntypedef __m512i reg;\n\
+         void f__(reg x, reg k, reg *y)\n{{\n    {body}\n    *y = _mm512_xor_si512(x, k);\n}}\n"
+    );
+    let object = native::object(&source, "", Arch::Avx512, Cc::Gcc, "-O1").unwrap_or_else(|error| panic!("{error}"));
+    validate::functions(&made, Arch::Avx512, 1)[0].check(&object).expect("the file has the function")
+}
+
+#[test]
+fn masks_of_tests_and_comparisons_choose_elements() {
+    // Each piece gives a mask that says where a bit of an element is 1; where it is, the bit is cleared, and set again.
+    let bit = |n: u32| format!("_mm512_set1_epi32({})", 1u32 << n as i32);
+    let test = |mask: &str, n: u32| {
+        let body = format!("__mmask16 m = {mask}; reg t = _mm512_andnot_si512({0}, x); x = _mm512_mask_or_epi32(t, m, t, {0});", bit(n));
+        of_vectors(&body).verdict
+    };
+    let masks = [
+        ("vptestmd", "_mm512_test_epi32_mask(x, _mm512_set1_epi32(16))".to_string()),
+        ("vptestnmd", "_knot_mask16(_mm512_testn_epi32_mask(x, _mm512_set1_epi32(16)))".into()),
+        ("vptestmd and shifts", "_kshiftri_mask16(_kshiftli_mask16(_mm512_test_epi32_mask(x, _mm512_set1_epi32(16)), 0), 0)".into()),
+        ("vpcmpud", "_mm512_cmpneq_epu32_mask(_mm512_and_si512(x, _mm512_set1_epi32(16)), _mm512_setzero_si512())".into()),
+        (
+            "kunpckbw",
+            "_mm512_kunpackb(_kshiftri_mask16(_mm512_test_epi32_mask(x, _mm512_set1_epi32(16)), 8), \
+             _mm512_test_epi32_mask(x, _mm512_set1_epi32(16)))"
+                .into(),
+        ),
+    ];
+    for (name, mask) in &masks {
+        assert_eq!((test(mask, 4), test(mask, 5)), (Verdict::Proved, Verdict::Different), "{name}");
+    }
+}
+
+#[test]
+fn gathers_and_scatters_at_known_places_are_moves() {
+    let turned = |from: u32, to: u32| {
+        let index = |by: u32| (0..16).map(|i| ((i + by) % 16).to_string()).collect::<Vec<_>>().join(", ");
+        let body = format!(
+            "uint32_t a[16]; _mm512_i32scatter_epi32(a, _mm512_setr_epi32({}), x, 4); \
+             x = _mm512_i32gather_epi32(_mm512_setr_epi32({}), (const int *)a, 4);",
+            index(from),
+            index(to)
+        );
+        of_vectors(&body)
+    };
+    assert_eq!(turned(3, 3).verdict, Verdict::Proved, "{:?}", turned(3, 3));
+    assert_eq!(turned(3, 4).verdict, Verdict::Different);
+    let secret =
+        of_vectors("extern const int table[256]; x = _mm512_i32gather_epi32(_mm512_and_si512(x, _mm512_set1_epi32(255)), table, 4);");
+    assert_eq!(secret.verdict, Verdict::Leaks, "{secret:?}");
+}
+
+/// Compilers make instructions of these programs that none of the bundled ones needs.
+#[test]
+fn masks_of_bits_in_programs_are_proved() {
+    let text = "node f (x:u32x4, k:u32) returns (y:u32x4) \
+                let forall i in [0,3] { y[i] = (Bitmask(x[i], 7) & k) ^ (Bitmask(k, 31 - i) & x[i]) } tel";
+    for arch in TARGETS {
+        let (recipe, made) = of_text(text, arch);
+        for cc in Cc::ALL {
+            let object = native::object(&recipe.sliced_source(&made), "", arch, cc, "-O3").unwrap_or_else(|error| panic!("{error}"));
+            let report = validate::functions(&made, arch, 1)[0].check(&object).expect("the file has the function");
+            assert_eq!(report.verdict, Verdict::Proved, "{arch:?} {cc:?} {report:?}");
+        }
+    }
+}
+
+#[test]
 fn what_no_function_may_do_is_found() {
     let fault = |body: &str| match of_body(body) {
         Report { verdict: Verdict::Different, stop: Some((_, Stop::Fault(said))), .. } => said,

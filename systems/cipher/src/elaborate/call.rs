@@ -154,10 +154,23 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// Masked code would draw fresh randomness here. Said once for a program.
+    fn warn_of_refresh(&mut self, loc: Loc) {
+        let message = "`refresh` gives its argument as it is: the compiled code is not masked";
+        if self.elab.warnings.iter().all(|it| it.message != message) {
+            let mut warning = self.elab.ast.sources.error(loc, message, "no randomness is drawn here");
+            warning.help =
+                Some("do not rely on this code where somebody can measure power or radiation: no back end splits words into shares".into());
+            self.elab.warnings.push(warning);
+        }
+    }
+
     fn built_in(&mut self, name: &Ident, args: &[Expr], expected: Option<&[Ty]>) -> Option<Vec<Atom>> {
         match (&*name.name, args) {
-            // The point where a masked program would draw fresh randomness; the identity here.
-            ("refresh", [arg]) if matches!(arg.kind, ast::ExprKind::Access(_)) => self.expr(arg, expected),
+            ("refresh", [arg]) if matches!(arg.kind, ast::ExprKind::Access(_)) => {
+                self.warn_of_refresh(name.loc);
+                self.expr(arg, expected)
+            }
             ("refresh", _) => self.elab.error(name.loc, "refresh takes one variable", "in this call"),
             ("rand" | "print", _) => {
                 let message = format!("`{}` has no meaning in a compiled cipher", name.name);

@@ -289,20 +289,26 @@ impl Builder<'_, '_> {
         let by_position = words.iter().all(|w| w.ty.m == 1) && words.len() == pattern.len();
         let width = if by_position { words.len() } else { words.first()?.ty.m as usize };
         let open = !by_position && width >= RIGID as usize;
-        let width = if open { pattern.len() } else { width };
-        if pattern.len() != width {
-            let message = format!("this shuffle lists {} positions for a word of {width} bits", pattern.len());
-            return self.elab.error(loc, message, "one position for each bit, the most significant first");
+        let n = pattern.len();
+        let width = if open { n } else { width };
+        // Several words with fewer positions than bits: the words may be meant as well as parts of each.
+        if n != width && (words.len() > 1 || !width.is_multiple_of(n)) {
+            let message =
+                format!("this shuffle lists {n} positions for {} of {width} bits", crate::elaborate::count(words.len() as u64, "word"));
+            let label = "one position for each bit, the most significant first, or of a single word for each of n equal parts";
+            return self.elab.error(loc, message, label);
         }
         for (position, at) in pattern {
-            if !(0..width as i64).contains(position) {
-                return self.elab.error(*at, format!("position {position} is not between 0 and {}", width - 1), "here");
+            if !(0..n as i64).contains(position) {
+                return self.elab.error(*at, format!("position {position} is not between 0 and {}", n - 1), "here");
             }
         }
         if by_position {
             return Some(pattern.iter().map(|(p, _)| words[*p as usize].clone()).collect());
         }
-        let bytes: thin_vec::ThinVec<u8> = pattern.iter().map(|(p, _)| *p as u8).collect();
+        // As in a perm of a word, a position is that of as many adjacent bits.
+        let k = width / n;
+        let bytes: thin_vec::ThinVec<u8> = pattern.iter().flat_map(|(p, _)| (0..k).map(move |bit| (*p as usize * k + bit) as u8)).collect();
         words.into_iter().map(|w| self.emit(Op::Shuffle(bytes.clone()), vec![w.op], w.ty)).collect()
     }
 

@@ -3,6 +3,25 @@
 use crate::pipeline::Slicing;
 use crate::target::Arch;
 
+/// The elements of a vector, as this code counts them, lie in memory from the least significant.
+const LITTLE_ONLY: &str = "#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error \"this code is for little-endian AArch64: on a big-endian one it would give other bytes\"
+#endif
+";
+
+const BYTE_ORDER: &str = "
+/* Numbers whose least or most significant byte lies first in memory. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LITTLE(bits, x) (x)
+#define BIG(bits, x) __builtin_bswap##bits(x)
+#elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LITTLE(bits, x) __builtin_bswap##bits(x)
+#define BIG(bits, x) (x)
+#else
+#error \"this code is for little-endian and for big-endian processors\"
+#endif
+";
+
 /// The registers of one target, slicing and word size.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
@@ -62,7 +81,8 @@ impl Shape {
 
     /// The lines before the first function: includes, types, constants.
     pub fn prelude(&self) -> String {
-        let mut out = String::from("#include <stdint.h>\n#include <stddef.h>\n#include <string.h>\n");
+        let mut out = String::from(if self.arch == Arch::Neon { LITTLE_ONLY } else { "" });
+        out += "#include <stdint.h>\n#include <stddef.h>\n#include <string.h>\n";
         let bits = self.register_bits();
         let lane = self.lane_bits();
         out += match self.arch {
@@ -95,6 +115,26 @@ impl Shape {
             out += "#define TERNARY(a, b, c, f) ((reg)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), (f)))\n";
         }
         out
+    }
+
+    /// A number of so many bits that was read from memory with its least significant byte first, or is to be written so. Vectors
+    /// are for processors that do this anyway.
+    pub fn little(&self, bits: u32, value: &str) -> String {
+        if bits == 8 || self.is_vector() { value.into() } else { format!("LITTLE({bits}, {value})") }
+    }
+
+    /// The same with the most significant byte first.
+    pub fn big(&self, bits: u32, value: &str) -> String {
+        match bits {
+            8 => value.into(),
+            _ if self.is_vector() => format!("__builtin_bswap{bits}({value})"),
+            _ => format!("BIG({bits}, {value})"),
+        }
+    }
+
+    /// What [`Shape::little`] and [`Shape::big`] call.
+    pub fn byte_order(&self) -> &'static str {
+        if self.is_vector() { "" } else { BYTE_ORDER }
     }
 
     fn description(&self) -> String {

@@ -157,7 +157,7 @@ pub fn load(field: &Field, shape: Shape) -> String {
         Slicing::Horizontal => {
             "            for (int i = 0; i < M; i++) {
                 unsigned at = position_of_NAME[M * j + i], bit = (unsigned)(s / WIDTH * SPREAD + WIDTH * i + s % WIDTH);
-                ((uint8_t *)&r[j])[bit >> 3] |= (uint8_t)((p[at >> 3] >> (7 - (at & 7)) & 1) << (bit & 7));
+                PUT_BIT;
             }
 "
         }
@@ -212,7 +212,7 @@ pub fn store(field: &Field, shape: Shape) -> String {
         Slicing::Horizontal => {
             "            for (int i = 0; i < M; i++) {
                 unsigned at = position_of_NAME[M * j + i], bit = (unsigned)(s / WIDTH * SPREAD + WIDTH * i + s % WIDTH);
-                p[at >> 3] |= (uint8_t)((((const uint8_t *)&r[j])[bit >> 3] >> (bit & 7) & 1) << (7 - (at & 7)));
+                p[at >> 3] |= (uint8_t)((GET_BIT & 1) << (7 - (at & 7)));
             }
 "
         }
@@ -242,7 +242,15 @@ fn registers(field: &Field) -> impl Iterator<Item = u32> + use<> {
 fn filled(text: &str, field: &Field, shape: Shape) -> String {
     let text = text.replace("NAME", &field.name).replace('M', &field.word_bits.to_string());
     match shape.slicing {
-        Slicing::Horizontal => text.replace("WIDTH", &shape.element_bits().to_string()).replace("SPREAD", &shape.spread_bits().to_string()),
+        Slicing::Horizontal => {
+            let (put, get) = if shape.is_vector() {
+                ("((uint8_t *)&r[j])[bit >> 3] |= (uint8_t)((TAKEN & 1) << (bit & 7))", "((const uint8_t *)&r[j])[bit >> 3] >> (bit & 7)")
+            } else {
+                ("r[j] |= (reg)(TAKEN & 1) << bit", "r[j] >> bit")
+            };
+            let text = text.replace("PUT_BIT", put).replace("GET_BIT", get).replace("TAKEN", "p[at >> 3] >> (7 - (at & 7))");
+            text.replace("WIDTH", &shape.element_bits().to_string()).replace("SPREAD", &shape.spread_bits().to_string())
+        }
         Slicing::Bit | Slicing::Vertical => text,
     }
 }

@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
 ",
                 head(" from blocks, which hold all but the counters", "uint8_t *blocks, "),
                 self.at(),
-                self.write(),
+                self.write(batches.shape),
                 batches.shape.interleave as usize * batches.input,
                 batches.load("blocks", n, 4),
                 batches.entry,
@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
             return None;
         }
         let in_row = starts.iter().zip(0..).all(|(start, k)| start.0 == k * m / 8);
-        let word = if is_big { format!("__builtin_bswap{m}(word)") } else { "word".into() };
+        let word = if is_big { batches.shape.big(m, "word") } else { batches.shape.little(m, "word") };
         let all: String = (0..batches.shape.interleave as usize)
             .map(|k| format!("            in_[{}] = SPLAT({word});\n", if k == 0 { "j".into() } else { sum("j", k * batches.input) }))
             .collect();
@@ -370,15 +370,19 @@ void {ctr}_wipe({ctr} *ctr);
         out + "    ctr->at = ctr->end = 0;\n    ctr->has_ended = 0;\n}\n"
     }
 
+    /// A part of the counter as a number that is copied to its bytes.
+    fn ordered(&self, bits: u32, value: &str, shape: Shape) -> String {
+        if self.is_big_endian { shape.big(bits, value) } else { shape.little(bits, value) }
+    }
+
     /// C that writes the counter `high`, `low` to `p`.
-    fn write(&self) -> String {
+    fn write(&self, shape: Shape) -> String {
         let big = if self.is_big_endian { "big" } else { "little" };
         match (self.bits, self.is_big_endian) {
             (128, true) => format!("put_counter_{big}(p, high);\n        put_counter_{big}(p + 8, low);"),
             (128, false) => format!("put_counter_{big}(p, low);\n        put_counter_{big}(p + 8, high);"),
             (64, _) => format!("put_counter_{big}(p, low);"),
-            (_, true) => "uint32_t x = __builtin_bswap32((uint32_t)low);\n        memcpy(p, &x, 4);".into(),
-            (_, false) => "uint32_t x = (uint32_t)low;\n        memcpy(p, &x, 4);".into(),
+            _ => format!("uint32_t x = {};\n        memcpy(p, &x, 4);", self.ordered(32, "(uint32_t)low", shape)),
         }
     }
 
@@ -410,7 +414,7 @@ void {ctr}_wipe({ctr} *ctr);
             let least = if batches.shape.interleave > 1 { one.n_bytes(n) } else { 0 };
             sections += &self.section(name, unit, batches, least, blocks.has_xor, words.as_deref());
         }
-        let (big, swapped) = if self.is_big_endian { ("big", "__builtin_bswap64(x)") } else { ("little", "x") };
+        let (big, swapped) = (if self.is_big_endian { "big" } else { "little" }, self.ordered(64, "x", shape));
         let put_counter = if self.bits >= 64 && words.is_none() {
             format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
         } else {

@@ -186,6 +186,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     }
     let (moves, blocks) = moves(unit, shape, options);
     if unit.name.is_some() {
+        out += shape.byte_order();
         out += WIPE;
     }
     out += &moves;

@@ -336,6 +336,10 @@ impl Network<'_> {
         format!("{verb}_{}", pieces.iter().map(i64::to_string).collect::<Vec<_>>().join("_"))
     }
 
+    fn little(&self, register: &str) -> String {
+        self.shape.little(self.shape.register_bits(), register)
+    }
+
     /// The function that reads a register.
     fn get(&mut self) -> String {
         let (size, pieces) = self.pieces();
@@ -349,7 +353,7 @@ impl Network<'_> {
             )
         };
         let body = match (size, pieces.len()) {
-            (_, 1) => format!("    {ty} a;\n    memcpy(&a, p, sizeof a);\n    return a;\n"),
+            (_, 1) => format!("    {ty} a;\n    memcpy(&a, p, sizeof a);\n    return {};\n", self.little("a")),
             (8, n) => {
                 let reads: String = (0..n).map(|k| format!("    memcpy(&w[{k}], {}, 8);\n", at(k))).collect();
                 let words: Vec<String> = (0..n).map(|k| format!("w[{k}]")).collect();
@@ -372,7 +376,8 @@ impl Network<'_> {
         let (name, ty) = (self.name_of_pieces("put", &pieces), self.register_type());
         let at = |k: usize| sum("p", pieces[k], &[]);
         let piece = |k: usize| match (size, pieces.len()) {
-            (_, 1) => "    memcpy(p, &a, sizeof a);\n".to_string(),
+            (_, 1) if self.shape.is_vector() => "    memcpy(p, &a, sizeof a);\n".to_string(),
+            (_, 1) => format!("    a = {};\n    memcpy(p, &a, sizeof a);\n", self.little("a")),
             (8, _) => format!("    memcpy({}, &(uint64_t){{a[{k}]}}, 8);\n", at(k)),
             (16, 2) => format!("    _mm_storeu_si128((__m128i *)({}), _mm256_extracti128_si256((__m256i)a, {k}));\n", at(k)),
             (16, 4) => format!("    _mm_storeu_si128((__m128i *)({}), _mm512_extracti32x4_epi32((__m512i)a, {k}));\n", at(k)),

@@ -227,7 +227,8 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
         Slicing::Vertical => format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n"),
         Slicing::Bit | Slicing::Horizontal => {
             moves.text.push_str(&bytes::spread(&field, of_batch));
-            format!("    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n")
+            let little = if shape.is_vector() { String::new() } else { format!("    x = {};\n", shape.little(64, "x")) };
+            format!("{little}    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n")
         }
     };
     if n > 1 {

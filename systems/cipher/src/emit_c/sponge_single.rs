@@ -13,8 +13,9 @@ static __attribute__((noinline, flatten)) size_t crypt_blocks_of_one(reg *state,
         uint64_t read[2];
         memcpy(read, in, 16);
         for (int w = 0; w < 2; w++) {
-            uint64_t sum = s[w] ^ read[w];
-            s[w] = decrypts ? read[w] : sum;
+            uint64_t text = LITTLE(64, read[w]), sum = s[w] ^ text;
+            s[w] = decrypts ? text : sum;
+            sum = LITTLE(64, sum);
             memcpy(out + 8 * w, &sum, 8);
         }
         SHORT(s, t);
@@ -36,7 +37,7 @@ pub const BATCH: &str = "static inline uint64_t whole_word(const uint8_t *p)
 {
     uint64_t a;
     memcpy(&a, p, 8);
-    return a;
+    return LITTLE(64, a);
 }
 
 /* Less than a word, then a bit and zeros. */
@@ -97,6 +98,7 @@ static __attribute__((noinline, flatten)) void NAME_batch(const uint8_t *keys, c
     if (n >= 8) {
         uint64_t read = whole_word(in), sum = s[0] ^ read;
         s[0] = decrypts ? read : sum;
+        sum = LITTLE(64, sum);
         memcpy(out, &sum, 8);
         crypt_end(s + 1, in + 8, out + 8, n - 8, decrypts);
     } else {
@@ -107,7 +109,7 @@ static __attribute__((noinline, flatten)) void NAME_batch(const uint8_t *keys, c
     __asm__ volatile(\"\" :: \"r\"(key) : \"memory\");
     LONG(s, t);
     for (int k = 0; k < 2; k++) {
-        uint64_t sum = t[3 + k] ^ key[k];
+        uint64_t sum = LITTLE(64, t[3 + k] ^ key[k]);
         memcpy(tags + 8 * k, &sum, 8);
     }
     wipe(key, sizeof key);

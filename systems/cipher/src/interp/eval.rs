@@ -115,7 +115,10 @@ impl<'a> Interp<'a> {
                 if words.iter().all(|w| w.m == 1) && words.len() == pattern.len() {
                     Value::Words((0..words.len()).map(|i| words[at(i)]).collect())
                 } else {
-                    let permute = |v: u64, m: u32| (0..m as usize).fold(0, |out, i| out << 1 | (v >> (m as usize - 1 - at(i)) & 1));
+                    let permute = |v: u64, m: u32| {
+                        let (m, k) = (m as usize, m as usize / pattern.len());
+                        (0..m).fold(0, |out, i| out << 1 | (v >> (m - 1 - (at(i / k) * k + i % k)) & 1))
+                    };
                     Value::Words(words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| permute(v, w.m)) }).collect())
                 }
             }

@@ -264,6 +264,10 @@ const OVERLAP: &str = "static int overlap(const uint8_t *in, size_t in_size, con
 pub fn includes(part: &Part) -> String {
     let name = &part.name;
     let mut out = format!("/* {}: checks arguments and calls the code for the target. Made by meanwhile. */\n", part.title);
+    let _ = writeln!(
+        out,
+        "#if !defined(__x86_64__) && !(defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)\n#error \"{name} has code for x86-64 and for little-endian AArch64\"\n#endif\n"
+    );
     let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
     for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
         let _ = writeln!(out, "#{word} defined({processor})");
@@ -271,7 +275,7 @@ pub fn includes(part: &Part) -> String {
             let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
         }
     }
-    let _ = writeln!(out, "#else\n#error \"{name} has code for x86-64 and AArch64\"\n#endif\n");
+    out += "#endif\n\n";
     out
 }
 

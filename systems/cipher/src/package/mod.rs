@@ -39,12 +39,21 @@ pub struct Part {
     keys: Vec<(String, usize)>,
     n_in: usize,
     n_out: usize,
-    /// A block cipher: blocks keep their size.
-    is_cipher: bool,
+    /// A block cipher, which keeps the size of blocks, or its inverse.
+    cipher: Option<Crypt>,
     stream: Option<Stream>,
     /// One of Ascon's modes instead of blocks.
     sponge: Option<Sponge>,
     vectors: Vec<Vector>,
+    /// Its program is not the user's.
+    is_bundled: bool,
+}
+
+/// What a block cipher does with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Crypt {
+    Encrypt,
+    Decrypt,
 }
 
 /// Its code for one target.
@@ -190,10 +199,15 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             })
             .collect(),
     });
-    let is_cipher = primitive.kind.ends_with("block cipher") && n_in == n_out && !keys.is_empty();
+    let way = match primitive.kind.as_str() {
+        "block decryption" => Some(Crypt::Decrypt),
+        kind => kind.ends_with("block cipher").then_some(Crypt::Encrypt),
+    };
+    let cipher = way.filter(|_| n_in == n_out && !keys.is_empty());
     let title = sponge.map_or_else(|| primitive.title(), |it| format!("{} of NIST SP 800-232", modes::title(it)));
     let type_name = camel(&module);
-    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, is_cipher, stream, sponge, vectors })
+    let is_bundled = crate::library::primitive(&primitive.name).is_some();
+    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, cipher, stream, sponge, vectors, is_bundled })
 }
 
 /// Operations of the text that C compilers turn into about one instruction each.
@@ -292,22 +306,34 @@ impl Part {
     }
 }
 
-/// `skinny128_256` becomes `Skinny128_256`.
+/// `skinny128_256` becomes `Skinny128_256`, and `aes128_decrypt` becomes `Aes128Decrypt`: Rust warns of other underscores.
 fn camel(name: &str) -> String {
     let mut out = String::new();
     let mut is_start = true;
     for c in name.chars() {
         if c == '_' {
-            if !is_start && out.ends_with(|it: char| it.is_ascii_digit()) {
-                out.push('_');
-            }
             is_start = true;
+        } else if is_start && c.is_ascii_digit() && out.ends_with(|it: char| it.is_ascii_digit()) {
+            out.push('_');
+            out.push(c);
+            is_start = false;
         } else {
             out.extend(if is_start { c.to_uppercase().collect::<Vec<_>>() } else { vec![c] });
             is_start = false;
         }
     }
     out
+}
+
+/// The field of a manifest, unless one of the programs is the user's.
+fn licence<'a>(parts: &[Part], field: &'a str) -> &'a str {
+    if parts.iter().all(|it| it.is_bundled) { field } else { "" }
+}
+
+/// The first page of a crate or a Python package.
+fn readme(name: &str, parts: &[Part], more: &str) -> String {
+    let list: String = parts.iter().map(|it| format!("- `{}`: {}\n", it.type_name, it.title)).collect();
+    fill(include_str!("templates/README.md"), &[("NAME", name), ("LIST", &list), ("MORE", more)])
 }
 
 /// A template with each `@NAME@` replaced by its value.
@@ -339,6 +365,14 @@ mod tests {
 
     #[test]
     fn types_are_named_after_functions() {
-        assert_eq!([camel("aes128"), camel("skinny128_256"), camel("spongent_pi160")], ["Aes128", "Skinny128_256", "SpongentPi160"]);
+        for (function, ty) in [
+            ("aes128", "Aes128"),
+            ("aes128_decrypt", "Aes128Decrypt"),
+            ("skinny128_256", "Skinny128_256"),
+            ("spongent_pi160", "SpongentPi160"),
+            ("lea_128_v2", "Lea128V2"),
+        ] {
+            assert_eq!(camel(function), ty);
+        }
     }
 }

@@ -9,7 +9,8 @@ use super::{File, Param, Part, fill, modes};
 /// All files except the C.
 pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
     let module = name.replace('-', "_");
-    let values = [("NAME", name), ("MODULE", module.as_str())];
+    let licence = super::licence(parts, "license = {text = \"MIT OR Apache-2.0\"}\n");
+    let values = [("NAME", name), ("MODULE", module.as_str()), ("LICENCE", licence)];
     let mut names = Vec::new();
     let mut classes = String::new();
     for part in parts {
@@ -27,6 +28,11 @@ pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
             fill(include_str!("templates/build_native.py"), &[("MODULE", &module), ("CDEF", &cdef(parts)), ("INCLUDES", &includes(parts))]),
         ),
         ("MANIFEST.in".into(), "recursive-include c *\ninclude build_native.py\n".into()),
+        (
+            "README.md".into(),
+            super::readme(name, parts, &format!("`import {module}`; the functions have types, and take any bytes-like object.\n")),
+        ),
+        (format!("{module}/py.typed"), String::new()),
         (
             format!("{module}/__init__.py"),
             fill(include_str!("templates/init.py"), &[("NAME", name), ("CLASSES", &classes), ("ALL", &all.join(", "))]),
@@ -95,7 +101,7 @@ fn class(part: &Part, names: &mut Vec<String>) -> String {
     };
     let mut out = String::new();
     if has_keys {
-        let params: String = part.keys.iter().map(|it| format!(", {}", it.0)).collect();
+        let params: String = part.keys.iter().map(|it| format!(", {}: _Bytes", it.0)).collect();
         let args: String = part.keys.iter().map(|it| format!(", *_in({})", it.0)).collect();
         out += &apply(include_str!("templates/keyed.py"), &values(&params, &args));
         names.push(ty.clone());
@@ -109,16 +115,16 @@ fn class(part: &Part, names: &mut Vec<String>) -> String {
     for it in &stream.params {
         match it {
             Param::Bytes(name, _) => {
-                all.push((name, String::new()));
+                all.push((name, "_Bytes".into()));
                 let _ = write!(args, ", *_in({name})");
             }
             Param::Counter => {
-                all.push(("counter", String::new()));
+                all.push(("counter", "int".into()));
                 args += ", counter";
             }
         }
     }
-    let params: String = all.iter().map(|it| format!(", {}", it.0)).collect();
+    let params: String = all.iter().map(|(name, ty)| format!(", {name}: {ty}")).collect();
     let mode: String = stream.mode.chars().take(1).flat_map(char::to_uppercase).chain(stream.mode.chars().skip(1)).collect();
     let mut list = values(&params, &args);
     list.push(("STREAM", format!("{ty}{mode}")));

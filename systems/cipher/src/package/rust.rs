@@ -2,18 +2,23 @@
 
 use std::fmt::Write;
 
-use super::{File, Param, Part, Stream, fill, modes};
+use super::{Crypt, File, Param, Part, Stream, fill, modes};
 use crate::emit_c::{ASSEMBLY, Sponge};
 
 /// All files except the C.
 pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
     // Two crates of one cipher have the same functions in C: cargo refuses them in one program.
     let links = if let [one] = parts { one.name.clone() } else { name.to_string() };
+    let licence = super::licence(parts, "license = \"MIT OR Apache-2.0\"\n");
     let mut files = vec![
         (
             "Cargo.toml".to_string(),
-            fill(include_str!("templates/Cargo.toml.in"), &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts))]),
+            fill(
+                include_str!("templates/Cargo.toml.in"),
+                &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts)), ("LICENCE", licence)],
+            ),
         ),
+        ("README.md".to_string(), super::readme(name, parts, "The types have the traits of RustCrypto; `cargo doc --open` shows them.\n")),
         ("build.rs".to_string(), build(name, parts)),
         ("src/lib.rs".to_string(), lib(name, parts)),
         ("tests/vectors.rs".to_string(), tests(name, parts)),
@@ -79,7 +84,7 @@ fn module(part: &Part) -> String {
     let name = &part.name;
     let words = |n: usize| format!("[u64; {}]", 8 + n / 8);
     let mut out = format!("//! {}\n\nuse core::ffi::{{c_char, c_int}};\n\nuse crate::Error;\n", part.title);
-    let is_traits = part.is_cipher || part.stream.is_some();
+    let is_traits = part.cipher.is_some() || part.stream.is_some();
     if is_traits {
         out += "use cipher::consts::*;\n";
     }
@@ -157,7 +162,11 @@ fn keyed(part: &Part) -> String {
         ("N_OUT", &part.n_out.to_string()),
     ];
     let mut out = fill(include_str!("templates/keyed.rs.txt"), &values);
-    if part.is_cipher {
+    if let Some(way) = part.cipher {
+        let (verb, crypt, enc) = match way {
+            Crypt::Encrypt => ("encrypt", "Encrypt", "Enc"),
+            Crypt::Decrypt => ("decrypt", "Decrypt", "Dec"),
+        };
         let mut widths: Vec<usize> = part.targets.iter().map(|it| it.width.min(512)).collect();
         widths.sort_unstable();
         widths.dedup();
@@ -165,7 +174,8 @@ fn keyed(part: &Part) -> String {
             .iter()
             .map(|n| format!("            {n} => f.call(&Backend::<U{n}>(&self.keys, core::marker::PhantomData)),\n"))
             .collect();
-        out += &fill(include_str!("templates/block_cipher.rs.txt"), &[values[0], values[1], values[5], ("ARMS", arms.trim_end())]);
+        let names = [("VERB", verb), ("CRYPT", crypt), ("ENC", enc), ("ARMS", arms.trim_end())];
+        out += &fill(include_str!("templates/block_cipher.rs.txt"), &[&values[..], &names].concat());
     }
     if let [(_, n)] = &part.keys[..] {
         let n = n.to_string();

@@ -78,14 +78,39 @@ pub fn inline_small(program: &mut Program, equations_max: usize) -> bool {
     changed
 }
 
+/// Counts the equations after inlining, but for copies of arrays, without writing them: 2^28 calls are counted at once.
+pub fn count(program: &Program, which: Inline, bounds: Thresholds) -> Result<usize, TooLarge> {
+    // Of each node: equations, copies among them, and whether it is inlined.
+    let mut nodes: Vec<(usize, usize, bool)> = Vec::new();
+    let mut total = 0usize;
+    for node in &program.nodes {
+        let (mut n, mut copies) = sizes(node);
+        if let Body::Stmts(stmts) = &node.body {
+            calls(stmts, &mut |call| {
+                let (callee_n, callee_copies, is_inlined) = nodes[call.node.idx()];
+                if is_inlined {
+                    (n, copies) = (n.saturating_add(callee_n), copies.saturating_add(callee_copies));
+                }
+            });
+        }
+        total = total.saturating_add(n);
+        if total > EQUATIONS_MAX {
+            return Err(TooLarge);
+        }
+        nodes.push((n, copies, wanted(node, (n, copies), which, bounds)));
+    }
+    Ok(total)
+}
+
 /// Inlines calls all over the program, and drops nodes that nothing calls any more.
 pub fn inline(program: &mut Program, which: Inline, bounds: Thresholds) -> Result<(), TooLarge> {
+    count(program, which, bounds)?;
     let mut total = 0usize;
     for idx in 0..program.nodes.len() {
         let (before, rest) = program.nodes.split_at_mut(idx);
         let node = &mut rest[0];
         let Some(stmts) = node.take_stmts() else { continue };
-        let marked: Vec<bool> = before.iter().map(|callee| wanted(callee, which, bounds)).collect();
+        let marked: Vec<bool> = before.iter().map(|callee| wanted(callee, sizes(callee), which, bounds)).collect();
         let size = size_after(&stmts, before, &marked);
         total = total.saturating_add(size);
         if total > EQUATIONS_MAX {
@@ -98,8 +123,15 @@ pub fn inline(program: &mut Program, which: Inline, bounds: Thresholds) -> Resul
     Ok(())
 }
 
-fn wanted(callee: &Node, which: Inline, bounds: Thresholds) -> bool {
-    let Body::Stmts(stmts) = &callee.body else { return false };
+/// Equations of a node, and copies among them.
+fn sizes(node: &Node) -> (usize, usize) {
+    if let Body::Stmts(stmts) = &node.body { (n_equations(stmts), n_copies(stmts)) } else { (0, 0) }
+}
+
+fn wanted(callee: &Node, (n, copies): (usize, usize), which: Inline, bounds: Thresholds) -> bool {
+    if !matches!(callee.body, Body::Stmts(_)) {
+        return false;
+    }
     if let Some(inline) = callee.inline {
         return inline;
     }
@@ -109,9 +141,8 @@ fn wanted(callee: &Node, which: Inline, bounds: Thresholds) -> bool {
         Inline::Auto => {
             let io_bits: u32 =
                 callee.params.iter().chain(&callee.results).map(|v| callee.vars[v.idx()].len * callee.vars[v.idx()].ty.m).sum();
-            let n = n_equations(stmts);
             io_bits > bounds.io_bits
-                || n_copies(stmts) * 100 > n * bounds.copies_pct as usize
+                || copies * 100 > n * bounds.copies_pct as usize
                 || (n < bounds.equations as usize && !callee.from_table)
         }
     }

@@ -114,7 +114,39 @@ impl Graph {
         if operation == Operation::Add {
             return self.sums(bits, a, b);
         }
+        self.compared(operation, bits, a, b).unwrap_or_else(|| self.granules(operation, bits, a, b))
+    }
+
+    fn granules(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
         (0..a.len() as u32).map(|part| self.granule_of(operation, bits, part, a, b)).collect()
+    }
+
+    /// Comparisons that are a bit of an operand.
+    fn compared(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Option<Value> {
+        let is_zero = |it: &[Term]| it.iter().all(|it| *it == Term::ZERO);
+        match operation {
+            Operation::Equal if a == b => Some(a.iter().map(|_| Term::ONES).collect()),
+            Operation::Equal if is_zero(b) => self.is_zero(bits, a),
+            Operation::Equal if is_zero(a) => self.is_zero(bits, b),
+            // A number below 0 is one whose sign is set.
+            Operation::Greater if is_zero(a) => {
+                let total = bits.max(self.granule());
+                Some(self.assemble(total, &[b], &super::moves::right(total, bits, bits - 1, true)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where elements are 0, if each has a single bit that may be 1: the complement of that bit.
+    fn is_zero(&mut self, bits: u32, value: &[Term]) -> Option<Value> {
+        let (granule, total) = (self.granule(), bits.max(self.granule()));
+        let mut moves = Vec::new();
+        for at in super::moves::each(total, bits) {
+            let mut live = (at..at + bits).filter(|it| self.live(value[(it / granule) as usize]) >> (it % granule) & 1 == 1);
+            let (Some(bit), None) = (live.next(), live.next()) else { return None };
+            moves.extend((at..at + bits).map(|to| super::moves::Move::first(bit, to, 1)));
+        }
+        Some(self.assemble(total, &[value], &moves).into_iter().map(|it| !it).collect())
     }
 
     /// The granules of a sum; as long as nothing is carried each is a sum of its own.

@@ -47,7 +47,9 @@ impl Machine {
             M::Imul => self.imul(it)?,
             M::Shl | M::Sal | M::Shr | M::Sar | M::Rol | M::Ror => self.shift(it)?,
             M::Shld | M::Shrd => self.double_shift(it)?,
-            M::Bt => self.bit_test(it)?,
+            M::Adc => self.sum_with_carry(it, false)?,
+            M::Sbb => self.sum_with_carry(it, true)?,
+            M::Bt | M::Btc | M::Btr | M::Bts => self.bit_test(it)?,
             M::Div | M::Idiv => return Err(self.division(it)?),
             M::Push => {
                 let value = self.operand(it, 0, 64)?;
@@ -229,6 +231,20 @@ impl Machine {
         };
     }
 
+    fn sum_with_carry(&mut self, it: &Instruction, is_difference: bool) -> Result<(), Stop> {
+        let (bits, a, b) = self.both(it)?;
+        let carry = self.truth(ConditionCode::b)?;
+        let (one, zero) = (self.graph.number_value(1, bits), self.graph.number_value(0, bits));
+        let carry = self.choose(carry, bits, &one, &zero);
+        let one_by_one = |machine: &mut Machine, a: &[Term], b: &[Term]| {
+            if is_difference { machine.difference(bits, a, b) } else { machine.plus(bits, a, b) }
+        };
+        let value = one_by_one(self, &a, &b);
+        let value = one_by_one(self, &value, &carry);
+        self.flags = Flags::Unknown;
+        self.set_operand(it, 0, &value)
+    }
+
     fn compare(&mut self, it: &Instruction) -> Result<(), Stop> {
         let (bits, a, b) = self.both(it)?;
         self.flags_of_sum(bits, true, &a, &b);
@@ -356,9 +372,21 @@ impl Machine {
             return Err(Stop::Unknown("a bit of memory".into()));
         }
         let Some(at) = self.graph.known(&b) else { return Err(Stop::Unknown("a bit chosen by a register".into())) };
-        let bit = self.graph.bits(&a, at as u32 % bits, 1);
+        let at = at as u32 % bits;
+        let bit = self.graph.bits(&a, at, 1);
+        let mask = self.graph.number_value(1 << at, bits);
+        let f: Bitwise = match it.mnemonic() {
+            Mnemonic::Btc => |graph, a, mask| graph.xor(a, mask),
+            Mnemonic::Btr => |graph, a, mask| graph.and(a, !mask),
+            Mnemonic::Bts => |graph, a, mask| graph.or(a, mask),
+            _ => {
+                self.flags = Flags::Carry(bit[0]);
+                return Ok(());
+            }
+        };
+        let value: Value = a.iter().zip(&mask).map(|(a, mask)| f(&mut self.graph, *a, *mask)).collect();
         self.flags = Flags::Carry(bit[0]);
-        Ok(())
+        self.set_operand(it, 0, &value)
     }
 
     fn push(&mut self, value: &[Term]) -> Result<(), Stop> {

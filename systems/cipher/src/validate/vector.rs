@@ -9,7 +9,7 @@ use super::moves::{self, Move};
 use super::shuffles::{blended, shuffle};
 use super::terms::{Graph, Term, Value};
 
-type Bitwise = fn(&mut Graph, Term, Term) -> Term;
+pub(super) type Bitwise = fn(&mut Graph, Term, Term) -> Term;
 
 fn is_legacy(it: &Instruction) -> bool {
     it.code().encoding() == EncodingKind::Legacy
@@ -29,12 +29,12 @@ fn first(it: &Instruction) -> u32 {
 }
 
 /// Bits of the first operand that is a vector register.
-fn width(it: &Instruction) -> u32 {
+pub(super) fn width(it: &Instruction) -> u32 {
     let register = (0..it.op_count()).filter(|op| it.op_kind(*op) == OpKind::Register).map(|op| it.op_register(op));
     register.filter(|it| it.is_vector_register()).map(|it| it.size() as u32 * 8).next().unwrap_or(0)
 }
 
-fn immediate(it: &Instruction) -> u32 {
+pub(super) fn immediate(it: &Instruction) -> u32 {
     it.immediate(it.op_count() - 1) as u32
 }
 
@@ -224,13 +224,13 @@ impl Machine {
             M::Vpmovqw => self.narrowed(it, 64, 16)?,
             M::Vpmovqd => self.narrowed(it, 64, 32)?,
             M::Vzeroupper => self.zero_upper(),
-            _ => return self.mask_instruction(it),
+            _ => return Ok(self.mask_instruction(it)? || self.scattered(it)?),
         }
         Ok(true)
     }
 
     /// Writes a vector result, as far as the mask of the instruction says.
-    fn write(&mut self, it: &Instruction, value: &[Term], bits: u32, element: u32) -> Result<(), Stop> {
+    pub(super) fn write(&mut self, it: &Instruction, value: &[Term], bits: u32, element: u32) -> Result<(), Stop> {
         let is_memory = it.op_kind(0) == OpKind::Memory;
         let value: Value = match it.op_mask() {
             Register::None => value.into(),
@@ -256,7 +256,7 @@ impl Machine {
     }
 
     /// A mask register's bits, each as wide as an element.
-    fn mask_bits(&mut self, mask: Register, bits: u32, element: u32) -> Value {
+    pub(super) fn mask_bits(&mut self, mask: Register, bits: u32, element: u32) -> Value {
         let value = self.register(mask);
         let moves: Vec<Move> =
             moves::each(bits, element).flat_map(|at| (0..element).map(move |i| Move::first(at / element, at + i, 1))).collect();
@@ -355,39 +355,8 @@ impl Machine {
             return self.compared_to_mask(it, element, operation);
         }
         let (bits, a, b) = self.two(it)?;
-        let value = self.element_values(operation, bits, element, &a, &b);
+        let value = self.graph.elements(operation, element, &a, &b);
         self.write(it, &value, bits, element)
-    }
-
-    fn element_values(&mut self, operation: Operation, bits: u32, element: u32, a: &[Term], b: &[Term]) -> Value {
-        match operation {
-            Operation::Equal if a == b => self.graph.number_of_ones(bits),
-            // A number below 0 is one whose sign is set.
-            Operation::Greater if a.iter().all(|it| *it == Term::ZERO) => {
-                self.graph.assemble(bits, &[b], &moves::right(bits, element, element - 1, true))
-            }
-            _ => self.graph.elements(operation, element, a, b),
-        }
-    }
-
-    fn compared_to_mask(&mut self, it: &Instruction, element: u32, operation: Operation) -> Result<(), Stop> {
-        let bits = it.op1_register().size() as u32 * 8;
-        let (a, b) = (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?);
-        let value = self.element_values(operation, bits, element, &a, &b);
-        self.write_mask(it, &value, bits, element)
-    }
-
-    /// The lowest bit of each element into a mask register.
-    fn write_mask(&mut self, it: &Instruction, value: &[Term], bits: u32, element: u32) -> Result<(), Stop> {
-        let n = bits / element;
-        let moves: Vec<Move> = (0..n).map(|i| Move::first(i * element, i, 1)).collect();
-        let mut mask = self.graph.assemble(64, &[value], &moves);
-        if it.op_mask() != Register::None {
-            let among = self.register(it.op_mask());
-            mask = mask.iter().zip(&among).map(|(a, b)| self.graph.and(*a, *b)).collect();
-        }
-        self.set_mask(it.op0_register(), &mask, n.min(64));
-        Ok(())
     }
 
     fn difference_of(&mut self, it: &Instruction, element: u32) -> Result<(), Stop> {
@@ -632,74 +601,6 @@ impl Machine {
         unmasked(it)?;
         let value = self.graph.assemble(128, &[&value], &moves);
         self.write(it, &value, 128, to)
-    }
-
-    /// Instructions on mask registers; false if it is none.
-    fn mask_instruction(&mut self, it: &Instruction) -> Result<bool, Stop> {
-        use Mnemonic as M;
-        let bits = match it.mnemonic() {
-            M::Kmovb | M::Kxnorb | M::Kxorb | M::Kandb | M::Korb | M::Knotb | M::Kandnb => 8,
-            M::Kmovw | M::Kxnorw | M::Kxorw | M::Kandw | M::Korw | M::Knotw | M::Kandnw => 16,
-            M::Kmovd | M::Kxnord | M::Kxord | M::Kandd | M::Kord | M::Knotd | M::Kandnd => 32,
-            M::Kmovq | M::Kxnorq | M::Kxorq | M::Kandq | M::Korq | M::Knotq | M::Kandnq => 64,
-            M::Vpmovm2b => return self.mask_to_vector(it, 8),
-            M::Vpmovm2w => return self.mask_to_vector(it, 16),
-            M::Vpmovm2d => return self.mask_to_vector(it, 32),
-            M::Vpmovm2q => return self.mask_to_vector(it, 64),
-            M::Vpmovb2m => return self.signs_to_mask(it, 8),
-            M::Vpmovw2m => return self.signs_to_mask(it, 16),
-            M::Vpmovd2m => return self.signs_to_mask(it, 32),
-            M::Vpmovq2m => return self.signs_to_mask(it, 64),
-            _ => return Ok(false),
-        };
-        let value: Value = match it.op_count() {
-            2 => {
-                let value = self.operand(it, 1, bits)?;
-                let value = if matches!(it.mnemonic(), M::Knotb | M::Knotw | M::Knotd | M::Knotq) {
-                    value.iter().map(|it| !*it).collect()
-                } else {
-                    value
-                };
-                if it.op0_register().is_k() {
-                    self.set_mask(it.op0_register(), &value, bits);
-                } else {
-                    let value = self.graph.bits(&value, 0, bits);
-                    let to = self.operand_bits(it, 0);
-                    let value = if to > bits { self.graph.widened(&value, bits, to) } else { value };
-                    self.set_operand(it, 0, &value)?;
-                }
-                return Ok(true);
-            }
-            _ => {
-                let (a, b) = (self.register(it.op1_register()), self.register(it.op2_register()));
-                let name = it.mnemonic();
-                let f: Bitwise = match name {
-                    M::Kxnorb | M::Kxnorw | M::Kxnord | M::Kxnorq => |graph, a, b| !graph.xor(a, b),
-                    M::Kxorb | M::Kxorw | M::Kxord | M::Kxorq => Graph::xor,
-                    M::Kandb | M::Kandw | M::Kandd | M::Kandq => Graph::and,
-                    M::Kandnb | M::Kandnw | M::Kandnd | M::Kandnq => |graph, a, b| graph.and(!a, b),
-                    _ => Graph::or,
-                };
-                a.iter().zip(&b).map(|(a, b)| f(&mut self.graph, *a, *b)).collect()
-            }
-        };
-        self.set_mask(it.op0_register(), &value, bits);
-        Ok(true)
-    }
-
-    fn mask_to_vector(&mut self, it: &Instruction, element: u32) -> Result<bool, Stop> {
-        let bits = width(it);
-        let value = self.mask_bits(it.op1_register(), bits, element);
-        self.set_vector(it.op0_register(), &value, bits, false);
-        Ok(true)
-    }
-
-    fn signs_to_mask(&mut self, it: &Instruction, element: u32) -> Result<bool, Stop> {
-        let bits = it.op1_register().size() as u32 * 8;
-        let value = self.vector_operand(it, 1, bits)?;
-        let signs = self.graph.assemble(bits, &[&value], &moves::right(bits, element, element - 1, false));
-        self.write_mask(it, &signs, bits, element)?;
-        Ok(true)
     }
 }
 

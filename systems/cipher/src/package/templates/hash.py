@@ -5,36 +5,36 @@ class @TYPE@:
 
     name, digest_size, block_size = "@NAME@", 32, 8
 
-    def __init__(self, data=b""):
+    def __init__(self, data: _Bytes = b"") -> None:
         self._state, self._memory = _aligned("@NAME@_state")
         self._lock = _threading.Lock()
         _checked(_lib.@NAME@_init(self._state, _ffi.NULL))
         self.update(data)
 
-    def update(self, data):
+    def update(self, data: _Bytes) -> None:
         """Adds the next bytes of the message."""
         with self._lock:
             _checked(_lib.@NAME@_update(self._state, *_in(data)))
 
-    def copy(self):
+    def copy(self) -> @TYPE@:
         """A copy of the message so far."""
         other = @TYPE@()
         with self._lock:
             _ffi.memmove(other._state, self._state, _ffi.sizeof("@NAME@_state"))
         return other
 
-    def digest(self):
+    def digest(self) -> bytes:
         """The digest of the bytes so far; more may follow."""
         other, out = self.copy(), bytearray(32)
         _checked(_lib.@NAME@_final(other._state, *_out(out)))
         return bytes(out)
 
-    def hexdigest(self):
+    def hexdigest(self) -> str:
         """The same in hexadecimal digits."""
         return self.digest().hex()
 
     @staticmethod
-    def digest_each(messages, target=None):
+    def digest_each(messages: _Iterable[_Bytes], target: _Optional[str] = None) -> _List[bytes]:
         """The digests of messages of any lengths. Those of one batch take as long as the longest of them."""
         views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
         out, n = bytearray(32 * len(views)), 32
@@ -42,6 +42,6 @@ class @TYPE@:
         _checked(_lib.@NAME@_each(_target(target), _ffi.new("uint8_t *[]", views), sizes, _ffi.from_buffer("uint8_t[]", out), n, len(views)))
         return [bytes(out[i * n : i * n + n]) for i in range(len(views))]
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_state"):
             _lib.@NAME@_wipe(self._state)

@@ -1,10 +1,16 @@
 """@NAME@: constant-time sliced ciphers in C. Made by meanwhile."""
 
+from __future__ import annotations
+
 import threading as _threading
+from typing import Iterable as _Iterable, List as _List, Optional as _Optional, Sequence as _Sequence, Tuple as _Tuple, Union as _Union
 
 from ._native import ffi as _ffi, lib as _lib
 
 __all__ = [@ALL@]
+
+_Bytes = _Union[bytes, bytearray, memoryview]
+_Buffer = _Union[bytearray, memoryview]
 
 _SAID = {
     1: "the counter would wrap",

@@ -3,25 +3,25 @@
 class @TYPE@:
     """@TITLE@"""
 
-    def __init__(self@PARAMS@, target=None):
+    def __init__(self@PARAMS@, target: _Optional[str] = None) -> None:
         self._keys, self._memory = _aligned("@NAME@_keys")
         _checked(_lib.@NAME@_expand(self._keys, _target(target)@ARGS@))
 
     @staticmethod
-    def width(target=None):
+    def width(target: _Optional[str] = None) -> int:
         """Blocks that a target processes at a time; 0 if this processor does not run it."""
         return _lib.@NAME@_width(_target(target))
 
-    def blocks(self, data):
+    def blocks(self, data: _Bytes) -> bytes:
         """Whole blocks of @N_IN@ bytes in, @N_OUT@ bytes each out."""
         out = bytearray(len(data) // @N_IN@ * @N_OUT@)
         self.blocks_into(data, out)
         return bytes(out)
 
-    def blocks_into(self, data, out):
+    def blocks_into(self, data: _Bytes, out: _Buffer) -> None:
         """The same into a buffer, which may be that of data."""
         _checked(_lib.@NAME@_blocks(self._keys, *_in(data), *_out(out)))
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_keys"):
             _lib.@NAME@_wipe(self._keys)

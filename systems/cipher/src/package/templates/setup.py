@@ -41,4 +41,4 @@ class Build(build_ext):
         return True
 
 
-setup(packages=["@MODULE@"], cffi_modules=["build_native.py:ffi"], cmdclass={"build_ext": Build})
+setup(packages=["@MODULE@"], package_data={"@MODULE@": ["py.typed"]}, cffi_modules=["build_native.py:ffi"], cmdclass={"build_ext": Build})

@@ -87,13 +87,7 @@ const TOOLS: &[Tool] = &[
         asks: ("s390x-linux-gnu-gcc", VERSION),
         from: From::Debian("gcc-s390x-linux-gnu"),
     },
-    Tool {
-        system: "cipher",
-        name: "qemu-s390x",
-        used_for: "runs it",
-        asks: ("qemu-s390x", VERSION),
-        from: From::Debian("qemu-user"),
-    },
+    Tool { system: "cipher", name: "qemu-s390x", used_for: "runs it", asks: ("qemu-s390x", VERSION), from: From::Debian("qemu-user") },
     Tool {
         system: "cipher",
         name: "valgrind",

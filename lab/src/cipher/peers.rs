@@ -52,7 +52,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let bytes = if asked.is_empty() { &stream_cost::BYTES[..] } else { &asked };
     let cells = stream_cost::cells(&args.names, &args.arch, &args.against, bytes);
     if cells.is_empty() {
-        let help = "openssl has aes-128, aes-192, aes-256 and chacha20, libgcrypt these and serpent-128; targets are avx2 and avx512";
+        let help = "openssl has aes-128, aes-192, aes-256 and chacha20, libgcrypt these and serpent-128, openssl-aes-ni AES; targets are avx2 and avx512";
         return Err(Failure::user("these libraries have no such stream", Some(help)));
     }
     let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
@@ -97,7 +97,7 @@ fn number(value: &Value, digits: usize) -> String {
 }
 
 fn table(rows: &[Value]) -> Table {
-    let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "without"];
+    let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "its setting"];
     let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
     let mut table = Table::new("Streams against those of other libraries", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -115,7 +115,7 @@ fn table(rows: &[Value]) -> Table {
             Cell::number(number(&row["ratio"], 2)),
             Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
             Cell::words(text(row, "peer")),
-            Cell::words(text(row, "peer_without")),
+            Cell::words(setting(row)),
         ]);
     }
     table
@@ -125,7 +125,7 @@ fn table(rows: &[Value]) -> Table {
 fn charts(rows: &[Value]) -> Vec<RatioChart> {
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
     let ratio = |row: &&Value| Ratio {
-        name: format!("{} {}", text(row, "primitive"), size(row["bytes"].as_u64().unwrap_or(0))),
+        name: format!("{} {}, {}", text(row, "primitive"), size(row["bytes"].as_u64().unwrap_or(0)), setting(row)),
         ratio: value(&row["ratio"]),
         low: value(&row["interval"][0]),
         high: value(&row["interval"][1]),
@@ -139,6 +139,48 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
         rows: rows.iter().filter(|row| group(row) == (peer.clone(), arch.clone())).map(|row| ratio(&row)).collect(),
     };
     groups.into_iter().map(one).collect()
+}
+
+/// What the other library was told not to use, of what it has for this cipher.
+pub fn setting(row: &Value) -> String {
+    let without = text(row, "peer_without");
+    let is_told = |names: [&str; 2]| names.iter().any(|it| without.contains(it));
+    let no_aes = text(row, "primitive").starts_with("aes") && is_told(["0x200000200000000", "intel-aesni"]);
+    match (no_aes, is_told(["0xd0030000", "intel-avx512"])) {
+        (true, true) => "no AES-NI, no AVX-512".into(),
+        (true, false) => "no AES-NI".into(),
+        (false, true) => "no AVX-512".into(),
+        (false, false) => "as it comes".into(),
+    }
+}
+
+/// The committed evidence for the front page.
+pub fn front() -> [Evidence; 2] {
+    let files = [
+        include_str!("../../../experiments/cipher-streams/peers.json"),
+        include_str!("../../../experiments/cipher-streams/openssl_aes_ni.json"),
+    ];
+    files.map(|text| Evidence::from_json(text).expect("committed evidence is read by tests"))
+}
+
+/// Ours and OpenSSL's cycles a byte of 16 KB on AVX2, with each setting of OpenSSL's in the same sentence; the evidence of all files.
+pub fn beside_openssl(files: &[Evidence]) -> String {
+    let rows: Vec<Value> = files.iter().flat_map(|it| &it.rows).cloned().map(Value::Object).collect();
+    let row = |primitive: &str, arch: &str, peer: &str| {
+        rows.iter().find(|it| it["primitive"] == primitive && it["arch"] == arch && it["peer"] == peer && it["bytes"] == 1 << 14)
+    };
+    let of = |primitive: &str, masked: &Value, whole: &Value| {
+        let theirs = |row: &Value| format!("{} {}", number(&row["cycles_per_byte_peer"], 2), setting(row));
+        format!("{primitive}-CTR on AVX2 {}, OpenSSL {}, {}", number(&masked["cycles_per_byte"], 2), theirs(masked), theirs(whole))
+    };
+    let both = |primitive, whole: (&str, &str)| Some((row(primitive, "avx2", "openssl")?, row(primitive, whole.0, whole.1)?));
+    let texts = [("aes-128", ("avx2", "openssl-aes-ni")), ("chacha20", ("avx512", "openssl"))].map(|(primitive, whole)| {
+        let name = if primitive == "aes-128" { "AES-128" } else { "ChaCha20" };
+        both(primitive, whole).map(|(masked, whole)| of(name, masked, whole))
+    });
+    let texts: Vec<String> = texts.into_iter().flatten().collect();
+    let [first, ..] = files else { return String::new() };
+    format!("16 KB, cycles a byte, on a committed machine of {}: {}.", first.date, texts.join("; "))
 }
 
 /// A short text for a number of bytes.
@@ -170,6 +212,25 @@ mod tests {
         assert_eq!(titles, ["Streams against libgcrypt, avx2", "Streams against openssl, avx2", "Streams against openssl, avx512"]);
         let drawn = charts(&rows)[1].svg();
         assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
+    }
+
+    #[test]
+    fn a_setting_is_said_in_words() {
+        let row = |primitive: &str, without: &str| json!({"primitive": primitive, "peer_without": without});
+        assert_eq!(setting(&row("aes-256", "~0x200000200000000:~0x0")), "no AES-NI");
+        assert_eq!(setting(&row("aes-128", "intel-aesni,intel-vaes-vpclmul,intel-avx512")), "no AES-NI, no AVX-512");
+        assert_eq!(setting(&row("chacha20", "intel-aesni,intel-vaes-vpclmul")), "as it comes");
+        assert_eq!(setting(&row("chacha20", "~0x0:~0xd0030000")), "no AVX-512");
+        assert_eq!(setting(&row("aes-128", "")), "as it comes");
+    }
+
+    #[test]
+    fn a_figure_beside_openssl_has_both_of_its_settings() {
+        let said = beside_openssl(&front());
+        for part in ["AES-128-CTR", "no AES-NI", "ChaCha20-CTR", "no AVX-512"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert_eq!(said.matches("as it comes").count(), 2, "{said}");
     }
 
     #[test]

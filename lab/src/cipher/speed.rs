@@ -199,7 +199,7 @@ fn card(rows: &[Value]) -> Card {
             text("arch"),
             text("cc")
         ),
-        verdict,
+        verdict: format!("{verdict} {}", super::peers::beside_openssl(&super::peers::front())),
         picture: Some(best_of_primitives(rows).for_page()),
     }
 }

@@ -15,8 +15,8 @@ use crate::recipe_file::Emit;
 use crate::speed::launches_in_turn;
 use crate::unit::Subject;
 
-/// The other libraries.
-pub const PEERS: [&str; 2] = ["openssl", "libgcrypt"];
+/// The other libraries; the last is OpenSSL as it comes, with AES instructions.
+pub const PEERS: [&str; 3] = ["openssl", "libgcrypt", "openssl-aes-ni"];
 /// Default lengths of messages.
 pub const BYTES: [usize; 4] = [64, 1 << 10, 1 << 14, 1 << 20];
 
@@ -27,7 +27,7 @@ pub struct Cell {
     pub primitive: &'static str,
     /// Its mode.
     pub mode: &'static str,
-    /// `openssl` or `libgcrypt`.
+    /// One of [`PEERS`].
     pub peer: &'static str,
     /// How it is sliced.
     pub slicing: Slicing,
@@ -73,7 +73,7 @@ pub struct Cost {
 /// names and targets stand for all of them.
 pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
     let mut ways = Vec::new();
-    for arch in Arch::measured().filter(|arch| arch.row().kind == Kind::Vector) {
+    for arch in Arch::measured().filter(|arch| arch.row().kind != Kind::General) {
         for aes in ["aes-128", "aes-192", "aes-256"] {
             ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, "-O3", Emit::C));
         }
@@ -97,10 +97,14 @@ pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[
     cells
 }
 
-/// The other library's cipher: AES without AES instructions, the others with the vectors of the target. `None` if the library does
+/// The other library's cipher: AES without AES instructions unless the library is taken as it comes, the others with the vectors of the target. `None` if the library does
 /// not have it.
 fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> {
-    let is_openssl = peer == "openssl";
+    let is_openssl = peer != "libgcrypt";
+    let as_it_comes = peer == "openssl-aes-ni";
+    if as_it_comes && !primitive.starts_with("aes") {
+        return None;
+    }
     let cipher = match (primitive, is_openssl) {
         ("aes-128", true) => "EVP_aes_128_ctr",
         ("aes-192", true) => "EVP_aes_192_ctr",
@@ -114,13 +118,14 @@ fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> 
         _ => return None,
     };
     let without = match (is_openssl, arch) {
+        (true, _) if as_it_comes => "",
         (true, _) if primitive.starts_with("aes") => "~0x200000200000000:~0x0",
         (true, _) if arch.has_ternary() => "",
         (true, _) => "~0x0:~0xd0030000",
         (false, _) if arch.has_ternary() => "intel-aesni,intel-vaes-vpclmul",
         (false, _) => "intel-aesni,intel-vaes-vpclmul,intel-avx512",
     };
-    Some(PeerCipher { peer, cipher, without })
+    Some(PeerCipher { peer: if is_openssl { "openssl" } else { peer }, cipher, without })
 }
 
 /// Measures a cell: each launch of the program runs both in turn.

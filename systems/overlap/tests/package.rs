@@ -54,7 +54,7 @@ fn cmake_finds_the_package() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         let llvm = *support::versions("the CMake package").last().expect("libraries are here if one is");
-        overlap::install::install(&at.join("prefix"), Path::new("meanwhile"), &[], llvm).expect("it was installed");
+        overlap::install::install(&at.join("prefix"), &std::env::current_exe().expect("a program"), &[], llvm).expect("it was installed");
         write(at, "CMakeLists.txt", PROJECT);
         write(at, "user.c", PROGRAM);
         write(at, "answer.c", &ANSWER.replace("WHAT", "42"));

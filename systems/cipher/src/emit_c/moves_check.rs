@@ -34,6 +34,7 @@ pub fn moves_check(subjects: &[(String, Field, Field)], shape: Shape, seed: u64)
         );
     }
     Ok(shape.prelude()
+        + shape.byte_order()
         + "#include <stdio.h>\n#include <stdlib.h>\n"
         + super::WIPE
         + bytes::common(shape)

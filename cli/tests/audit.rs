@@ -563,39 +563,6 @@ fn assembly_may_come_on_standard_input() {
     assert_eq!(object["skipped"], serde_json::json!([]));
 }
 
-/// What a compiler or an assembler refuses in a source is the user's: the line, what is said of it, exit code 1. So on standard input, in C, in a file
-/// that it includes, and in assembly; a flag that the compiler does not know is no line of a source.
-#[test]
-fn a_source_that_is_refused_is_shown_with_its_line() {
-    use std::io::Write;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    command.args(["audit", "-", "--cpu", "cortex-a53"]).stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let mut child = command.spawn().expect("the binary runs");
-    child.stdin.take().expect("a pipe").write_all(b"\n  no such thing\n").expect("it reads");
-    let ran = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.contains("-:2:3") && said.contains("no such thing") && said.contains("--cpu"), "{said}");
-
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writes");
-    put("wrong.c", "int f(int x)\n{\n    return x + ;\n}\n");
-    put("wrong.h", "int g(;\n");
-    put("includes.c", "#include \"wrong.h\"\nint f(void) { return 1; }\n");
-    put("misses.c", "#include \"not-there.h\"\nint f(void) { return 1; }\n");
-    put("wrong.s", ".globl f\nf:\n  ldr r0, [r1, r2, r3]\n  bx lr\n");
-    put("right.c", "int f(int x) { return x; }\n");
-    let m4 = ["--cpu", "cortex-m4"];
-    for (name, place) in
-        [("wrong.c", "wrong.c:3:16"), ("includes.c", "wrong.h:1"), ("misses.c", "misses.c:1:10"), ("wrong.s", "wrong.s:3:3")]
-    {
-        let said = refused(folder.path(), &[&[name], &m4[..]].concat(), 1);
-        assert!(said.contains(place) && said.contains("refuses it"), "{name}: {said}");
-    }
-    let said = refused(folder.path(), &["right.c", "--cpu", "cortex-m4", "--cflags", "-fno-such-flag"], 2);
-    assert!(said.contains("-fno-such-flag"), "{said}");
-}
-
 #[test]
 fn lines_that_the_assembler_does_not_know_are_named_and_nothing_is_concluded_across_them() {
     use std::io::Write;

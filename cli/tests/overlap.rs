@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use testkit::json;
+
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
-}
-
-fn json(ran: &Output) -> serde_json::Value {
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))
 }
 
 /// True if the plugin can be built and MPI programs run here; else the test is named as skipped.
@@ -18,22 +16,12 @@ fn tools() -> bool {
     here && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
 }
 
-/// True if these are installed; else the test is named as skipped.
 fn has(programs: &[&str]) -> bool {
-    let missing: Vec<&str> = programs.iter().copied().filter(|it| measure::tool::find(it).is_none()).collect();
-    if !missing.is_empty() {
-        skipped(&format!("{} is missing", missing.join(", ")));
-    }
-    missing.is_empty()
+    testkit::has("overlap on the command line", programs)
 }
 
-/// A line for the list of skipped tests.
 fn skipped(what: &str) {
-    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        let line = format!("overlap on the command line: {what}\n");
-        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
-    }
+    testkit::skipped(&format!("overlap on the command line: {what}"));
 }
 
 const PROGRAM: &str = include_str!("support/exchange.c");

@@ -18,15 +18,8 @@ fn said(ran: &Output) -> String {
 /// True if MPI programs can be compiled and run here; else the tests are named as skipped.
 fn tools() -> bool {
     let all = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun", "ld.lld-19"];
-    let missing: Vec<&str> = all.into_iter().filter(|it| measure::tool::find(it).is_none()).collect();
-    if !missing.is_empty()
-        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
-    {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        writeln!(file, "overlap driver: {} is missing", missing.join(", ")).expect("the list of skips can be written");
-    }
     // The first command would say that it builds the plugin.
-    missing.is_empty() && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
+    testkit::has("overlap driver", &all) && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
 }
 
 /// Plugins that break the compiler, each in another way: one that dies when it is asked for its passes, one that is no

@@ -16,19 +16,10 @@ fn versions() -> Vec<Llvm> {
         .filter(|it| tool::find(it).is_none())
         .collect();
     if !missing.is_empty() {
-        skip(&missing.join(", "));
+        testkit::skipped(&format!("overlap install: {} is missing", missing.join(", ")));
     }
     let others = missing.iter().any(|it| !it.contains("22") && !it.contains("19"));
     Llvm::ALL.into_iter().filter(|it| it.builds() && !others).collect()
-}
-
-/// Adds what is missing to the list that `make test` shows at the end.
-fn skip(missing: &str) {
-    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        let line = format!("overlap install: {missing} is missing\n");
-        std::io::Write::write_all(&mut file, line.as_bytes()).expect("the list of skips can be written");
-    }
 }
 
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
@@ -98,7 +89,7 @@ fn builds_call_the_wrappers() {
 #[test]
 fn ccache_brings_no_old_object_back() {
     let Some(llvm) = versions().pop() else { return };
-    let Some(ccache) = tool::find("ccache") else { return skip("ccache") };
+    let Some(ccache) = tool::find("ccache") else { return testkit::skipped("overlap install: ccache is missing") };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");

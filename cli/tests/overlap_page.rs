@@ -3,7 +3,6 @@
 #[path = "support/browser.rs"]
 mod browser;
 
-use std::io::Write;
 use std::process::Command;
 
 use browser::Browser;
@@ -32,14 +31,7 @@ int main(int argc, char **argv) {
 /// True if MPI programs can be compiled and run here; else the test is named as skipped.
 fn tools() -> bool {
     let all = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun", "chromedriver"];
-    let missing: Vec<&str> = all.into_iter().filter(|it| measure::tool::find(it).is_none()).collect();
-    if !missing.is_empty()
-        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
-    {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        writeln!(file, "overlap page: {} is missing", missing.join(", ")).expect("the list of skips can be written");
-    }
-    missing.is_empty()
+    testkit::has("overlap page", &all)
 }
 
 #[test]

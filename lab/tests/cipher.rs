@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use testkit::json;
 
 fn lab(args: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
@@ -22,17 +23,8 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-fn json(output: &Output) -> Value {
-    serde_json::from_str(&stdout(output)).expect("one JSON object")
-}
-
 fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
-        writeln!(file, "cipher command line: {program} is missing").expect("the list of skips");
-    }
-    found
+    testkit::has("studies of cipher", &[program])
 }
 
 /// An evidence file of this processor and command, without rows.

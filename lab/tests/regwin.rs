@@ -1,6 +1,11 @@
 //! Studies of regwin: the spell checker in both worlds, its record, and what is refused.
 
+#[path = "../../cli/tests/support/compilers.rs"]
+mod compilers;
+
 use std::process::{Command, Output};
+
+use compilers::compiles_as_the_pages;
 
 fn lab(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_meanwhile-lab")).arg("run").args(args).output().expect("the binary runs")
@@ -119,14 +124,7 @@ fn a_missing_emulator_is_named() {
 /// The picture shows what the simulator counts.
 #[test]
 fn the_picture_of_readme_is_that_of_the_program() {
-    // Cycles are those of the code that this compiler makes.
-    let version =
-        Command::new("sparc64-linux-gnu-gcc").arg("--version").output().map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned());
-    if !version.is_ok_and(|text| text.contains("12.2.0")) {
-        if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-            std::io::Write::write_all(&mut file, b"docs: the picture of README: another compiler than its\n").expect("written");
-        }
+    if !compiles_as_the_pages(regwin::library::GCC, "docs: the picture of README") {
         return;
     }
     let picture = include_str!("../../docs/pictures/regwin-windows.svg");

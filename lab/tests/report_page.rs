@@ -3,8 +3,6 @@
 #[path = "../../cli/tests/support/browser.rs"]
 mod browser;
 
-use std::io::Write;
-
 use browser::Browser;
 use report::page::{Block, Card, Page, Section};
 use report::svg::{Axis, Chart, Line, LineChart};
@@ -18,12 +16,7 @@ const LEFT: &str = "\u{e012}";
 
 /// True if there is a browser here; else the test is named as skipped.
 fn has_browser() -> bool {
-    let found = measure::tool::find("chromedriver").is_some();
-    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips can be written");
-        writeln!(file, "report page: chromedriver is missing").expect("the list of skips can be written");
-    }
-    found
+    testkit::has("report page", &["chromedriver"])
 }
 
 /// Ten rows, two of which say nothing in the second column, a chart of two lines, and five cards with that chart.

@@ -1,15 +1,8 @@
 //! Numbers in pages that depend on the code of a compiler: those of Debian 12.
 
-use std::io::Write;
 use std::process::Command;
 
-/// A line for the list of skipped tests.
-pub fn skipped(what: &str) {
-    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        writeln!(file.expect("the list of skips"), "{what}").expect("the list of skips");
-    }
-}
+pub use testkit::skipped;
 
 /// True if `compiler` is of the version whose code the pages count; a line for the list of skipped tests otherwise.
 pub fn compiles_as_the_pages(compiler: &str, what: &str) -> bool {

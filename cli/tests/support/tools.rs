@@ -13,12 +13,7 @@ pub fn run(program: &str, args: &[&str], folder: &Path) -> String {
 
 /// The program is there; if not, a line for the list of skipped tests.
 pub fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found && let Some(path) = std::env::var_os("MEANWHILE_SKIPS") {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).expect("the list of skips");
-        std::io::Write::write_all(&mut file, format!("cipher package: {program} is missing\n").as_bytes()).expect("the list of skips");
-    }
-    found
+    testkit::has("cipher package", &[program])
 }
 
 /// A Python that can build and install a package; the system's has the Debian packages, though another may come first in the path.

@@ -15,10 +15,8 @@ use fastrand::Rng;
 
 fn compilers() -> Vec<Cc> {
     let found: Vec<Cc> = Cc::ALL.into_iter().filter(|cc| cc.version().is_ok()).collect();
-    if found.len() < Cc::ALL.len()
-        && let Some(path) = std::env::var_os("MEANWHILE_SKIPS")
-    {
-        native::append(path.as_ref(), "cipher emitted C: gcc or clang-19 is missing\n").expect("the list of skips can be written");
+    if found.len() < Cc::ALL.len() {
+        testkit::skipped("cipher emitted C: gcc or clang-19 is missing");
     }
     found
 }

@@ -208,9 +208,7 @@ pub(crate) fn can_step(test: &str, tools: &[&str], arch: Arch) -> bool {
     let no_feature = crate::native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
     let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
     let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
-    if let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|path| !path.is_empty()) {
-        crate::native::append(Path::new(&path), &format!("{test}: {why}\n")).expect("the list of skips takes a line");
-    }
+    testkit::skipped(&format!("{test}: {why}"));
     false
 }
 

@@ -242,123 +242,69 @@ i64 __fixsfdi(float a)
     type regwin##name parameters __asm__(#name); \
     type regwin##name parameters
 
-#define FETCH(type, bytes, word, result) \
-    NAMED(type, __atomic_fetch_##word##_##bytes, (volatile void *at, type by, int order)) \
-    { \
-        volatile type *place = at; \
-        (void)order; \
-        LOCK \
-        type old = *place; \
-        *place = (type)(result); \
-        UNLOCK \
-        return old; \
-    }
+#define ORDER int order __attribute__((unused))
 
-/* The older names of gcc: what was there before, or what is there then. */
-#define SYNC(type, bytes, word, result) \
-    NAMED(type, __sync_fetch_and_##word##_##bytes, (volatile void *at, type by)) \
+/* What was there becomes `then`; both are known as `old` and `now`. */
+#define CHANGE(type, name, parameters, then, answer) \
+    NAMED(type, name, parameters) \
     { \
         volatile type *place = at; \
         LOCK \
-        type old = *place; \
-        *place = (type)(result); \
-        UNLOCK \
-        return old; \
-    } \
-    NAMED(type, __sync_##word##_and_fetch_##bytes, (volatile void *at, type by)) \
-    { \
-        volatile type *place = at; \
-        LOCK \
-        type old = *place, now = (type)(result); \
+        type old = *place, now = (type)(then); \
         *place = now; \
         UNLOCK \
-        return now; \
+        (void)old; \
+        return answer; \
     }
 
+/* In C11's way and in gcc's older one, which has what was there and what is there then. */
+#define ARITHMETIC(type, bytes, word, then) \
+    CHANGE(type, __atomic_fetch_##word##_##bytes, (volatile void *at, type by, ORDER), then, old) \
+    CHANGE(type, __sync_fetch_and_##word##_##bytes, (volatile void *at, type by), then, old) \
+    CHANGE(type, __sync_##word##_and_fetch_##bytes, (volatile void *at, type by), then, now)
+
 #define ATOMIC(type, bytes) \
-    NAMED(type, __atomic_load_##bytes, (const volatile void *at, int order)) \
+    NAMED(type, __atomic_load_##bytes, (const volatile void *at, ORDER)) \
     { \
-        (void)order; \
         LOCK \
         type value = *(const volatile type *)at; \
         UNLOCK \
         return value; \
     } \
-    NAMED(void, __atomic_store_##bytes, (volatile void *at, type value, int order)) \
+    NAMED(void, __atomic_store_##bytes, (volatile void *at, type value, ORDER)) \
     { \
-        (void)order; \
         LOCK \
         *(volatile type *)at = value; \
         UNLOCK \
     } \
-    NAMED(_Bool, __atomic_compare_exchange_##bytes, (volatile void *at, void *expected, type value, int order, int otherwise)) \
+    NAMED(_Bool, __atomic_compare_exchange_##bytes, \
+          (volatile void *at, void *expected, type value, ORDER, int otherwise __attribute__((unused)))) \
     { \
-        volatile type *place = at; \
-        type *wanted = expected; \
-        (void)order; \
-        (void)otherwise; \
-        LOCK \
-        type old = *place; \
-        _Bool same = old == *wanted; \
-        if (same) \
-            *place = value; \
-        else \
-            *wanted = old; \
-        UNLOCK \
-        return same; \
-    } \
-    NAMED(type, __sync_val_compare_and_swap_##bytes, (volatile void *at, type wanted, type value)) \
-    { \
-        volatile type *place = at; \
-        LOCK \
-        type old = *place; \
-        if (old == wanted) \
-            *place = value; \
-        UNLOCK \
-        return old; \
+        type *wanted = expected, before = *wanted; \
+        *wanted = regwin__sync_val_compare_and_swap_##bytes(at, before, value); \
+        return *wanted == before; \
     } \
     NAMED(_Bool, __sync_bool_compare_and_swap_##bytes, (volatile void *at, type wanted, type value)) \
     { \
-        volatile type *place = at; \
-        LOCK \
-        _Bool same = *place == wanted; \
-        if (same) \
-            *place = value; \
-        UNLOCK \
-        return same; \
+        return regwin__sync_val_compare_and_swap_##bytes(at, wanted, value) == wanted; \
     } \
-    NAMED(type, __sync_lock_test_and_set_##bytes, (volatile void *at, type value)) \
-    { \
-        volatile type *place = at; \
-        LOCK \
-        type old = *place; \
-        *place = value; \
-        UNLOCK \
-        return old; \
-    } \
-    SYNC(type, bytes, add, old + by) \
-    SYNC(type, bytes, sub, old - by) \
-    SYNC(type, bytes, and, old & by) \
-    SYNC(type, bytes, or, old | by) \
-    SYNC(type, bytes, xor, old ^ by) \
-    SYNC(type, bytes, nand, ~(old & by)) \
-    FETCH(type, bytes, add, old + by) \
-    FETCH(type, bytes, sub, old - by) \
-    FETCH(type, bytes, and, old & by) \
-    FETCH(type, bytes, or, old | by) \
-    FETCH(type, bytes, xor, old ^ by) \
-    FETCH(type, bytes, nand, ~(old & by)) \
-    NAMED(type, __atomic_exchange_##bytes, (volatile void *at, type value, int order)) \
-    { \
-        volatile type *place = at; \
-        (void)order; \
-        LOCK \
-        type old = *place; \
-        *place = value; \
-        UNLOCK \
-        return old; \
-    }
+    CHANGE(type, __atomic_exchange_##bytes, (volatile void *at, type value, ORDER), value, old) \
+    CHANGE(type, __sync_lock_test_and_set_##bytes, (volatile void *at, type value), value, old) \
+    ARITHMETIC(type, bytes, add, old + by) \
+    ARITHMETIC(type, bytes, sub, old - by) \
+    ARITHMETIC(type, bytes, and, old & by) \
+    ARITHMETIC(type, bytes, or, old | by) \
+    ARITHMETIC(type, bytes, xor, old ^ by) \
+    ARITHMETIC(type, bytes, nand, ~(old & by))
 
+/* The one that the other comparisons are made of, before them. */
+#define COMPARED(type, bytes) \
+    CHANGE(type, __sync_val_compare_and_swap_##bytes, (volatile void *at, type wanted, type value), old == wanted ? value : old, old)
+
+COMPARED(unsigned char, 1)
+COMPARED(unsigned short, 2)
+COMPARED(u32, 4)
+COMPARED(u64, 8)
 ATOMIC(unsigned char, 1)
 ATOMIC(unsigned short, 2)
 ATOMIC(u32, 4)
